@@ -35,7 +35,9 @@ def test_timelines_agree(part: int) -> None:
         pair = FoldPair()
         since = random.choice((0, 0, FIRST_TIME + 5))
         buckets = random.choice((1, 3, 720))
-        request = TimelineRequest(since, LATEST, buckets, random.choice((100, 1000)), 5)
+        request = TimelineRequest(
+            since, random.choice((0, FIRST_TIME)), LATEST, buckets, random.choice((100, 1000)), 5
+        )
         for fold in pair.folds:
             fold.keep_time(request)
         for number, batch in enumerate(batches_of(b"".join(map(bytes, log)))):

@@ -16,7 +16,7 @@ from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
-from kraftops.fileio.output import open_output
+from kraftops.fileio.output import open_output, refuse_lost_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import STANDARD_INPUT
@@ -69,6 +69,8 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
     request = replace(_request(options), spark=spark)
+    if request.output is not None:
+        refuse_lost_output(request.output)
     if request.form == "html":
         from kraftops.report.page.render import check_template_engine
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.names import Source, expand
-from kraftops.errors import DecodeError, SourceError
+from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.image.load.sources import base_offset_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import PackedName
 from kraftops.records.internal_topics import METADATA
@@ -51,7 +52,7 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
         SourceError: nothing can be read.
     """
     unreadable: list[SourceError] = []
-    found = expand(names, from_start=True, on_unreadable=unreadable.append, bundles=bundles)
+    found = [one for name in names for one in _expanded(name, unreadable, bundles)]
     sources: list[Source] = []
     for source in found:
         try:
@@ -60,14 +61,24 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
             unreadable.append(error)
     if unreadable and not sources:
         raise unreadable[0]
-    groups: dict[object, list[Source]] = {}
+    groups: dict[str, list[Source]] = {}
     for source in sources:
         if source.decoder == METADATA:
-            key = source.group if source.topic is not None else os.path.dirname(source.path)
+            key = os.path.dirname(source.path)
             groups.setdefault(key, []).append(source)
     logs = sorted(map(_metadata_files, groups.values()), key=lambda log: log.size)
     chosen = logs.pop() if logs else None
     return ReportFiles(sources, chosen, logs, unreadable)
+
+
+def _expanded(
+    name: str, unreadable: list[SourceError], bundles: Mapping[str, Bundle]
+) -> list[Source]:
+    """Return the files of a name: of a metadata log all segments, or else the snapshot alone."""
+    try:
+        return expand([name], from_start=True, on_unreadable=unreadable.append, bundles=bundles)
+    except UsageError:
+        return expand([name], on_unreadable=unreadable.append, bundles=bundles)
 
 
 def _with_decoder(source: Source) -> Source:
@@ -91,8 +102,8 @@ def _with_decoder(source: Source) -> Source:
 def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
     paths = [source.path for source in sources]
     first = paths[0]
-    newest = [name.base_offset for name in map(file_name, paths) if name and _has_offset(name.kind)]
-    size = (max(newest, default=0), sum(_sizes(paths)))
+    bases = [base_offset_of(name) for name in map(file_name, paths) if name]
+    size = (max(bases, default=0), sum(_sizes(paths)))
     if sources[0].topic is None:
         return MetadataFiles(tuple(map(_file, paths)), first, of_metadata_files(paths, None), size)
     place = os.path.dirname(first)
@@ -100,10 +111,6 @@ def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
         folder = os.path.dirname(first.file)
         return MetadataFiles((folder,), place, MetadataCommands(), size)
     return MetadataFiles((place,), place, of_metadata_files(paths, place), size)
-
-
-def _has_offset(kind: FileKind) -> bool:
-    return kind is FileKind.LOG
 
 
 def _file(path: str) -> str:

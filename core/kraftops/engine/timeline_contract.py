@@ -47,11 +47,12 @@ KEPT_TABLES = (
 class TimelineRequest(NamedTuple):
     """The request for a timeline from *since* on, in at most so many *buckets*.
 
-    The latest *kept* changes of each table are kept. Times after *latest* are impossible. The
-    *worst* partitions and topics are told.
+    The latest *kept* changes of each table are kept. Times before *earliest* and after *latest* are
+    impossible. The *worst* partitions and topics are told.
     """
 
     since: int
+    earliest: int
     latest: int
     buckets: int = 720
     kept: int = 400

@@ -65,6 +65,17 @@ def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
         new.close()
 
 
+def refuse_lost_output(path: str) -> None:
+    """Refuse a file whose directory does not exist, before anything is read for it.
+
+    Raises:
+        OutputError: there is no such directory.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if _own_descriptor(path) is None and not os.path.isdir(folder):
+        raise OutputError(f"cannot write {path}: {os.strerror(ENOENT)}")
+
+
 def _own_descriptor(path: str) -> int | None:
     if found := _OWN_DESCRIPTOR.fullmatch(path):
         return int(found[1])

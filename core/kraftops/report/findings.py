@@ -115,9 +115,10 @@ def metadata_findings(
         yield Finding(
             "odd-times", "note", text, notes.odd, Moment(None, offset), commands.record(offset)
         )
-    if log.known_since is not None:
+    if log.snapshot_end is not None:
         text = "the log begins with a snapshot: what came before it is unknown"
-        yield Finding("known-since", "note", text, 1, Moment(log.known_since, None), None)
+        moment = Moment(log.known_since, log.snapshot_end)
+        yield Finding("known-since", "note", text, 1, moment, None)
 
 
 def _flapping(broker: BrokerBands) -> Finding | None:

@@ -23,7 +23,9 @@ from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
 
 _DAY = 86_400_000
+_EARLIEST = 1_293_840_000_000  # 2011, when Kafka was published; bootstrap records have time 0
 _MOST_LEADERSHIPS = 500
+_MOST_CHANGES = 2000  # of each table
 
 
 class Span(NamedTuple):
@@ -50,15 +52,16 @@ class Leader(NamedTuple):
 class MetadataLog:
     """A metadata log: the state at its end, the timeline, and the leaders of the quorum.
 
-    *known_since* is the time of the snapshot that it begins with, None if it begins with its first
-    record. *leaders* begin with the one at the begin of the timeline; *leaders_left_out* came
-    between that and the second.
+    *snapshot_end* is the end of the snapshot that it begins with, *known_since* its time as far as
+    it says; None if it begins with its first record. *leaders* begin with the one at the begin of
+    the timeline; *leaders_left_out* came between that and the second.
     """
 
     image: MetadataImage
     timeline: Timeline
     leaders: tuple[Leader, ...]
     leaders_left_out: int
+    snapshot_end: int | None
     known_since: int | None
 
 
@@ -78,7 +81,9 @@ def read_metadata_log(
     files = files_of(names)
     for plan in whole_log_plans(files):
         image = MetadataImage(KAFKA_DIALECT)
-        image.fold.keep_time(TimelineRequest(span.since or 0, span.now + _DAY, kept=2000))
+        image.fold.keep_time(
+            TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=2000)
+        )
         listener = _Listener(image)
         if not plan[0].is_snapshot:
             image.fold.start_timeline(None)
@@ -97,7 +102,8 @@ def read_metadata_log(
     timeline = image.fold.timeline()
     assert timeline is not None
     leaders, left_out = listener.leaders(timeline)
-    return MetadataLog(image, timeline, leaders, left_out, listener.known_since)
+    end = plan[0].end_offset or None  # a snapshot at offset 0 is that of a new cluster
+    return MetadataLog(image, timeline, leaders, left_out, end, listener.known_since)
 
 
 def is_metadata_log(path: str) -> bool:
@@ -153,7 +159,8 @@ class _Listener:
         elif isinstance(event, SnapshotEnded):
             header = image.quorum.snapshot_header
             if header is not None:
-                self.known_since = image.read_control(header)["lastContainedLogTimestamp"]
+                time: int = image.read_control(header)["lastContainedLogTimestamp"]
+                self.known_since = time if time >= _EARLIEST else None
             image.fold.start_timeline(self.known_since)
 
     def leaders(self, timeline: Timeline) -> tuple[tuple[Leader, ...], int]:

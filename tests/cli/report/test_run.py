@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from tests.helpers.logs.incidents import SECRET, at, incident_bytes, incident_directory
+from tests.helpers.logs.metadata_logs import records_batch, snapshot_bytes, write_log
 from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
+from tests.helpers.wire.metadata_quorums import MetadataLog, topic
+from tests.helpers.wire.quorums import quorum
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -96,6 +99,16 @@ def test_a_file_is_known_by_its_records(log: Path, tmp_path: Path) -> None:
     assert found["cluster"]["topics"] == _data(log)["cluster"]["topics"]
 
 
+def test_a_snapshot_alone_is_told_without_a_timeline(tmp_path: Path) -> None:
+    data = snapshot_bytes(records_batch(0, ("TopicRecord", {"topicId": bytes(16), "name": "t"})))
+    folder = write_log(tmp_path, snapshots={(7, 1): data})
+
+    found = _data(folder)
+
+    assert (found["timeline"], found["cluster"]["topics"]) == (None, 1)
+    assert [one["code"] for one in found["findings"]] == ["known-since"]
+
+
 def test_the_longest_of_several_metadata_logs_is_told(log: Path, tmp_path: Path) -> None:
     short = incident_directory(tmp_path)
     path = short / "__cluster_metadata-0" / f"{0:020}.log"
@@ -145,6 +158,7 @@ def test_a_window_is_told(log: Path) -> None:
         (["-"], 1, "standard input"),
         (["--since", "yesterday"], 1, "'yesterday' is no time"),
         (["--since", "1h", "--until", "2h"], 1, "--since 1h is after --until 2h"),
+        (["x", "--output", "nowhere/report.html"], 1, "nowhere/report.html: No such file"),
         (["--command-config", "x"], 1, "--controllers"),
         (["x", "--controllers", "localhost:1"], 1, "do not go together"),
     ],
@@ -186,3 +200,23 @@ def test_other_logs_are_told(tmp_path: Path) -> None:
     assert totals["bytes"] >= 900
     assert found["timeline"] is None
     assert found["cluster"] is None
+
+
+def test_running_controllers_are_told_since_their_snapshot() -> None:
+    log = MetadataLog()
+    for number in (1, 2):
+        log.add(*topic(number))
+    log.snapshot(drop=True)
+    log.add(*topic(3))
+    with quorum(log) as controllers:
+        address = str(controllers.address(1))
+        found = _data("--controllers", address)
+
+    assert found["cluster"]["topics"] == 3
+    assert [one["kind"] for one in found["sources"]] == ["metadata"]
+    since = [one for one in found["findings"] if one["code"] == "known-since"]
+    assert [one["first"]["offset"] for one in since] == [6]
+    # Its records have no times: what they changed has no place in a timeline.
+    assert found["timeline"] is None
+    (odd,) = [one for one in found["findings"] if one["code"] == "odd-times"]
+    assert odd["command"] == f"kraftops dump-log -C {address} --offset 6"

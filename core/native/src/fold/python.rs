@@ -200,13 +200,14 @@ impl PyFold {
     fn keep_time(
         &mut self,
         py: Python,
-        request: (i64, i64, usize, usize, usize, Vec<i64>),
+        request: (i64, i64, i64, usize, usize, usize, Vec<i64>),
         tables: Vec<String>,
     ) -> PyResult<()> {
-        let (since, latest, buckets, kept, worst, steps) = request;
+        let (since, earliest, latest, buckets, kept, worst, steps) = request;
         let limits = &self.fold.limits;
         let request = TimelineRequest {
             since,
+            earliest,
             latest,
             kept,
             worst,

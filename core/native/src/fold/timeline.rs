@@ -18,6 +18,8 @@ const LONG_AGO: i64 = -(1 << 62);
 /// See `kraftops.engine.timeline_contract.TimelineRequest`.
 pub struct TimelineRequest {
     pub since: i64,
+    /// The times that are possible.
+    pub earliest: i64,
     pub latest: i64,
     pub kept: usize,
     pub worst: usize,
@@ -328,7 +330,9 @@ impl Timeline {
 
     pub fn start(&mut self, time: Option<i64>) {
         self.progress.is_started = true;
-        if let Some(time) = time.filter(|time| (0..=self.request.latest).contains(time)) {
+        if let Some(time) =
+            time.filter(|time| (self.request.earliest..=self.request.latest).contains(time))
+        {
             self.progress.now = self.progress.now.max(Some(time));
         }
     }
@@ -342,7 +346,7 @@ impl Timeline {
         let sum = progress.base as i128 + delta as i128;
         let time = progress.append_time.map_or(sum, i128::from);
         let before = progress.now;
-        if (0..=self.request.latest as i128).contains(&time) {
+        if (self.request.earliest as i128..=self.request.latest as i128).contains(&time) {
             let time = time as i64;
             match progress.now {
                 Some(now) if time < now => {

@@ -145,7 +145,7 @@ class TimelineNotes:
     def start(self, time: int | None) -> None:
         """Begin after the state is known, which is of this time."""
         self._is_started = True
-        if time is not None and 0 <= time <= self._request.latest:
+        if time is not None and self._is_possible(time):
             self._now = time if self._now is None else max(time, self._now)
 
     def tick(self, delta: int, address: int) -> None:
@@ -154,7 +154,7 @@ class TimelineNotes:
             return
         time = self._base + delta if self._append_time is None else self._append_time
         before, now = self._now, self._now
-        if 0 <= time <= self._request.latest:
+        if self._is_possible(time):
             if now is not None and time < now:
                 self._note_odd(address)
                 self._jump = max(self._jump, now - time)
@@ -253,6 +253,9 @@ class TimelineNotes:
             jump=self._jump,
             first_odd=self._first_odd,
         )
+
+    def _is_possible(self, time: int) -> bool:
+        return self._request.earliest <= time <= self._request.latest
 
     def _note_odd(self, address: int) -> None:
         self._odd += 1
