@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops_cli.cluster.health import NodeFacts, broker_facts
+from kraftops_cli.cluster.health import (
+    Health,
+    NodeFacts,
+    broker_facts,
+    health_of_image,
+    min_isr_addresses,
+)
 
 if TYPE_CHECKING:
     from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
@@ -49,8 +55,8 @@ class _Registered(NamedTuple):
     facts: NodeFacts
 
 
-class KeptBrokers:
-    """The brokers of an image that changes: what has not changed is not read again."""
+class KeptState:
+    """What was read of an image that changes: what has not changed is not read again."""
 
     def __init__(self) -> None:
         self._image: MetadataImage | None = None
@@ -58,6 +64,8 @@ class KeptBrokers:
         self._brokers: dict[int, _Registered] = {}
         self._partitions: object = None  # what the loads were counted of
         self._loads: dict[int, BrokerLoad] = {}
+        self._counted: object = None  # what the health was counted of
+        self._health: Health | None = None
 
     def states(self, image: MetadataImage) -> dict[int, BrokerState]:
         """Return the registrations as `broker_states`.
@@ -74,16 +82,24 @@ class KeptBrokers:
     def loads(self, image: MetadataImage) -> dict[int, BrokerLoad]:
         """Return the load of each broker that has replicas; errors as above."""
         self._begin(image)
-        fold = image.fold
-        partitions = fold.newest_below(None, None), fold.partition_count(), fold.topic_count()
+        partitions = _partitions_of(image)
         if partitions != self._partitions:
-            self._partitions, self._loads = partitions, fold.broker_loads()
+            self._partitions, self._loads = partitions, image.fold.broker_loads()
         return self._loads
+
+    def health(self, image: MetadataImage) -> Health:
+        """Return the health of the partitions; errors as above."""
+        self._begin(image)
+        counted = _partitions_of(image), min_isr_addresses(image)
+        if self._health is None or counted != self._counted:
+            self._counted, self._health = counted, health_of_image(image)
+        return self._health
 
     def _begin(self, image: MetadataImage) -> None:
         """Forget another image: addresses are those of one."""
         if image is not self._image:
-            self._image, self._read_at, self._brokers, self._partitions = image, None, {}, None
+            self._image, self._read_at, self._brokers = image, None, {}
+            self._partitions = self._counted = None
 
     def _current(self, image: MetadataImage) -> dict[int, _Registered]:
         self._begin(image)
@@ -98,6 +114,12 @@ class KeptBrokers:
             self._brokers[broker] = found
         self._read_at = image.provenance
         return self._brokers
+
+
+def _partitions_of(image: MetadataImage) -> object:
+    """Return values that change whenever a partition does."""
+    fold = image.fold
+    return fold.newest_below(None, None), fold.partition_count(), fold.topic_count()
 
 
 def state_style(state: str) -> str:

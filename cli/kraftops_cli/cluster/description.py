@@ -23,14 +23,13 @@ from kraftops.wire.rpc.cluster import (
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
-from kraftops_cli.cluster.broker_states import KeptBrokers
+from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import (
     Health,
     KeptFacts,
     NodeFacts,
     ask_health,
     controller_facts,
-    health_of_image,
 )
 from kraftops_cli.cluster.target import KeptImage, Target
 
@@ -70,12 +69,12 @@ class Chosen(NamedTuple):
     racks: frozenset[str] | None = None
     only_fenced: bool = False
 
-    def has(self, broker: BrokerDescription) -> bool:
+    def allows(self, broker: int, rack: str | None, *, is_fenced: bool) -> bool:
         """Tell whether a broker is shown."""
         return (
-            (self.ids is None or broker.node_id in self.ids)
-            and (self.racks is None or broker.rack in self.racks)
-            and (broker.is_fenced or not self.only_fenced)
+            (self.ids is None or broker in self.ids)
+            and (self.racks is None or rack in self.racks)
+            and (is_fenced or not self.only_fenced)
         )
 
 
@@ -101,7 +100,7 @@ class ClusterDescription:
     chosen: Chosen = ALL
     now: int = 0
     """The time of the description, in ms."""
-    registered: KeptBrokers = field(default_factory=KeptBrokers)
+    registered: KeptState = field(default_factory=KeptState)
 
     @property
     def snapshot_lag(self) -> int | None:
@@ -119,7 +118,11 @@ class ClusterDescription:
         """Return the chosen brokers, from the metadata log or from a broker."""
         if not self.live and (self.is_of_controllers or not self.nodes):
             return None
-        return [broker for broker in self._all_brokers() if self.chosen.has(broker)]
+        return [
+            each
+            for each in self._all_brokers()
+            if self.chosen.allows(each.node_id, each.rack, is_fenced=each.is_fenced)
+        ]
 
     def _all_brokers(self) -> Iterator[BrokerDescription]:
         if self.live:
@@ -179,7 +182,7 @@ class KeptAnswers:
 
     def __init__(self) -> None:
         self.image = KeptImage()
-        self.brokers = KeptBrokers()
+        self.state = KeptState()
         self.facts = KeptFacts()
 
 
@@ -203,7 +206,7 @@ def ask_description(
     """
     kept = kept or KeptAnswers()
     with target.connect() as connection:
-        questions = _Questions(target, connection, skipped, kept.image)
+        questions = _Questions(target, connection, skipped, kept)
         features = api_versions(connection).features
         nodes = questions.nodes()
         live = questions.live_image(nodes)
@@ -211,7 +214,7 @@ def ask_description(
         health = questions.health(live)
     controllers: dict[int, NodeFacts] | None = None
     if live:
-        facts, controllers = kept.brokers.facts(live.image), controller_facts(live.image)
+        facts, controllers = kept.state.facts(live.image), controller_facts(live.image)
     else:
         facts = kept.facts.of(target, nodes.nodes if nodes else ())
     return ClusterDescription(
@@ -226,7 +229,7 @@ def ask_description(
         controllers=controllers,
         chosen=chosen,
         now=time.time_ns() // 1_000_000,
-        registered=kept.brokers,
+        registered=kept.state,
     )
 
 
@@ -237,7 +240,7 @@ class _Questions:
     target: Target
     connection: Connection
     skipped: Callable[[str, AnswerError], None]
-    kept: KeptImage
+    kept: KeptAnswers
 
     def _permitted(self, part: str, ask: Callable[[], T], *, any_controller: bool) -> T | None:
         """Return an answer; None, after a call of *skipped*, if it is not permitted.
@@ -268,7 +271,7 @@ class _Questions:
             return None
         any_controller = nodes is None
         return self._permitted(
-            "the brokers", lambda: self.kept.of(self.target), any_controller=any_controller
+            "the brokers", lambda: self.kept.image.of(self.target), any_controller=any_controller
         )
 
     def health(self, live: LiveImage | None) -> Health | None:
@@ -277,7 +280,7 @@ class _Questions:
         A broker lists only partitions that the user may describe.
         """
         if live:
-            return health_of_image(live.image)
+            return self.kept.state.health(live.image)
         if self.target.is_of_controllers or self.connection.versions_of(_REASSIGNMENTS) is None:
             return None
         return self._permitted(

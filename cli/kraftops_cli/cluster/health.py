@@ -18,7 +18,7 @@ from kraftops.wire.rpc.cluster import api_versions, failed_directories
 from kraftops.wire.rpc.node_release import release_of
 
 if TYPE_CHECKING:
-    from kraftops.engine.metadata_state import BrokerEntry
+    from kraftops.engine.metadata_state import BrokerEntry, Resource
     from kraftops.image.state.broker import BrokerState
     from kraftops.image.state.image import MetadataImage
     from kraftops.placement.placement import Placement
@@ -100,6 +100,13 @@ def health_of_image(image: MetadataImage) -> Health:
         is_min_isr_assumed=is_assumed,
         moving=dict(sorted(moving.items())),
     )
+
+
+def min_isr_addresses(image: MetadataImage) -> dict[Resource, int]:
+    """Return the addresses of the records that set `min.insync.replicas`, by resource."""
+    return {
+        resource: values[MIN_ISR] for resource, values in image.configs.items() if MIN_ISR in values
+    }
 
 
 def _min_isr_in(image: MetadataImage, topics: Collection[str]) -> tuple[dict[str, int], bool]:

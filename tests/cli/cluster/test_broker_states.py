@@ -11,11 +11,12 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.cluster.broker_states import (
-    KeptBrokers,
+    KeptState,
     broker_states,
     fenced_by_id,
     replica_counts,
 )
+from kraftops_cli.cluster.health import health_of_image
 from tests.helpers.nodes.lost_quorums import broker
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 
@@ -46,7 +47,7 @@ def test_kept_brokers_are_those_of_each_moment(tmp_path: Path) -> None:
     path = log.write(tmp_path / "a")
     loader = Loader(Replay(MetadataImage(), Limits()))
     loader.read([SourceFile(str(next(path.glob("*.log"))), None, is_snapshot=False)])
-    kept, found = KeptBrokers(), loader.image
+    kept, found = KeptState(), loader.image
 
     before = kept.states(found), kept.loads(found), kept.facts(found)
     size = next(path.glob("*.log")).stat().st_size
@@ -67,10 +68,35 @@ def test_kept_brokers_are_those_of_each_moment(tmp_path: Path) -> None:
     assert kept.loads(load(tmp_path / "b" / "__cluster_metadata-0")) == {}
 
 
+def test_kept_health_is_that_of_each_moment(tmp_path: Path) -> None:
+    """It changes with partitions, and with the min ISR of topics and of the cluster."""
+    log = MetadataLog()
+    log.add(broker(1), broker(2), *topic(1))
+    path = log.write(tmp_path)
+    file = str(next(path.glob("*.log")))
+    loader = Loader(Replay(MetadataImage(), Limits()))
+    loader.read([SourceFile(file, None, is_snapshot=False)])
+    kept, found = KeptState(), loader.image
+    seen = [kept.health(found)]
+    config = {"resourceType": 4, "resourceName": "", "name": "min.insync.replicas", "value": "2"}
+
+    for records in ([("NoOpRecord", {})], topic(2), [("ConfigRecord", config)]):
+        size = Path(file).stat().st_size
+        log.add(*records)
+        log.write(tmp_path)
+        loader.read_on(file, size)
+        seen.append(kept.health(found))
+        assert seen[-1] == health_of_image(found)
+
+    assert seen[1] is seen[0]
+    assert [each.partitions for each in seen] == [1, 1, 2, 2]
+    assert [each.under_min_isr for each in seen] == [0, 0, 0, 2]
+
+
 def test_brokers_that_have_not_changed_are_not_read_again(
     image: MetadataImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = KeptBrokers()
+    kept = KeptState()
     first, loads = kept.states(image), kept.loads(image)
     image.provenance = image.provenance._replace(offset=99)  # as by records of nothing
     monkeypatch.setattr(MetadataImage, "broker_state", lambda *_: pytest.fail("it is read again"))

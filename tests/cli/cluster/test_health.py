@@ -15,7 +15,7 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops_cli.cluster import health as health_module
-from kraftops_cli.cluster.broker_states import KeptBrokers
+from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import (
     KeptFacts,
     NodeFacts,
@@ -94,7 +94,7 @@ def test_directory_that_a_later_change_lacks_has_failed(tmp_path: Path) -> None:
     log._append(records_batch(log.end, ("BrokerRegistrationChangeRecord", change), version=2), 1)
 
     found = load(log.write(tmp_path))
-    brokers, controllers = KeptBrokers().facts(found), controller_facts(found)
+    brokers, controllers = KeptState().facts(found), controller_facts(found)
 
     assert (brokers[1].release, brokers[2].release) == ("4.3", None)
     assert brokers[1].failed == ("AAAAAAAAAAAAAAAAAAAACA",)

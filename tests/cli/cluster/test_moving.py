@@ -13,14 +13,17 @@ from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.plan import Limits, plan_removal
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.events import Event
+from kraftops_cli.cluster.moving import events_output
 from kraftops_cli.cluster.moving.access import limits_of
 from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.status import Status
 from tests.helpers.placement import placement
 from tests.helpers.tools.fake_cluster import cluster
+from tests.helpers.tools.own_terminal import OwnTerminal
 from tests.helpers.wire.peers import Peer, free_port, silent
 
 RACKS = dict.fromkeys(range(1, 5), None)
@@ -150,3 +153,20 @@ def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]
         printer(Event("progress", "a"))
 
     assert capfd.readouterr().err == "a\na\n"
+
+
+def test_progress_on_a_terminal_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events_output, "is_seen", lambda _: True)
+    with OwnTerminal(100) as screen:
+        terminal = Terminal("t")
+        terminal.status = Status(screen.fd)
+        times = iter(range(0, 1000, 10))
+        printer = EventPrinter(terminal, "c", is_json=False, clock=lambda: float(next(times)))
+
+        printer(Event("progress", "in flight: 10", {"partitions": 10, "waiting": 50}))
+        printer(Event("progress", "in flight: 5", {"partitions": 5, "waiting": 10}))
+        line = re.sub(r"\x1b\[[\d;]*[mK]", "", screen.shown()).rpartition("\r")[2]
+
+    assert "━" in line
+    assert " 75%  45 of 60 partitions" in line
+    assert line.endswith("in flight: 5")

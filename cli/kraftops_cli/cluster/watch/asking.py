@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.wire.rpc.error_codes import may_pass
-from kraftops_cli.cluster.description import Chosen, KeptAnswers, ask_description
+from kraftops_cli.cluster.description import KeptAnswers, ask_description
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.happenings import Happening
 from kraftops_cli.cluster.watch.state import Trouble
@@ -24,19 +24,15 @@ _SHARE = 0.1
 class Asker:
     """Asks a cluster, and keeps what it found until that is taken."""
 
-    def __init__(
-        self, target: Target, chosen: Chosen, seconds: float, tell: Callable[[], None]
-    ) -> None:
+    def __init__(self, target: Target, seconds: float, tell: Callable[[], None]) -> None:
         """Begin to ask.
 
         Args:
             target: The cluster.
-            chosen: The brokers that are shown.
             seconds: The time between an answer and the next question.
             tell: Is called when there is something to take.
         """
         self._target = target
-        self._chosen = chosen
         self._seconds = seconds
         self._tell = tell
         self._found: SimpleQueue[Item | Exception] = SimpleQueue()
@@ -78,7 +74,7 @@ class Asker:
             self._target = self._target.restarted()
 
     def _ask(self, kept: KeptAnswers, notes: _Notes) -> None:
-        description = ask_description(self._target, notes.skipped, kept=kept, chosen=self._chosen)
+        description = ask_description(self._target, notes.skipped, kept=kept)
         self._put(view_of(description))
 
     def _put(self, item: Item | Exception) -> None:

@@ -194,7 +194,7 @@ def _broker_lines(state: ScreenState, view: View, console: Console) -> list[str]
         return [console.painted("brokers -", "header")]
     shown = shown_brokers(state)[state.top : state.top + state.page]
     if not shown:
-        text = "no broker is shown: the filter fits none" if state.filter else "no brokers"
+        text = "no brokers fit the filter or the options" if view.brokers else "no brokers"
         return [console.painted(text, "muted")]
     order = ORDERS[state.order]
     is_down = order.is_largest_first is not state.is_reversed

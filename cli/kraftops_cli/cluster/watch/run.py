@@ -22,6 +22,7 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.screen import Screen
 
 _SILENCE = 3.0  # seconds without an answer, after which the screen says so
+_LEAST_PAUSE, _LONGEST_PAUSE = 0.2, 1.0  # seconds between two frames, unless a key is pressed
 _KEYBOARD = 0
 
 
@@ -33,9 +34,11 @@ def watch_screen(terminal: Terminal, target: Target, chosen: Chosen, seconds: fl
     """
     console = terminal.console
     with Screen(console.fd, _KEYBOARD) as screen:
-        asker = Asker(target, chosen, seconds, screen.wake)
-        state = ScreenState()
+        asker = Asker(target, seconds, screen.wake)
+        state = ScreenState(chosen=chosen)
         heard, patience = time.monotonic(), seconds + _SILENCE
+        keys: list[str] = []
+        drawn_at = 0.0
         while not state.is_over:
             now = time.time_ns() // 1_000_000
             silence = time.monotonic() - heard
@@ -43,10 +46,15 @@ def watch_screen(terminal: Terminal, target: Target, chosen: Chosen, seconds: fl
             if silence > patience and state.trouble is None:
                 waited = Trouble(now - round(silence * 1000), "it is asked, and has not answered")
                 drawn = replace(state, trouble=waited)
-            lines, placed = frame(drawn, console, screen.size, now=now, has_keys=screen.has_keys)
-            state = replace(placed, trouble=state.trouble)
-            screen.draw(lines)
-            keys = screen.wait(1.0)
+            rest = drawn_at + _LEAST_PAUSE - time.monotonic()
+            if keys or rest <= 0:
+                lines, placed = frame(
+                    drawn, console, screen.size, now=now, has_keys=screen.has_keys
+                )
+                state = replace(placed, trouble=state.trouble)
+                screen.draw(lines)
+                drawn_at, rest = time.monotonic(), _LONGEST_PAUSE
+            keys = screen.wait(rest)
             items = asker.take()
             if items:
                 heard = time.monotonic()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kraftops_cli.cluster.description import ALL, FENCED, Chosen
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
 from kraftops_cli.cluster.watch.view import BrokerRow, Counts, View
 
@@ -51,6 +52,8 @@ class ScreenState:
     """Counts of the last views, None for each question without an answer."""
     happenings: tuple[Happening, ...] = ()
     trouble: Trouble | None = None
+    chosen: Chosen = ALL
+    """The brokers that the options of the command choose."""
     order: int = 0
     is_reversed: bool = False
     filter: str = ""
@@ -105,13 +108,17 @@ def with_note(state: ScreenState, happening: Happening) -> ScreenState:
 
 
 def shown_brokers(state: ScreenState) -> list[BrokerRow]:
-    """Return the brokers that the filter leaves, in the chosen order.
+    """Return the chosen brokers that the filter leaves, in the order that keys chose.
 
     Each word of the filter must be in the id, state, rack or release of a broker.
     """
     view = state.view
     words = state.filter.casefold().split()
-    rows = [row for row in (view.brokers if view else None) or () if _has(row, words)]
+    rows = [
+        row
+        for row in (view.brokers if view else None) or ()
+        if state.chosen.allows(row.id, row.rack, is_fenced=row.state == FENCED) and _has(row, words)
+    ]
     order = ORDERS[state.order]
 
     def value(row: BrokerRow) -> int | str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from kraftops_cli.cluster.description import Chosen
 from kraftops_cli.cluster.watch import state as state_module
 from kraftops_cli.cluster.watch.happenings import Happening
 from kraftops_cli.cluster.watch.state import (
@@ -148,3 +149,16 @@ def test_history_and_happenings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert state.counts == tuple(Counts(each, 0, 0, 0, 0) for each in range(15, 20))
     assert len(state.happenings) == 4
     assert state.happenings[-1].text == "a note"
+
+
+def test_options_choose_brokers_but_what_happens_to_the_others_is_told() -> None:
+    chosen = ScreenState(chosen=Chosen(racks=frozenset({"r2"}), only_fenced=True))
+    state = with_view(chosen, view(broker(1, state=FENCED), broker(2), broker(3)))
+    assert ids(state) == [1]
+
+    state = with_view(state, view(broker(1), broker(2, state=FENCED), broker(3, state=FENCED)))
+    assert ids(state) == [3]
+    assert [each.text for each in state.happenings] == [
+        "broker 1: active, before registered-fenced",
+        "brokers 2, 3: registered-fenced, before active",
+    ]
