@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,6 +17,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.descriptors import can_ask
 
 if TYPE_CHECKING:
     from kraftops.errors import KraftopsError
@@ -328,7 +328,7 @@ class _Work:
 
 def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
     """Ask the user on a terminal; without one nobody is asked, as by Kafka's tool."""
-    if not (os.isatty(0) and os.isatty(2)):
+    if not can_ask():
         return True
     try:
         return click.confirm(

@@ -16,6 +16,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.descriptors import can_ask
 
 if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
@@ -281,7 +282,7 @@ def _arguments(request: RecoveryRequest) -> list[str]:
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
     """Ask for the ids of the lost voters, or `yes` where there are none; False off a terminal."""
-    if not (os.isatty(0) and os.isatty(2)):
+    if not can_ask():
         return False
     expected = ",".join(map(str, plan.lost_ids)) or "yes"
     if plan.lost_ids:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from kraftops.errors import RefusedError
+from kraftops_terminal.descriptors import can_ask
 
 
 def confirm(word: str, action: str, *, yes: bool) -> None:
@@ -17,7 +16,7 @@ def confirm(word: str, action: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not (os.isatty(0) and os.isatty(2)):
+    if not can_ask():
         raise RefusedError(
             f"nobody can be asked here whether to {action}",
             hint="--yes agrees to it",
