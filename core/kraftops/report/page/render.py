@@ -28,6 +28,8 @@ SCRIPT = (
     "log_sections",
     "charts",
     "series",
+    "panels",
+    "timeline_tables",
     "timeline",
     "start",
 )

@@ -1,5 +1,8 @@
 /* The timeline: charts over the same time, with zoom and what happened at a moment. */
 
+/* The timeline: the whole time, the zoom, and what its panels draw by; null without any time.
+
+   A panel has draw(isNew), and may have read(from, to), which fills its legend, and hit(x, y). */
 function makeTimeline() {
   const data = report.timeline;
   const series = (data?.series ?? []).map((each) => ({
@@ -49,6 +52,8 @@ function makeTimeline() {
   const xOf = (ms) => gutter() + ((ms - it.zoom.from) / (it.zoom.to - it.zoom.from)) * inner();
   const timeAt = (x) => it.zoom.from + ((x - gutter()) / inner()) * (it.zoom.to - it.zoom.from);
 
+  Object.assign(it, { data, plots, panels, gutter, inner, xOf, timeAt });
+
   /* The bucket of a time, in the groups that the charts show. */
   function bucket(ms) {
     const origin = data?.start ?? ofLogs[0].start;
@@ -56,357 +61,6 @@ function makeTimeline() {
       it.step * Math.max(1, Math.ceil((4 * (it.zoom.to - it.zoom.from)) / it.step / inner()));
     const from = origin + Math.floor((ms - origin) / size) * size;
     return { from, to: from + size };
-  }
-
-  function panel(title, entries, extra = null) {
-    const values = entries.map(([, , first]) => el("b", {}, first ?? ""));
-    const node = el(
-      "div.panel",
-      {},
-      el(
-        "div.head",
-        {},
-        el("h3", {}, title),
-        el(
-          "ul.legend",
-          {},
-          entries.map(([draw, label], at) => el("li", {}, swatch(draw), label, " ", values[at])),
-        ),
-        extra,
-      ),
-    );
-    plots.append(node);
-    return { node, values };
-  }
-
-  function axis() {
-    const canvas = el("canvas", { "aria-hidden": "true" });
-    plots.append(canvas);
-    panels.push({
-      draw() {
-        const pen = sized(canvas, plots.clientWidth, 38);
-        pen.font = FONT();
-        pen.textAlign = "center";
-        let day = "";
-        for (const at of ticks(it.zoom.from, it.zoom.to, inner() / 95)) {
-          const [date, clock, fraction] = moment(at);
-          const x = Math.min(Math.max(xOf(at), gutter() + 4), plots.clientWidth - 30);
-          pen.fillStyle = colour("text");
-          pen.fillText(
-            clock.endsWith(":00") && !fraction ? clock.slice(0, 5) : clock + fraction,
-            x,
-            16,
-          );
-          if (date !== day) {
-            pen.fillStyle = colour("muted");
-            pen.fillText(date, x, 30);
-          }
-          day = date;
-        }
-      },
-    });
-  }
-
-  function seriesPanel({ title, names, height, by = [], byText = "", down = null }, all) {
-    const totals = names
-      .map((word) => all.find((each) => each.name === word && each.by === null))
-      .filter(Boolean)
-      .map((each) => ({ ...each, isDown: each.name === down }));
-    if (!totals.length) return;
-    const isOne = totals.length === 1 && totals[0].label.toLowerCase() === title.toLowerCase();
-    const { node, values } = panel(
-      title,
-      totals.map((each) => [plain(each.colour), isOne ? "" : each.label]),
-    );
-    const host = el("div", {
-      role: "img",
-      "aria-label": `${title}: ${totals.map((each) => `${each.label} ${each.kind === "level" ? "at most" : "in all"} ${amount(each, valueIn(each, whole.from, whole.to))}`).join(", ")}. The numbers are in a table below.`,
-    });
-    node.append(host);
-    let chart = null;
-    panels.push({
-      draw(isNew) {
-        const width = plots.clientWidth;
-        if (isNew && chart) {
-          chart.destroy();
-          chart = null;
-        }
-        chart ??= plot(host, {
-          height,
-          series: totals,
-          unit: totals[0].unit,
-          gutter: gutter(),
-          right: RIGHT,
-          range: () => it.zoom,
-          width: () => plots.clientWidth,
-          mirrored: Boolean(down),
-        });
-        if (chart.width !== width) chart.setSize({ width, height });
-        chart.setData(grouped(totals, it.zoom, inner()).data);
-      },
-      read(from, to) {
-        totals.forEach((each, at) => {
-          values[at].textContent = amount(each, valueIn(each, from, to));
-        });
-      },
-    });
-    const rows = new Map();
-    for (const each of all.filter((one) => by.includes(one.name) && one.by !== null)) {
-      const row = rows.get(each.by) ?? {
-        id: each.by,
-        start: each.start,
-        step: each.step,
-        kind: each.kind,
-        values: [],
-      };
-      each.values.forEach((value, at) => {
-        row.values[at] = (row.values[at] ?? 0) + value;
-      });
-      rows.set(each.by, row);
-    }
-    if (rows.size) heat(node, byText, [...rows.values()]);
-  }
-
-  /* Counts by broker: a row each, darker where there is more. */
-  function heat(node, text, all) {
-    const rows = all
-      .sort((one, other) => sum(other.values) - sum(one.values))
-      .slice(0, MOST_ROWS)
-      .sort((one, other) => one.id - other.id);
-    const canvas = el("canvas", {
-      role: "img",
-      "aria-label": `${text}: ${rows
-        .slice(0, 8)
-        .map((row) => `broker ${row.id} ${number(sum(row.values))}`)
-        .join(", ")}`,
-    });
-    node.append(
-      el(
-        "p.remark",
-        {},
-        `${text}${all.length > rows.length ? `: ${rows.length} of ${number(all.length)} brokers, those with most` : report.more.series > 0 ? ": those with most" : ""}`,
-      ),
-      canvas,
-    );
-    const row = {
-      draw() {
-        const height = rows.length * THIN_ROW + 4;
-        const pen = sized(canvas, plots.clientWidth, height);
-        pen.font = FONT();
-        pen.textBaseline = "middle";
-        pen.textAlign = "right";
-        const parts = rows.map((each) => grouped([each], it.zoom, inner()));
-        const most = Math.max(1, ...parts.flatMap((part) => part.data[1]));
-        const wide = Math.max(
-          2,
-          (inner() * parts[0].size * rows[0].step) / (it.zoom.to - it.zoom.from) - 1,
-        );
-        rows.forEach((each, at) => {
-          const y = at * THIN_ROW + 2;
-          pen.fillStyle = colour("muted");
-          pen.fillText(String(each.id), gutter() - 10, y + THIN_ROW / 2);
-          pen.fillStyle = colour("faint");
-          pen.fillRect(gutter(), y + THIN_ROW - 2, inner(), 1);
-        });
-        pen.save();
-        pen.beginPath();
-        pen.rect(gutter(), 0, inner(), height);
-        pen.clip();
-        pen.fillStyle = colour("blue");
-        parts.forEach(({ data: [times, values] }, at) => {
-          times.forEach((middle, index) => {
-            if (!values[index]) return;
-            pen.globalAlpha = 0.25 + 0.75 * Math.sqrt(values[index] / most);
-            pen.fillRect(xOf(middle) - wide / 2, at * THIN_ROW + 3, wide, THIN_ROW - 5);
-          });
-        });
-        pen.restore();
-      },
-    };
-    panels.push(row);
-  }
-
-  /* Draw bands [{from, to, draw(pen, x, y, width, height)}] of a row. */
-  function drawBands(pen, bands, y, height) {
-    for (const band of bands) {
-      const x = Math.max(gutter(), xOf(band.from));
-      const right = Math.min(gutter() + inner(), xOf(band.to));
-      if (xOf(band.to) < gutter() || x > gutter() + inner()) continue;
-      band.draw(pen, x, y, Math.max(1.5, right - x), height);
-    }
-  }
-
-  function brokers() {
-    const all = data.brokers;
-    if (!all.length) return;
-    const eventful = all.filter((each) => each.bands.some((band) => band.state !== "active"));
-    let isAll = all.length <= MOST_ROWS;
-    const rows = () =>
-      isAll ? all.slice(0, ALL_ROWS) : (eventful.length ? eventful : all).slice(0, MOST_ROWS);
-    const states = Object.keys(STATES);
-    const { node, values } = panel(
-      "Brokers",
-      states.map((state) => [STATES[state], stateText(state)]),
-    );
-    const note = el("p.remark");
-    const canvas = el("canvas", {
-      role: "img",
-      "aria-label": `States of ${plural(all.length, "broker")}: ${
-        eventful
-          .slice(0, 12)
-          .map(
-            (each) =>
-              `broker ${each.id} was ${[...new Set(each.bands.map((band) => stateText(band.state)))].join(", ")}`,
-          )
-          .join("; ") || "all were active all the time"
-      }. The states are in a table below.`,
-    });
-    node.append(canvas, note);
-    const it_ = {
-      draw() {
-        const shown = rows();
-        const pen = sized(canvas, plots.clientWidth, shown.length * ROW + 6);
-        pen.font = FONT();
-        pen.textBaseline = "middle";
-        pen.textAlign = "right";
-        shown.forEach((each, at) => {
-          const y = 4 + at * ROW;
-          pen.fillStyle = colour("muted");
-          pen.fillText(String(each.id), gutter() - 10, y + ROW / 2 - 2);
-          drawBands(
-            pen,
-            each.bands.map((band) => ({
-              ...band,
-              draw: STATES[band.state] ?? STATES.unregistered,
-            })),
-            y,
-            ROW - 6,
-          );
-        });
-        const early =
-          report.more.bands > 0
-            ? [`${plural(report.more.bands, "earlier change")} of state left out `]
-            : [];
-        note.replaceChildren(
-          ...early,
-          ...(all.length > MOST_ROWS
-            ? [
-                isAll
-                  ? `${number(shown.length)} of ${number(all.length)} brokers`
-                  : `${number(shown.length)} of ${number(all.length)} brokers: ${eventful.length ? "of those that were not always active" : "all were active all the time"}`,
-                button(
-                  isAll ? "Show fewer" : `Show ${number(Math.min(all.length, ALL_ROWS))}`,
-                  () => {
-                    isAll = !isAll;
-                    draw();
-                  },
-                ),
-              ]
-            : []),
-        );
-      },
-      read(from, to) {
-        states.forEach((state, at) => {
-          values[at].textContent = number(
-            all.filter((each) =>
-              each.bands.some((band) => band.state === state && band.from < to && band.to > from),
-            ).length,
-          );
-        });
-      },
-      hit(x, y) {
-        const row = rows()[Math.floor((y - canvas.offsetTop - 4) / ROW)];
-        const at = timeAt(x);
-        return y >= canvas.offsetTop + 4 && row
-          ? { broker: row, band: row.bands.find((band) => band.from <= at && band.to > at) }
-          : null;
-      },
-    };
-    panels.push(it_);
-  }
-
-  function leftOut(node, many, thing) {
-    if (many > 0) node.append(el("p.remark", {}, `${plural(many, thing)} left out`));
-  }
-
-  function leaders() {
-    if (!data.leadership.length) return;
-    const { node, values } = panel("Leader of the quorum", [[plain("leader-odd"), "controller"]]);
-    const canvas = el("canvas", {
-      role: "img",
-      "aria-label": `Leaders of the quorum: ${data.leadership
-        .slice(0, 12)
-        .map((each) => `${each.leader} in epoch ${each.epoch}`)
-        .join(", ")}`,
-    });
-    node.append(canvas);
-    leftOut(node, report.more.leadership, "leader");
-    panels.push({
-      draw() {
-        const pen = sized(canvas, plots.clientWidth, ROW + 6);
-        pen.font = FONT();
-        pen.textBaseline = "middle";
-        pen.strokeStyle = colour("line");
-        drawBands(
-          pen,
-          data.leadership.map((each) => ({
-            ...each,
-            draw(_, x, y, width, height) {
-              pen.fillStyle = colour(each.epoch % 2 ? "leader-odd" : "leader-even");
-              pen.fillRect(x, y, width, height);
-              pen.fillStyle = colour("ground");
-              if (x > gutter()) pen.fillRect(x, y, 1, height);
-              const text = `${each.leader} · epoch ${each.epoch}`;
-              pen.fillStyle = colour("text");
-              if (pen.measureText(text).width + 12 < width)
-                pen.fillText(text, x + 6, y + height / 2 + 1);
-              else if (pen.measureText(String(each.leader)).width + 4 < width)
-                pen.fillText(String(each.leader), x + 2, y + height / 2 + 1);
-            },
-          })),
-          4,
-          ROW - 4,
-        );
-      },
-      read(from, to) {
-        const found = data.leadership.filter((each) => each.from < to && each.to > from);
-        const ids = [...new Set(found.map((each) => each.leader))];
-        values[0].textContent =
-          found.length > 3 ? `${plural(found.length, "epoch")}` : ids.join(", ") || "none";
-      },
-    });
-  }
-
-  function changeMarks() {
-    if (!data.changes.length) return;
-    const { node, values } = panel("Changes", [
-      [plain("text"), "topics, configurations, ACLs, features"],
-    ]);
-    const canvas = el("canvas", {
-      role: "img",
-      "aria-label": `${plural(data.changes.length, "change")} of metadata, in a list below`,
-    });
-    node.append(canvas);
-    leftOut(node, report.more.changes, "change");
-    panels.push({
-      draw() {
-        const pen = sized(canvas, plots.clientWidth, 22);
-        pen.fillStyle = colour("text");
-        for (const each of data.changes) {
-          const x = xOf(each.time);
-          if (x >= gutter() - 1 && x <= gutter() + inner() + 1) {
-            pen.globalAlpha = 0.6;
-            pen.fillRect(x - 0.75, 4, 1.5, 13);
-          }
-        }
-        pen.globalAlpha = 1;
-      },
-      read(from, to) {
-        values[0].textContent = number(
-          data.changes.filter((each) => each.time >= from && each.time < to).length,
-        );
-      },
-    });
   }
 
   function place(node, from, to) {
@@ -754,96 +408,17 @@ function makeTimeline() {
     KEYS[event.key]();
   });
 
-  // The tables behind the charts
-
-  function numbers(summary, make) {
-    const node = el(
-      "details.numbers",
-      {
-        ontoggle: () => {
-          if (node.open && node.childElementCount === 1) node.append(make());
-        },
-      },
-      el("summary", {}, summary),
-    );
-    return node;
-  }
-
-  function valueTable(all) {
-    const totals = all.filter((each) => each.by === null);
-    const times = [
-      ...new Set(
-        totals.flatMap((each) =>
-          each.values
-            .map((value, at) => (value ? each.start + at * each.step : null))
-            .filter((at) => at !== null),
-        ),
-      ),
-    ].sort((one, other) => one - other);
-    return table({
-      caption: { text: "Numbers by time", quiet: true },
-      rows: times,
-      empty: "All are 0.",
-      columns: [
-        { label: "From", value: (at) => at, cell: timeLink },
-        ...totals.map((each) => ({
-          label: each.label,
-          number: true,
-          value: (at) => valueIn(each, at, at + 1),
-          cell: (at) => amount(each, valueIn(each, at, at + 1)),
-        })),
-      ],
-    });
-  }
-
-  const BAND_COLUMNS = [
-    { label: "From", value: (row) => row.from, cell: (row) => timeLink(row.from) },
-    { label: "To", value: (row) => row.to, cell: (row) => timeLink(row.to) },
-    {
-      label: "Length",
-      number: true,
-      value: (row) => row.to - row.from,
-      cell: (row) => span(row.to - row.from),
-    },
-    { label: "Offset", number: true, value: (row) => row.offset },
-  ];
-  const bandTable = () =>
-    table({
-      caption: { text: "States of brokers", quiet: true },
-      rows: data.brokers.flatMap((each) =>
-        each.bands.map((band) => ({ id: each.id, rack: each.rack, ...band })),
-      ),
-      left: report.more.bands,
-      detail: records,
-      columns: [
-        { label: "Broker", number: true, isId: true, value: (row) => row.id },
-        { label: "State", value: (row) => stateText(row.state) },
-        ...BAND_COLUMNS,
-      ],
-    });
-  const leaderTable = () =>
-    table({
-      caption: { text: "Leaders of the quorum", quiet: true },
-      rows: data.leadership,
-      left: report.more.leadership,
-      detail: records,
-      columns: [
-        { label: "Leader", number: true, isId: true, value: (row) => row.leader },
-        { label: "Epoch", number: true, isId: true, value: (row) => row.epoch },
-        ...BAND_COLUMNS,
-      ],
-    });
-
   it.build = () => {
-    axis();
+    axis(it);
     if (data) {
-      brokers();
-      leaders();
-      for (const each of PANELS) seriesPanel(each, series);
+      brokers(it);
+      leaders(it);
+      for (const each of PANELS) seriesPanel(it, each, series);
       const known = new Set(PANELS.flatMap((each) => each.names));
       for (const word of new Set(series.map((each) => each.name))) {
         if (!known.has(word))
           seriesPanel(
+            it,
             {
               title: NAMES[word]?.[0] ?? short(word),
               names: [word],
@@ -854,10 +429,10 @@ function makeTimeline() {
             series,
           );
       }
-      changeMarks();
+      changeMarks(it);
     }
     for (const each of ofLogs)
-      seriesPanel({ title: capital(each.label), names: [each.name], height: 90 }, ofLogs);
+      seriesPanel(it, { title: capital(each.label), names: [each.name], height: 90 }, ofLogs);
     plots.append(cross, drag, mark);
     fill(
       "timeline",
@@ -878,8 +453,8 @@ function makeTimeline() {
       detail,
       series.length > 0 && numbers("Numbers by time", () => valueTable(series)),
       ofLogs.length > 0 && numbers("Numbers of the logs by time", () => valueTable(ofLogs)),
-      data?.brokers.length > 0 && numbers("States of brokers", bandTable),
-      data?.leadership.length > 0 && numbers("Leaders of the quorum", leaderTable),
+      data?.brokers.length > 0 && numbers("States of brokers", () => bandTable(data)),
+      data?.leadership.length > 0 && numbers("Leaders of the quorum", () => leaderTable(data)),
     );
     draw();
   };
