@@ -16,7 +16,18 @@ impl Scan {
     /// Tell whether a record can be selected, by its bytes.
     #[inline]
     pub(super) fn may_match(&self, header: &Header, record: &Record, position: i64) -> bool {
-        self.select.may_match_record(OfRecord {
+        let known = self.known(header, record, position);
+        self.select.may_match_record(known)
+    }
+
+    /// What is known of a record before it is read.
+    fn known<'a>(
+        &'a self,
+        header: &'a Header,
+        record: &'a Record<'a>,
+        position: i64,
+    ) -> OfRecord<'a> {
+        OfRecord {
             origin: &self.request.origin,
             position,
             is_valid: self.is_valid,
@@ -24,7 +35,8 @@ impl Scan {
             record,
             decoder: &self.decoder,
             is_redacted: self.secrets.is_some(),
-        })
+            is_read: false,
+        }
     }
 
     /// The reason why a record cannot be read; only a check reads more than its size.
@@ -46,7 +58,7 @@ impl Scan {
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
         let (origin, meaning) = (&self.request.origin, &found);
-        let has = self.select.matches_row(&Row {
+        let row = Row {
             origin,
             position,
             is_valid: self.is_valid,
@@ -54,7 +66,9 @@ impl Scan {
             record,
             meaning,
             scratch: &scratch,
-        });
+        };
+        let known = self.known(header, record, position);
+        let has = self.select.matches_row(&row, known);
         drop(found);
         self.scratch = scratch;
         has
@@ -102,7 +116,11 @@ impl Scan {
             meaning: &found,
             scratch: &scratch,
         };
-        if !selects || self.select.matches_row(&row) {
+        let is_chosen = !selects || {
+            let known = self.known(header, record, position);
+            self.select.matches_row(&row, known)
+        };
+        if is_chosen {
             if let Some(reason) = found.error.clone().filter(|_| self.request.check) {
                 let at = self.output_size();
                 self.notes.push(Note {

@@ -119,6 +119,16 @@ impl Condition {
         }
     }
 
+    /// Whether the condition comes out true; None if more than one outcome is possible.
+    pub fn decided(&self, source: &impl Source) -> Option<bool> {
+        let outcomes = self.outcomes(source);
+        match outcomes & TRUE {
+            0 => Some(false),
+            _ if outcomes == TRUE => Some(true),
+            _ => None,
+        }
+    }
+
     /// The possible outcomes.
     fn outcomes(&self, source: &impl Source) -> u8 {
         match self {

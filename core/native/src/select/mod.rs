@@ -139,7 +139,7 @@ impl Select {
     }
 
     /// Tell whether a row matches, of a record that can match.
-    pub fn matches_row(&self, row: &Row) -> bool {
+    pub fn matches_row(&self, row: &Row, known: OfRecord) -> bool {
         if !self.types.is_empty() {
             let is_one = match row.meaning.type_name {
                 TypeName::None => false,
@@ -157,7 +157,22 @@ impl Select {
         }
         (self.keys.is_empty() || self.has_key(row))
             && (self.topics.is_empty() || self.names_row_topic(row))
-            && self.may_hold(&OfRow::new(row))
+            && self.holds(row, known)
+    }
+
+    /// Tell whether the condition holds: by the bytes of a record that was read if they tell,
+    /// since the row's JSON takes longer.
+    fn holds(&self, row: &Row, known: OfRecord) -> bool {
+        let Some(condition) = &self.condition else {
+            return true;
+        };
+        if row.meaning.error.is_none() {
+            let is_read = true;
+            if let Some(decided) = condition.decided(&OfRecord { is_read, ..known }) {
+                return decided;
+            }
+        }
+        condition.may_hold(&OfRow::new(row))
     }
 
     fn has_key(&self, row: &Row) -> bool {
