@@ -67,3 +67,22 @@ def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
     for done, text in ((tail, "--tail"), (limit, "--limit"), (stdin, "not -"), (live, "for files")):
         assert done.code == 1
         assert text in done.errors[0]
+
+
+def test_conditions_choose_among_appended_records(tmp_path: Path) -> None:
+    """Also in a segment that is added."""
+    append(tmp_path / "a-0", 0, 3)
+    asked = ["--where", "offset in (1, 4, 7) and value = 'v'", "--format", "json"]
+    command = [DUMP_LOG, "--follow", *asked, str(tmp_path / "a-0")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT, text=True) as run:
+        assert run.stdout
+        found = [json.loads(run.stdout.readline())["offset"]]
+        append(tmp_path / "a-0", 3, 3)
+        found.append(json.loads(run.stdout.readline())["offset"])
+        later = batch_bytes([Record(6 + n, 5000, None, b"v") for n in range(3)])
+        (tmp_path / "a-0" / f"{6:020}.log").write_bytes(later)
+        found.append(json.loads(run.stdout.readline())["offset"])
+        run.send_signal(signal.SIGINT)
+        assert run.wait(20) == 130
+
+    assert found == [1, 4, 7]
