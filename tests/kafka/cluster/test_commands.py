@@ -203,7 +203,10 @@ def test_description_has_dashes_by_a_broker(live: Cluster) -> None:
     text = cluster("describe", "-b", live.brokers).text
 
     assert data["snapshot"] is None
-    assert [each["replicas"] for each in data["brokers"]] == [None] * 3
+    assert [each["directories"] for each in data["brokers"]] == [None] * 3
+    assert [(each["replicas"], each["leaders"]) for each in data["brokers"]] == [
+        (2, 2), (2, 0), (0, 0),
+    ]  # fmt: skip
     assert [each["state"] for each in data["brokers"]] == [
         "active", "registered-fenced", "registered-fenced",
     ]  # fmt: skip
