@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kraftops.dump.sources.names import Source
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import UsageError
-from kraftops.log.files import partition_of
+from kraftops.log.files import file_name, partition_of
 from kraftops.query.query import Query
 
 _OFFSETS, _TRANSACTION = "offsets", "transaction"  # decoders
@@ -111,15 +111,29 @@ def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
     """Return the fields of each log, with what logs tell about each other.
 
     Open transactions have their ids by the log of transactional ids; committed offsets have the end
-    of the log that they are of, and the lag, if that log is there.
+    of the log that they are of, and the lag, if that log is there. In a tier none is open.
     """
     found = {
         log: {"topic": log.topic, "partition": log.partition, **summary.as_dict()}
         for log, summary in summaries.items()
     }
+    _end_tiered(found.values())
     _name_transactions(found.values())
     _add_lag(found.values())
     return found
+
+
+def _end_tiered(found: Iterable[Fields]) -> None:
+    """Note that transactions of tiered segments have ended, even if their markers are local.
+
+    A broker copies no segment behind the last stable offset (KIP-405, `RemoteLogManager`).
+    """
+    for one in found:
+        names = map(file_name, one["files"]["paths"][:1])
+        if one["transactions"]["open"] and any(name and name.is_tiered for name in names):
+            one["transactions"]["open"] = []
+            for producer in one.get("producers", {}).get("producers", ()):
+                producer["open"] = False
 
 
 def _name_transactions(found: Iterable[Fields]) -> None:

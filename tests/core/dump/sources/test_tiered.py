@@ -51,6 +51,27 @@ def test_tiered_segments_are_found_through_a_directory(tier: Path) -> None:
     assert row["file"].endswith(f"{16:020}-{SEGMENT_IDS[1]}.log")
 
 
+def test_transactions_with_local_markers_are_not_open(tier: Path, tmp_path: Path) -> None:
+    """A broker tiers what is stable: no transaction hangs there."""
+    local = tmp_path / "local/txn-0"
+    local.mkdir(parents=True)
+    for offset in OFFSETS:
+        shutil.copy(REAL / f"stopped/txn-0/{offset:020}.log", local)
+
+    tiered, both = (
+        [
+            json.loads(line)
+            for line in run_here("--summary", "--format", "json", *names).text.splitlines()
+        ]
+        for names in ([str(tier)], [str(tier), str(local)])
+    )
+
+    assert [one["transactions"]["open"] for one in tiered] == [[]]
+    assert not any(one["open"] for one in tiered[0]["producers"]["producers"])
+    opened = {one["topic"]: len(one["transactions"]["open"]) for one in both}
+    assert opened == {"orders": 0, "txn": 2}
+
+
 def test_tiered_segments_are_checked_as_a_partition(tier: Path) -> None:
     sound = run_here("--check", str(tier))
     next(tier.rglob(f"{16:020}-*.log")).unlink()
