@@ -20,8 +20,8 @@ from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 from kraftops.uuids import to_text
 
-MOST_CHANGES = 800
-LONGEST_TEXT = 2000
+MOST_CHANGES = 600
+LONGEST_TEXT = 300
 """Characters of a text from data; the rest is cut."""
 
 _STATES = {"registered-fenced": "fenced"}
