@@ -1,5 +1,5 @@
 //! Series of numbers in buckets of time that widen with the span.
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// See `kraftops.engine.timeline_contract`, for these and for the names of `Count`.
 pub const LEVELS: [&str; 3] = ["offline", "underMinIsr", "underReplicated"];
@@ -12,7 +12,7 @@ pub const COUNTS: [&str; 5] = [
 ];
 
 /// An event that is counted, in the order of `COUNTS`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub enum Count {
     Records,
     Elections,
@@ -20,6 +20,9 @@ pub enum Count {
     IsrShrinks,
     IsrExpands,
 }
+
+/// Numbers by bucket, for each of `COUNTS`.
+pub type Counts = [Vec<u64>; COUNTS.len()];
 
 pub struct Buckets {
     steps: Vec<i64>,
@@ -32,9 +35,11 @@ pub struct Buckets {
     /// The time at which the last bucket that was reached ends, and its place.
     last: (i64, usize),
     pub peaks: [Vec<u64>; LEVELS.len()],
-    pub counts: HashMap<(Count, Option<i32>), Vec<u64>>,
-    records: Vec<u64>,
-    brokers: HashSet<i32>,
+    /// Of all brokers together.
+    pub totals: Counts,
+    /// The places of brokers in `counts`.
+    pub brokers: HashMap<i32, usize>,
+    pub counts: Vec<Counts>,
 }
 
 impl Buckets {
@@ -48,9 +53,9 @@ impl Buckets {
             origin: None,
             last: (i64::MIN, 0),
             peaks: Default::default(),
-            counts: HashMap::new(),
-            records: Vec::new(),
-            brokers: HashSet::new(),
+            totals: Default::default(),
+            brokers: HashMap::new(),
+            counts: Vec::new(),
         }
     }
 
@@ -62,11 +67,6 @@ impl Buckets {
     pub fn start(&self) -> Option<(i64, i64)> {
         let step = self.step();
         self.origin.map(|origin| (origin * step, step))
-    }
-
-    /// The records by bucket.
-    pub fn records(&self) -> &[u64] {
-        &self.records
     }
 
     /// Return the place of the bucket of a time, with all before it filled with the levels.
@@ -102,23 +102,23 @@ impl Buckets {
         }
     }
 
-    /// Count an event.
+    /// Count an event of a broker, or of all.
     #[inline]
     pub fn count(&mut self, what: Count, broker: Option<i32>, place: usize) {
-        if what == Count::Records {
-            // One for each record: without a look into a table.
-            add_at(&mut self.records, place);
-            return;
-        }
-        if let Some(broker) = broker {
-            if !self.brokers.contains(&broker) {
-                if self.brokers.len() >= self.most_brokers {
-                    return;
-                }
-                self.brokers.insert(broker);
+        let Some(broker) = broker else {
+            return add_at(&mut self.totals[what as usize], place);
+        };
+        let known = self.brokers.len();
+        let at = match self.brokers.get(&broker) {
+            Some(at) => *at,
+            None if known >= self.most_brokers => return,
+            None => {
+                self.brokers.insert(broker, known);
+                self.counts.push(Counts::default());
+                known
             }
-        }
-        add_at(self.counts.entry((what, broker)).or_default(), place);
+        };
+        add_at(&mut self.counts[at][what as usize], place);
     }
 
     fn widen(&mut self, origin: i64) -> i64 {
@@ -132,10 +132,10 @@ impl Buckets {
             *values = joined(values, factor, shift, u64::max);
         }
         let sum = |one: u64, other: u64| one + other;
-        for values in self.counts.values_mut() {
+        let all = std::iter::once(&mut self.totals).chain(&mut self.counts);
+        for values in all.flatten() {
             *values = joined(values, factor, shift, sum);
         }
-        self.records = joined(&self.records, factor, shift, sum);
         self.origin = Some(wider);
         wider
     }

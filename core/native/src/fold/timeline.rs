@@ -582,15 +582,16 @@ impl Timeline {
         let mut found: Vec<_> = levels
             .map(|(name, values)| (*name, None, trimmed(values)))
             .collect();
-        if !buckets.records().is_empty() {
-            found.push((
-                COUNTS[Count::Records as usize],
-                None,
-                trimmed(buckets.records()),
-            ));
-        }
-        for ((what, broker), values) in &buckets.counts {
-            found.push((COUNTS[*what as usize], *broker, trimmed(values)));
+        let brokers = buckets.brokers.iter().filter_map(|(broker, at)| {
+            let counts = buckets.counts.get(*at)?;
+            Some((Some(*broker), counts))
+        });
+        for (broker, counts) in std::iter::once((None, &buckets.totals)).chain(brokers) {
+            for (name, values) in COUNTS.iter().zip(counts) {
+                if !values.is_empty() {
+                    found.push((name, broker, trimmed(values)));
+                }
+            }
         }
         found
     }
