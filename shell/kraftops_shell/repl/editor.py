@@ -46,7 +46,7 @@ class Editor:
         self._history = _history(session.history)
         self._prompt: PromptSession[str] = PromptSession(
             history=self._history,
-            completer=_completer(session),
+            completer=_completer(session, console),
             complete_while_typing=False,
             complete_style=CompleteStyle.READLINE_LIKE,
             bottom_toolbar=toolbar,
@@ -92,7 +92,7 @@ def _history(lines: Iterable[str]) -> InMemoryHistory:
     return KeptLines(list(lines))
 
 
-def _completer(session: Session) -> Completer:
+def _completer(session: Session, console: Console) -> Completer:
     """Return the completions of a session as prompt_toolkit needs them."""
     from prompt_toolkit.completion import Completer, Completion
 
@@ -106,6 +106,6 @@ def _completer(session: Session) -> Completer:
         ) -> Iterable[Completion]:
             """Yield the completions of a line."""
             for one in candidates(session, document.text_before_cursor):
-                yield Completion(one.text, -one.length, display=one.shown)
+                yield Completion(one.text, -one.length, display=console.shown(one.shown))
 
     return SessionCompleter()

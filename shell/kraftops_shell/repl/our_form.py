@@ -48,7 +48,9 @@ class OurShell:
             if file:
                 session.history = History(lines=file.load())
             has_color = console.has_color(for_terminal=True)
-            self._lines = Editor(session, console, toolbar=about, has_color=has_color)
+            self._lines = Editor(
+                session, console, toolbar=lambda: console.shown(about()), has_color=has_color
+            )
 
     @property
     def code(self) -> int:
@@ -59,7 +61,7 @@ class OurShell:
         """Return the next line; errors as `LineReader.read`."""
         path = "/" + "/".join(map(escaped, self._session.working))
         try:
-            return self._lines.read(f"{self._session.prompt_prefix}{path}> ")
+            return self._lines.read(f"{self._session.prompt_prefix}{self._console.shown(path)}> ")
         except EOFError:
             if self._is_on_terminal and not self._console.is_for_editing:
                 self._console.write("\n")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kraftops_terminal.console import is_dumb, wants_color
+from kraftops_terminal.escaping import escaped
 
 _USUAL_SIZE = os.terminal_size((80, 24))
 
@@ -51,6 +52,10 @@ class Console:
     def has_color(self, *, for_terminal: bool) -> bool:
         """Tell whether output is coloured, on the terminal or elsewhere."""
         return wants_color(self.color, self.environment, on_terminal=for_terminal)
+
+    def shown(self, text: str) -> str:
+        """Return text from data for the terminal, if there is one: escaped."""
+        return escaped(text) if self.is_output_terminal and self.is_escaping else text
 
     def size(self) -> os.terminal_size:
         """Return columns and lines of the terminal as they are now."""

@@ -249,7 +249,8 @@ def test_empty_pager_variable_disables_paging(place: Place) -> None:
 def test_loading_shows_progress() -> None:
     """On a load that takes long."""
     code = (
-        "import sys; from kraftops_cli import main; from kraftops_terminal import progress; progress._PATIENCE = 0; "
+        "import sys; from kraftops_cli import main; from kraftops_terminal.progress import Progress; "
+        "Progress.__init__.__kwdefaults__['patience'] = 0; "
         "sys.argv[1:] = ['metadata-shell', '-s', sys.argv[1]]; main.kraftops()"
     )
     with Screen(sys.executable, "-c", code, str(SNAPSHOT)) as screen:

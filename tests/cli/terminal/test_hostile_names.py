@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.nodes.node_directories import format_node, make_node
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, METADATA_SHELL, STORAGE
+from tests.helpers.tools.terminal_program import Screen
 
 NAME = "a\x1b]0;title\x07\x1b[5m\x9b2J\u202eb\u2066\u200b\ufeff\x7f\nFORGED"
 """A name that sets the title, blinks, erases, turns round, hides and begins a line."""
+OTHER = "b" + NAME.partition("\n")[0]
 FILE = os.fsencode(NAME) + b"\xff"
 ALLOWED = re.compile(r"\x1b\[(?:0|1|2|1;4|32|1;33|1;31|1;34|36|33)m|\x1b\[K|\x1b\[A")
 FORBIDDEN = re.compile(
@@ -32,6 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         new_record("FeatureLevelRecord", name="metadata.version", featureLevel=20),
         new_record("FeatureLevelRecord", name=NAME, featureLevel=1),
         new_record("TopicRecord", name=NAME, topicId=one),
+        new_record("TopicRecord", name=OTHER, topicId=uuid(9)),
         new_record("PartitionRecord", 1, partitionId=0, topicId=one, replicas=[1], isr=[1]),
         new_record("ConfigRecord", resourceType=2, resourceName=NAME, name=NAME, value=NAME),
         new_record("UserScramCredentialRecord", name=NAME, mechanism=1, salt=b"s"),
@@ -65,6 +69,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@cache
 def on_terminal(*command: str | bytes, cwd: Path) -> str:
     """Return what a command writes to a terminal, byte for byte."""
     seen, fd = pty.openpty()
@@ -150,11 +155,12 @@ def test_names_are_shown_with_escapes(place: Path, name: str) -> None:
 
 def test_escapes_are_kept_on_demand_and_in_pipes(place: Path) -> None:
     command = COMMANDS["kafka ls"]
+    names = f"{NAME}\n{OTHER}\n"
     piped = subprocess.run(command, cwd=place, capture_output=True, env=ENVIRONMENT, check=True)
     kept = on_terminal(METADATA_SHELL, "--no-escape", *command[1:], cwd=place)
 
-    assert piped.stdout.decode() == f"{NAME}\n"
-    assert kept == f"{NAME}\n"
+    assert piped.stdout.decode() == names
+    assert {*kept.split()} == {*names.split()}
 
 
 def test_dump_of_user_records_is_escaped(place: Path) -> None:
@@ -167,3 +173,23 @@ def test_dump_of_user_records_is_escaped(place: Path) -> None:
     assert FORBIDDEN.findall(shown.replace("\nFORGED", "")) == []
     assert "payload: a\\x1b]0;title\\x07\\x1b[5m\\x9b2J\\u202e" in shown
     assert NAME in kept
+
+
+def test_prompts_are_escaped(place: Path) -> None:
+    """The editor itself has escape sequences; those of the name are not among them."""
+    with Screen(
+        KRAFTOPS,
+        "metadata-shell",
+        "--no-history",
+        "-s",
+        str(place / LOG),
+        environment={"PAGER": "cat"},
+        columns=200,
+    ) as screen:
+        screen.run("cd /image/topics/byName/b*\r")
+        screen.run("ls\r")
+        raw = screen.raw
+
+    assert "byName/ba\\x1b]0;title\\x07" in raw.replace("\r\n", "")
+    assert not {"\x9b", "\u202e", "\u200b", "\x07"} & {*raw}
+    assert "\x1b]0;" not in raw
