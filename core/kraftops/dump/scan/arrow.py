@@ -30,6 +30,10 @@ _LARGE_BYTES = 8 << 20  # a record batch of this size is a row group of its own
 GROUP_ROWS = MAX_ROWS
 """The approximate number of rows in a row group of a Parquet file."""
 
+_VARIED = frozenset({"position", "baseOffset", "offset", "timestamp", "value"})
+"""Columns whose values seldom repeat: dictionaries of them take a tenth of the time, and space."""
+_OF_HEADERS = (f"{HEADERS}.list.element.key", f"{HEADERS}.list.element.value")
+
 
 def has_bytes(decoders: Collection[str]) -> bool:
     """Tell whether keys and values of rows by these decoders are bytes, and not JSON text.
@@ -213,7 +217,8 @@ class ParquetFile:
         file = self._target
         if isinstance(file, int):
             file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
-        writer = pq.ParquetWriter(file, self._schema, compression="zstd")
+        repeated = [*(name for name in self._schema.names if name not in _VARIED), *_OF_HEADERS]
+        writer = pq.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=repeated)
         self._writer = self._opened.enter_context(writer)
         return self._writer
 
