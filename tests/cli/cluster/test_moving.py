@@ -159,7 +159,7 @@ def test_progress_on_a_terminal_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(events_output, "is_seen", lambda _: True)
     with OwnTerminal(100) as screen:
         terminal = Terminal("t")
-        terminal.status = Status(screen.fd)
+        terminal._status = Status(screen.fd)
         times = iter(range(0, 1000, 10))
         printer = EventPrinter(terminal, "c", is_json=False, clock=lambda: float(next(times)))
 

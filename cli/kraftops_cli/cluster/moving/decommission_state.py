@@ -15,6 +15,7 @@ from kraftops_cli.cluster.moving.access import Work, check_registered, move_opti
 from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import state_cell
+from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import Cell, Column, Table, number, table_text
 
 _BROKERS = (
@@ -133,7 +134,9 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
     if not moved:
         return
     if not work.is_json:
-        work.terminal.write("".join(f"{partition}: stays where it is\n" for partition in moved))
+        work.terminal.write(
+            "".join(f"{escaped(str(partition))}: stays where it is\n" for partition in moved)
+        )
     raise RefusedError(
         f"these have been moved, and stay where they are: {shown(moved)}",
         hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",

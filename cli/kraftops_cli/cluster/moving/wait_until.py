@@ -14,6 +14,7 @@ from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 _PAUSE_SECONDS = 0.5
 
@@ -42,7 +43,7 @@ def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Targ
         form,
         "wait",
         lambda: {"conditions": [*texts]},
-        lambda: "".join(f"{text}: true\n" for text in texts),
+        lambda: "".join(f"{escaped(text)}: true\n" for text in texts),
     )
     return 0
 

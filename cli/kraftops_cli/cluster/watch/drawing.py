@@ -76,9 +76,9 @@ def frame(
     head = [*_head(state, console, columns, now)]
     if view is None:
         return _filled(head, rows - 1, [_foot(state, console, columns, has_keys=has_keys)]), state
-    happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 6, 2), 12))
+    happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 8, 2), 12))
     counts = [*_counts(state, view, console, columns)]
-    replicas = _replica_lines(view, console, max(rows // 6, 3))
+    replicas = _replica_lines(view, console, max(rows // 8, 3))
     body = ["", *counts, "", *replicas, ""]
     page = rows - len(head) - len(body) - len(happenings) - 2  # the header, and the foot
     if page < _LEAST_BROKERS:

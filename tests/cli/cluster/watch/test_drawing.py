@@ -174,7 +174,7 @@ def test_only_brokers_that_fit_are_drawn() -> None:
 def test_more_voters_than_fit_are_counted() -> None:
     state = with_view(ScreenState(), view(replicas=tuple(map(voter, range(1, 20)))))
 
-    assert "and 16 more" in drawn(state)
+    assert "and 17 more" in drawn(state)
 
 
 def test_without_a_keyboard_no_keys_are_named() -> None:
