@@ -16,11 +16,6 @@ def is_terminal(fd: int) -> bool:
         return False
 
 
-def can_ask() -> bool:
-    """Tell whether a person can be asked: standard input and standard error are terminals."""
-    return is_terminal(0) and is_terminal(2)
-
-
 def width_of(fd: int) -> int:
     """Return the columns of a terminal as it is now."""
     try:

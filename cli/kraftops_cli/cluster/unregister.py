@@ -17,7 +17,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.descriptors import can_ask
+from kraftops_terminal.prompts import agreed, can_ask
 
 if TYPE_CHECKING:
     from kraftops.errors import KraftopsError
@@ -330,15 +330,7 @@ def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
     """Ask the user on a terminal; without one nobody is asked, as by Kafka's tool."""
     if not can_ask():
         return True
-    try:
-        return click.confirm(
-            f"Unregister broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}?", err=True
-        )
-    except click.Abort as error:
-        if not isinstance(error.__context__, EOFError):
-            raise
-        click.echo(err=True)  # Ctrl-D leaves the line open
-        return False
+    return agreed(f"Unregister broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}?")
 
 
 def _answer(

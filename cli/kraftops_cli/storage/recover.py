@@ -16,7 +16,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.descriptors import can_ask
+from kraftops_terminal.prompts import asked, can_ask
 
 if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
@@ -285,21 +285,16 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
     if not can_ask():
         return False
     expected = ",".join(map(str, plan.lost_ids)) or "yes"
+    question = "Type yes to write this"
     if plan.lost_ids:
         terminal.line(
             "If one of the other voters ever starts with its old disk, there are two clusters with "
             "one id."
         )
-        terminal.line(
-            f"Type the ids of the voters, to confirm that their disks are wiped first ({expected}):"
+        question = (
+            f"Type the ids of the voters, to confirm that their disks are wiped first ({expected})"
         )
-    else:
-        terminal.line("Type yes to write this:")
-    try:
-        typed = input()
-    except EOFError:
-        return False
-    return re.split(r"[,\s]+", typed.strip()) == expected.split(",")
+    return re.split(r"[,\s]+", asked(question)) == expected.split(",")
 
 
 def _not_confirmed(plan: RecoveryPlan) -> RecoveryRefused:

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import pytest
 
 from kraftops.errors import KraftopsError, RefusedError
@@ -118,7 +117,7 @@ def test_topic_or_broker_that_does_not_exist_is_not_found(
 def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["103, 104", "yes", ""])
     monkeypatch.setattr(os, "isatty", lambda _: True)
-    monkeypatch.setattr(click, "prompt", lambda *_, **__: next(answers))
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
 
     confirm("103,104", "go on", yes=False)
     for _ in range(2):

@@ -731,7 +731,7 @@ def test_lost_voters_must_be_typed_on_a_terminal(tmp_path: Path, typed: str, cod
         os.chdir(node)
         os.execl(STORAGE, STORAGE, "recover", "-c", "server.properties", "--voters", "self")
     shown = b""
-    while b"Type the ids" not in shown or b":\r\n" not in shown.split(b"Type the ids")[1]:
+    while b"Type the ids" not in shown or b"): " not in shown.split(b"Type the ids")[1]:
         shown += os.read(fd, 4096)
     os.write(fd, typed.encode())
     try:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
 from kraftops.errors import RefusedError
-from kraftops_terminal.descriptors import can_ask
+from kraftops_terminal.prompts import asked, can_ask
 
 
 def confirm(word: str, action: str, *, yes: bool) -> None:
@@ -22,12 +20,5 @@ def confirm(word: str, action: str, *, yes: bool) -> None:
             hint="--yes agrees to it",
             code="not-confirmed",
         )
-    try:
-        answer = click.prompt(f"Type {word} to {action}", default="", show_default=False, err=True)
-    except click.Abort as error:
-        if not isinstance(error.__context__, EOFError):
-            raise
-        answer = ""
-        click.echo(err=True)  # Ctrl-D leaves the line open
-    if str(answer).replace(" ", "") != word:
+    if asked(f"Type {word} to {action}").replace(" ", "") != word:
         raise RefusedError("nothing is changed", code="not-confirmed")
