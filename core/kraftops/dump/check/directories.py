@@ -113,7 +113,10 @@ def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
     around.read_metadata()
     for folder in folders:
         if _topic_of(folder) == METADATA_TOPIC:
-            around.cleanup_policies.update(_cleanup_policies(folder))
+            configs = _topic_configs(folder)
+            around.cleanup_policies.update(configs["cleanup.policy"])
+            tiered = configs["remote.storage.enable"]
+            around.tiered_topics.update(one for one, value in tiered.items() if value == "true")
     return around
 
 
@@ -266,13 +269,17 @@ def _topics(folder: str) -> Iterator[tuple[str, str]]:
             yield value["name"], row.topic_id
 
 
-def _cleanup_policies(folder: str) -> dict[str, str]:
-    """Return the cleanup policies of topics that a metadata log sets."""
-    policies: dict[str, str] = {}
+def _topic_configs(folder: str) -> dict[str, dict[str, str]]:
+    """Return some configurations of topics that a metadata log sets, by name and topic."""
+    found: dict[str, dict[str, str]] = {"cleanup.policy": {}, "remote.storage.enable": {}}
     for _, value in _metadata_records(folder, "config"):
-        if value["resourceType"] == _TOPIC_CONFIG and value["name"] == "cleanup.policy":
-            policies[value["resourceName"]] = value["value"]
-    return {topic: policy for topic, policy in policies.items() if policy is not None}
+        if value["resourceType"] == _TOPIC_CONFIG and value["name"] in found:
+            values, topic = found[value["name"]], value["resourceName"]
+            if value["value"] is None:
+                values.pop(topic, None)
+            else:
+                values[topic] = value["value"]
+    return found
 
 
 def _metadata_records(folder: str, kind: str) -> Iterator[tuple[Row, dict[str, Any]]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kraftops.dump.check.findings import Effect, Finding, Findings
 from kraftops.dump.small_files import small_file
+from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError
 
 RECOVERY_POINT = "recovery-point-offset-checkpoint"
@@ -33,7 +34,7 @@ class LogDirectory:
         path: of the directory.
         is_known: whether it has any checkpoint of a broker; a copied partition lies anywhere.
         is_clean: whether the broker has stopped cleanly, so that a start recovers no segment.
-        is_tiered: whether the broker keeps segments elsewhere too.
+        is_tiered: whether any file tells that the broker keeps segments elsewhere too.
         offsets: by the name of the checkpoint; a damaged one is left out.
         written: the time of each checkpoint, in ns.
     """
@@ -78,10 +79,25 @@ def read_log_directory(path: str, *, shown: str | None = None) -> LogDirectory:
         is_known=bool(found),
         is_clean=CLEAN_SHUTDOWN in names
         and _is_marker(os.path.join(path, CLEAN_SHUTDOWN), findings),
-        is_tiered=_REMOTE_CACHE in names,
+        is_tiered=_is_tiered(names, offsets),
         offsets=offsets,
         written=written,
         findings=findings.all(),
+    )
+
+
+def _is_tiered(names: frozenset[str], offsets: dict[str, Offsets]) -> bool:
+    """Tell whether a broker has a tier; copies often lack the cache, which may be empty.
+
+    The start of a log that is not tiered is written only where it is beyond its first segment,
+    and so never as 0 (Kafka's `LogManager`).
+    """
+    if _REMOTE_CACHE in names or 0 in offsets.get(LOG_START, {}).values():
+        return True
+    topics = {topic for one in offsets.values() for topic, _ in one}
+    return REMOTE_TOPIC in topics or any(
+        name.startswith(f"{REMOTE_TOPIC}-") and name.removeprefix(f"{REMOTE_TOPIC}-").isdecimal()
+        for name in names
     )
 
 

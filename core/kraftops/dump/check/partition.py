@@ -232,12 +232,19 @@ class _PartitionLook:
         if remote and remote.live and not self._files.is_tiered:
             self._check_behind_remote(remote, start)
             return
-        if LOG_START not in directory.offsets or directory.is_tiered:
+        if LOG_START not in directory.offsets:
             return
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
+        # A broker that stops writes the starts of all logs that are tiered.
+        is_written = log_start is not None or not self._is_stopped
+        if is_written and (directory.is_tiered or self._files.topic in self._around.tiered_topics):
+            return
         if log_start is not None and log_start < start and self._is_stopped:
             path = os.path.join(directory.path, LOG_START)
-            reason = f"the log starts at {log_start}, and its first segment at {start}"
+            reason = (
+                f"the log starts at {log_start}, its first segment at {start}, and no file speaks "
+                "of a tier"
+            )
             self._lose("start-missing", path, log_start, start - 1, reason)
         elif first_epoch is not None and first_epoch < start and log_start is None:
             reason = f"it begins at {first_epoch}, and the first segment at {start}"

@@ -55,6 +55,8 @@ class Surroundings:
         self.locals: list[LocalLog] = []
         self.cleanup_policies: dict[str, str] = {}
         """Of topics, as far as the metadata log sets them."""
+        self.tiered_topics: set[str] = set()
+        """Topics with `remote.storage.enable`, by the metadata log."""
         self.metadata = RemoteMetadata({})
 
     def read_metadata(self) -> None:
