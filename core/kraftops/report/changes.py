@@ -114,9 +114,20 @@ def _status(state: Any) -> str | None:
     return _STATES.get(status, status)
 
 
+def without_consequences(kept: Iterable[KeptChange]) -> list[KeptChange]:
+    """Return changes without those of configurations that the removal of their topic removes."""
+    found = list(kept)
+    gone = {one.address for one in found if one.change.table == "topics" and not one.change.after}
+    return [
+        one
+        for one in found
+        if one.change.table != "configs" or one.address not in gone or one.change.after
+    ]
+
+
 def timed_changes(
     image: MetadataImage,
-    kept: list[KeptChange],
+    kept: Iterable[KeptChange],
     brokers: Mapping[int, list[BrokerStep]],
     commands: MetadataCommands,
 ) -> tuple[TimedChange, ...]:
@@ -124,12 +135,8 @@ def timed_changes(
 
     *brokers* are their `broker_steps`.
     """
-    gone = {one.address for one in kept if one.change.table == "topics" and not one.change.after}
     by_table: dict[str, list[KeptChange]] = {}
     for one in kept:
-        # The removal of a topic removes its configurations, too.
-        if one.change.table == "configs" and one.address in gone and not one.change.after:
-            continue
         by_table.setdefault(one.change.table, []).append(one)
     steps = {(step.address, broker): step for broker, each in brokers.items() for step in each}
     chosen: list[KeptChange] = []

@@ -15,6 +15,7 @@ from kraftops.report.changes import (
     endpoint_text,
     offset_of,
     timed_changes,
+    without_consequences,
 )
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import (
@@ -71,14 +72,15 @@ def metadata_part(
     """
     timeline = log.timeline
     steps = broker_steps(log.image, timeline.changes)
-    changes = timed_changes(log.image, timeline.changes, steps, commands)
+    told = without_consequences(timeline.changes)
+    changes = timed_changes(log.image, told, steps, commands)
     series, series_left_out = _series(timeline)
     more = document.More(
         brokers=max(len(log.image.brokers) - MOST_BROKERS, 0),
         bands=timeline.left_out.get("brokers", 0),
         leadership=log.leaders_left_out,
         series=series_left_out,
-        changes=len(timeline.changes) + sum(timeline.left_out.values()) - len(changes),
+        changes=len(told) + sum(timeline.left_out.values()) - len(changes),
         partitions=timeline.partitions_left_out,
         topics=timeline.topics_left_out,
     )

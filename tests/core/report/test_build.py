@@ -17,11 +17,12 @@ from tests.helpers.logs.incidents import (
     MINUTE,
     SECRET,
     START,
+    TOPIC,
     at,
     change,
     incident_directory,
 )
-from tests.helpers.logs.random_logs import LogBatch
+from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.project.json_schemas import problems
 
 NOW = at(60)
@@ -152,6 +153,20 @@ def test_changes_have_before_and_after(report: Report) -> None:
     assert ("topic-deleted", f"topic {HOSTILE}", 29) in found
     times = [one.time for one in report.timeline.changes]
     assert times == sorted(times)
+
+
+def test_no_change_is_left_out_where_a_topic_went_with_its_configurations(tmp_path: Path) -> None:
+    log = incident_directory(tmp_path)
+    path = log / "__cluster_metadata-0" / f"{0:020}.log"
+    record = new_record("RemoveTopicRecord", topicId=TOPIC)._replace(timestamp=at(31))
+    path.write_bytes(path.read_bytes() + bytes(LogBatch(35, [record], 4)))
+
+    report = _report(log)
+
+    assert report.timeline
+    last = report.timeline.changes[-1]
+    assert (last.kind, last.what) == ("topic-deleted", "topic orders")
+    assert report.more.changes == 0
 
 
 def test_the_quorum_has_its_leaders(report: Report) -> None:
