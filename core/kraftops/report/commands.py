@@ -59,14 +59,16 @@ def of_controllers(addresses: str) -> MetadataCommands:
     )
 
 
-def of_log(paths: Sequence[str], *options: str) -> str:
-    """Return the command that prints records of other logs."""
+def of_log(paths: Sequence[str], *options: str) -> str | None:
+    """Return the command that prints records of other logs; None without names to read them by."""
+    if not paths:
+        return None
     words = [path if not path.startswith("-") else f"./{path}" for path in paths]
     return join(["kraftops", "dump-log", *words, *options])
 
 
-def bucket_of_log(paths: Sequence[str], decoder: str) -> str:
-    """Return the command for records of another log from `{from}` to `{to}`."""
+def bucket_of_log(paths: Sequence[str], decoder: str) -> str | None:
+    """Return the command for records of another log from `{from}` to `{to}`, as `of_log`."""
     options = (topic.option for topic in INTERNAL_TOPICS if topic.decoder == decoder)
-    option = next(options, "--print-data-log")
-    return f"{of_log(paths, option)} --since {{from}} --until {{to}}"
+    command = of_log(paths, next(options, "--print-data-log"))
+    return None if command is None else f"{command} --since {{from}} --until {{to}}"

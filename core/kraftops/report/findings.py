@@ -73,10 +73,11 @@ def metadata_findings(
     """
     notes, image = log.timeline, log.image
     for level in _LEVELS:
-        touched, left = notes.touched[level.name], notes.levels[level.name]
+        left = notes.levels[level.name]
+        touched = max(notes.touched[level.name], left)  # without a time none is noted
         if not touched:
             continue
-        peak = max(notes.series.get((level.name, None), [0]), default=0)
+        peak = max([left, *notes.series.get((level.name, None), [])])
         first = notes.firsts.get(level.name)
         offset = None if first is None else offset_of(image, first[1])
         at_end = f"; {left:,} still at the end" if left else ""

@@ -9,6 +9,7 @@ from kraftops.dump.summary.logs import Log as LogKey
 from kraftops.dump.summary.logs import fields_of
 from kraftops.dump.summary.sketches import Distribution, TimeHistogram
 from kraftops.dump.summary.summary import Summary
+from kraftops.log.streams import OpenName
 from kraftops.report import document
 from kraftops.report.changes import cut
 from kraftops.report.commands import bucket_of_log, of_log
@@ -146,7 +147,11 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
 
 
 def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
-    return _paths(fields) if log.directory is None else [log.directory]
+    """Return the names to read a log by; none if they are in an archive or a cluster."""
+    paths = _paths(fields)
+    if any(isinstance(path, OpenName) for path in paths):
+        return ()
+    return paths if log.directory is None else [log.directory]
 
 
 def _sizes(found: Distribution) -> Sizes:

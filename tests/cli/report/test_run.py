@@ -84,6 +84,27 @@ def test_an_archive_is_told_as_its_directory(log: Path, tmp_path: Path) -> None:
     assert json.loads(json.dumps(found), object_hook=_without_command) == without
 
 
+def test_logs_that_have_no_file_have_no_commands(log: Path, tmp_path: Path) -> None:
+    """The tools read no log by its name in an archive."""
+    source = DATA / "dump-4.3.1" / "in"
+    path = tmp_path / "bundle.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.add(log, "node")
+        for name, inside in (
+            ("consumer_offsets", "__consumer_offsets-3"),
+            ("user/txn", "orders-0"),
+        ):
+            archive.add(source / name, inside)
+
+    found = _data(path)
+
+    assert len(found["logs"]) == 3
+    assert found["groups"]
+    assert found["transactions"]
+    for one in (*found["logs"], *found["groups"], *found["transactions"]):
+        assert (one["command"], one.get("bucketCommand")) == (None, None)
+
+
 def _without_command(found: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if "ommand" not in name}
 
@@ -107,6 +128,22 @@ def test_a_snapshot_alone_is_told_without_a_timeline(tmp_path: Path) -> None:
 
     assert (found["timeline"], found["cluster"]["topics"]) == (None, 1)
     assert [one["code"] for one in found["findings"]] == ["known-since"]
+
+
+def test_partitions_in_trouble_are_told_without_a_timeline(tmp_path: Path) -> None:
+    topic_id, partition = bytes(16), {"replicas": [1, 2], "isr": [2], "leader": -1}
+    topic_record = ("TopicRecord", {"topicId": topic_id, "name": "t"})
+    state = ("PartitionRecord", {"topicId": topic_id, "partitionId": 0, **partition})
+    snapshot = snapshot_bytes(records_batch(0, topic_record, state))
+    folder = write_log(tmp_path, snapshots={(7, 1): snapshot})
+
+    found = _data(folder)
+
+    told = {one["code"]: one["text"] for one in found["findings"]}
+    assert told["offline-partitions"] == (
+        "1 partition without a leader, up to 1 at once; 1 still at the end"
+    )
+    assert "under-replicated" in told
 
 
 def test_the_longest_of_several_metadata_logs_is_told(log: Path, tmp_path: Path) -> None:
@@ -213,6 +250,7 @@ def test_running_controllers_are_told_since_their_snapshot() -> None:
         found = _data("--controllers", address)
 
     assert found["cluster"]["topics"] == 3
+    assert [(one["command"], one["bucketCommand"]) for one in found["logs"]] == [(None, None)]
     assert [one["kind"] for one in found["sources"]] == ["metadata"]
     since = [one for one in found["findings"] if one["code"] == "known-since"]
     assert [one["first"]["offset"] for one in since] == [6]
