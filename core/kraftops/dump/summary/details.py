@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol, Self
 
 from kraftops.dump.summary.groups import Groups
@@ -47,13 +46,10 @@ class NoDetails:
         return {}
 
 
-_CLASSES: dict[str, Callable[[], Details]] = {
-    "offsets": Groups,
-    "transaction": TransactionalIds,
-}
-"""By decoder."""
-
-
-def details_for(decoder: str) -> Details:
-    """Return empty details for the summary of a decoder's records."""
-    return _CLASSES.get(decoder, NoDetails)()
+def details_for(decoder: str, *, has_open: bool) -> Details:
+    """Return empty details for the summary of a decoder's records; *has_open* is its scope's."""
+    if decoder == "offsets":
+        return Groups()
+    if decoder == "transaction":
+        return TransactionalIds(has_open=has_open)
+    return NoDetails()

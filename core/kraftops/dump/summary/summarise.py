@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 from kraftops.dump.summary.file_counter import Counting, FileCounter
 from kraftops.dump.summary.summary import Scope, Summary
@@ -63,8 +64,11 @@ def scope_of(query: Query, counting: Counting = EVERYTHING) -> Scope:
     """Return the scope of the summaries of a query."""
     has_quota = counting.quota is not None
     is_chosen = has_quota or not query.filter.is_empty
-    only_range = not (query.filter.types or query.filter.needs_rows or has_quota)
-    return Scope(query.record_decoder, is_chosen, only_range, counting.details)
+    decoder, chosen = query.record_decoder, query.filter
+    if decoder.name == "transaction":  # all records of a transactional id have its key
+        chosen = replace(chosen, keys=frozenset())
+    has_open = not (chosen.types or chosen.needs_rows or has_quota)
+    return Scope(decoder, is_chosen, has_open, counting.details)
 
 
 def _add_batches(

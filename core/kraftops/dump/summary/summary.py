@@ -47,9 +47,9 @@ class _Codec(NamedTuple):
 class Scope(NamedTuple):
     """The scope of a summary: the decoder of the records, and what is counted of them.
 
-    *is_chosen*: a filter or a limit may leave records out. *has_open*: it leaves out no marker of a
-    transaction in its range of offsets and times. *has_details*: groups or transactional ids are
-    counted, largest records and keys.
+    *is_chosen*: a filter or a limit may leave records out. *has_open*: it leaves out no marker or
+    record that ends a transaction in its range of offsets and times. *has_details*: groups or
+    transactional ids are counted, largest records and keys.
     """
 
     decoder: Decoder
@@ -90,7 +90,11 @@ class Summary:
         self.damage = DamageSites()
         self.undecodable = DamageSites()
         self.transactions = Transactions(has_open=scope.has_open)
-        self.details = details_for(scope.decoder.name) if scope.has_details else NoDetails()
+        self.details = (
+            details_for(scope.decoder.name, has_open=scope.has_open)
+            if scope.has_details
+            else NoDetails()
+        )
         self.tops = LogTops() if scope.has_details else None
 
     def add_file(self, path: str, size: int) -> None:

@@ -87,9 +87,13 @@ def read_id_change(record: Record) -> IdChange:
 
 
 class TransactionalIds:
-    """The transactional ids in a log; see `sketches` for the merging of parts."""
+    """The transactional ids in a log; see `sketches` for the merging of parts.
 
-    def __init__(self) -> None:
+    Without *has_open*, records may be left out: nothing is known of the end of transactions.
+    """
+
+    def __init__(self, *, has_open: bool = True) -> None:
+        self.has_open = has_open
         self.committed = self.aborted = 0
         self.durations = Distribution()  # ms
         self.ids: SampledDict[bytes, list[IdState | None]] = SampledDict(MOST_IDS)
@@ -136,17 +140,7 @@ class TransactionalIds:
         return {
             "committed": self.committed,
             "aborted": self.aborted,
-            "open": [
-                {
-                    "transactionalId": decode_utf8(transactional_id),
-                    "producerId": state.producer_id,
-                    "producerEpoch": state.producer_epoch,
-                    "firstOffset": None,
-                    **time_fields("since", state.started if state.started >= 0 else None),
-                }
-                for transactional_id, state in self._live()
-                if state.state in _OPEN
-            ],
+            "open": self._open() if self.has_open else None,
             "durationMs": duration_fields(self.durations),
         }
 
@@ -169,6 +163,19 @@ class TransactionalIds:
             for transactional_id, state in self._live()
         ]
         return {"count": len(rows), "exact": self.ids.is_whole, "transactionalIds": rows}
+
+    def _open(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "transactionalId": decode_utf8(transactional_id),
+                "producerId": state.producer_id,
+                "producerEpoch": state.producer_epoch,
+                "firstOffset": None,
+                **time_fields("since", state.started if state.started >= 0 else None),
+            }
+            for transactional_id, state in self._live()
+            if state.state in _OPEN
+        ]
 
     def _live(self) -> list[tuple[bytes, IdState]]:
         self.ids.trim()

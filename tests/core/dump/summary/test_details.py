@@ -16,11 +16,11 @@ from kraftops.log.batch import Record
     ],
 )
 def test_decoder_adds_its_fields_to_a_summary(decoder: str, names: set[str]) -> None:
-    assert set(details_for(decoder).fields()) == names
+    assert set(details_for(decoder, has_open=True).fields()) == names
 
 
 def test_decoder_without_details_counts_nothing() -> None:
-    details, later = details_for("user"), details_for("user")
+    details, later = (details_for("user", has_open=True) for _ in range(2))
     details.add_record(Record(0, 0, b"not a key of a coordinator", None), -1)
     details.add_marker(7, is_commit=True)
     details.merge(later)
@@ -29,7 +29,7 @@ def test_decoder_without_details_counts_nothing() -> None:
 
 
 def test_details_of_two_summaries_are_separate() -> None:
-    first, second = details_for("offsets"), details_for("offsets")
+    first, second = (details_for("offsets", has_open=True) for _ in range(2))
     key = b"\0\x02\0\x01g"
     first.add_record(Record(0, 0, key, None), 7)
 

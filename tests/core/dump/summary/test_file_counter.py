@@ -21,6 +21,7 @@ from tests.helpers.engine.cases import some_rows
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.random_messages import Kind
 from tests.helpers.engine.random_queries import filter_of
+from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN, patched
 
 LOGS = {
@@ -147,6 +148,17 @@ def test_gaps_and_open_transactions_are_unknown_where_records_are_left_out() -> 
     assert by_key["transactions"]["open"] is None
     assert by_key["transactions"]["durationMs"]["max"] is None
     assert [one["firstOffset"] for one in by_time["transactions"]["open"]]
+
+
+def test_transactional_ids_whose_ends_are_left_out_are_not_open() -> None:
+    """The record that completes a transaction names no topic, and so a topic made all hang."""
+    (path,) = (REAL / "stopped/__transaction_state-0").glob("*.log")
+    filters = [Filter(topics=frozenset({"txn"})), Filter(keys=frozenset({"t0"})), Filter()]
+
+    found = [summarise(str(path), Query("transaction", filter=one)).as_dict() for one in filters]
+
+    assert [one["transactionalIds"]["count"] for one in found] == [2, 1, 2]
+    assert [one["transactions"]["open"] for one in found] == [None, [], []]
 
 
 def test_groups_are_those_at_a_time() -> None:
