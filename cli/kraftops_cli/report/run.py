@@ -206,8 +206,8 @@ def _write(
         text = page(data)
     else:
         text = json.dumps(data, ensure_ascii=False) + "\n"
-    target = nullcontext(terminal.fd)
-    with target if request.output is None else open_output(request.output, sources) as fd:
+    output = request.output
+    with terminal.data_fd() if output is None else open_output(output, sources) as fd:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
     is_damaged = any(summary.damage.count for summary in summaries.values())
     if metadata is not None:

@@ -110,6 +110,8 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "summary": (DUMP_LOG, "--summary", "--files", SEGMENT),
     "summaries": (DUMP_LOG, "--summary", "--files", b"./"),
     "check": (DUMP_LOG, "--check", "--files", FILE + b"-0"),
+    "report": (KRAFTOPS, "report", LOG, FILE + b"-0", "--title", NAME, "--format", "json"),
+    "report of no log": (KRAFTOPS, "report", FILE + b"-7", "--format", "json"),
     "no such log": (DUMP_LOG, "--files", FILE + b"-7"),
     "kafka ls": (*KAFKAS, "ls", "/image/topics/byName"),
     "kafka find": (*KAFKAS, "find", "/"),
