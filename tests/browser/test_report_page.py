@@ -553,3 +553,13 @@ def test_large_report_is_drawn_at_once(chromium: Browser, tmp_path: Path) -> Non
     chromium.run("document.querySelector('#timeline .remark button').click()")
     assert "500 of 1,000 brokers" in texts(chromium, "#timeline .remark")[0]
     assert min(painted(chromium, ".plots canvas")) > 50
+
+
+def test_no_controller_follows_where_no_leader_is_known(chromium: Browser, tmp_path: Path) -> None:
+    controllers = [{"id": each, "host": "c:9093", "isLeader": False} for each in (7, 8)]
+    cluster = {**SAMPLE["cluster"], "controllers": controllers}
+
+    chromium.open(written(tmp_path, {**SAMPLE, "cluster": cluster}))
+
+    rows = [row.split() for row in texts(chromium, "#cluster tbody tr") if "c:9093" in row]
+    assert rows == [["7", "\u2013", "c:9093"], ["8", "\u2013", "c:9093"]]

@@ -139,6 +139,7 @@ function findings() {
 function cluster() {
   const { cluster: it, more } = report;
   if (!it) return;
+  const hasLeader = it.controllers.some((row) => row.isLeader); // a snapshot does not tell it
   fill(
     "cluster",
     facts([
@@ -175,7 +176,10 @@ function cluster() {
           empty: "None is registered.",
           columns: [
             { label: "Controller", number: true, isId: true, value: (row) => row.id },
-            { label: "Role", value: (row) => (row.isLeader ? "leader" : "follower") },
+            {
+              label: "Role",
+              value: (row) => (row.isLeader ? "leader" : hasLeader ? "follower" : null),
+            },
             { label: "Address", value: (row) => row.host },
           ],
         }),
