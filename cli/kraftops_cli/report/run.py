@@ -158,7 +158,7 @@ def _read_metadata(files: MetadataFiles, span: Span, terminal: Terminal) -> Meta
             progress.advance(task, count)
 
         log = read_metadata_log(files.names, span, on_bytes)
-    return MetadataInput(log, files.commands, cluster_id_near(files.names))
+    return MetadataInput(log, files.commands, cluster_id_near(files.names), files.packed)
 
 
 def _counted(

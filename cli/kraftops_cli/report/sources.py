@@ -29,6 +29,8 @@ class MetadataFiles(NamedTuple):
     names: tuple[str, ...]
     place: str
     commands: MetadataCommands
+    packed: dict[str, str]
+    """The names of files in an archive, by the names that they are read by."""
     size: tuple[int, int]
     """The base offset of its newest file, and the bytes of all."""
 
@@ -54,7 +56,7 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
     unreadable: list[SourceError] = []
     found = [one for name in names for one in _expanded(name, unreadable, bundles)]
     sources: list[Source] = []
-    for source in found:
+    for source in {source.path: source for source in found}.values():
         try:
             sources.append(_with_decoder(source))
         except SourceError as error:
@@ -101,16 +103,18 @@ def _with_decoder(source: Source) -> Source:
 
 def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
     paths = [source.path for source in sources]
+    packed = {path.file: str(path) for path in paths if isinstance(path, PackedName)}
     first = paths[0]
     bases = [base_offset_of(name) for name in map(file_name, paths) if name]
     size = (max(bases, default=0), sum(_sizes(paths)))
     if sources[0].topic is None:
-        return MetadataFiles(tuple(map(_file, paths)), first, of_metadata_files(paths, None), size)
+        names, commands = tuple(map(_file, paths)), of_metadata_files(paths, None)
+        return MetadataFiles(names, first, commands, packed, size)
     place = os.path.dirname(first)
     if isinstance(first, PackedName):
         folder = os.path.dirname(first.file)
-        return MetadataFiles((folder,), place, MetadataCommands(), size)
-    return MetadataFiles((place,), place, of_metadata_files(paths, place), size)
+        return MetadataFiles((folder,), place, MetadataCommands(), packed, size)
+    return MetadataFiles((place,), place, of_metadata_files(paths, place), packed, size)
 
 
 def _file(path: str) -> str:

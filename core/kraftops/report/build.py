@@ -13,7 +13,13 @@ from kraftops.report.changes import cut
 from kraftops.report.cluster import MetadataPart, metadata_part
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import Finding, More, Report, Window, Worst
-from kraftops.report.findings import MOST_FINDINGS, log_findings, metadata_findings, worst_first
+from kraftops.report.findings import (
+    MOST_FINDINGS,
+    log_findings,
+    metadata_findings,
+    shown_findings,
+    worst_first,
+)
 from kraftops.report.logs import logs_part
 from kraftops.report.metadata_log import MetadataLog, Span
 
@@ -29,11 +35,15 @@ class Heading(NamedTuple):
 
 
 class MetadataInput(NamedTuple):
-    """A metadata log, the commands about it, and the id of its cluster, if that is known."""
+    """A metadata log, the commands about it, and the id of its cluster, if that is known.
+
+    *names* are those of files in archives, by the names that they were read by.
+    """
 
     log: MetadataLog
     commands: MetadataCommands
     cluster_id: str | None
+    names: Mapping[str, str] = {}
 
 
 def build(
@@ -47,13 +57,17 @@ def build(
     part: MetadataPart | None = None
     found: list[Finding] = []
     known_since: dict[str, int | None] = {}
+    damaged: set[str] = set()
     if metadata is not None:
-        part = metadata_part(*metadata)
-        found += metadata_findings(metadata.log, part.timeline, metadata.commands)
-        known_since[METADATA] = metadata.log.known_since
+        log, commands, cluster_id, names = metadata
+        log_problems = shown_findings(log, names)
+        damaged.update(one.source for one in log_problems if one.source)
+        part = metadata_part(log, commands, cluster_id)
+        found += metadata_findings(log, log_problems, part.timeline, commands)
+        known_since[METADATA] = log.known_since
     logs = logs_part(summaries, known_since)
     times = [one.last_time for one in logs.sources if one.last_time is not None]
-    found += log_findings(logs.logs, logs.transactions, max(times, default=None))
+    found += log_findings(logs.logs, damaged, logs.transactions, max(times, default=None))
     found = worst_first(found)
     more = _sum(logs.more, part.more if part else More())
     title = " ".join(heading.title.split()) or DEFAULT_TITLE

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.display.times import span_text
+from kraftops.image.state.findings import Finding as LogFinding
 from kraftops.image.state.findings import FindingKind
+from kraftops.records.internal_topics import METADATA
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import (
@@ -64,9 +66,12 @@ def _count(number: int, word: str) -> str:
 
 
 def metadata_findings(
-    log: MetadataLog, timeline: Timeline | None, commands: MetadataCommands
+    log: MetadataLog,
+    problems: Sequence[LogFinding],
+    timeline: Timeline | None,
+    commands: MetadataCommands,
 ) -> Iterator[Finding]:
-    """Yield the findings about a metadata log.
+    """Yield the findings about a metadata log; *problems* are its `shown_findings`.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -99,7 +104,7 @@ def metadata_findings(
     if timeline is not None:
         yield from filter(None, map(_flapping, timeline.brokers))
         yield from _quorum(timeline)
-    yield from _of_files(log)
+    yield from _of_files(problems)
     if dropped := len(image.record_findings):
         address, reason = image.record_findings[0]
         offset = offset_of(image, address)
@@ -146,32 +151,45 @@ def _quorum(timeline: Timeline) -> Iterator[Finding]:
         yield Finding("quorum-instability", "warning", text, len(changes), moment, first.command)
 
 
-def _of_files(log: MetadataLog) -> Iterator[Finding]:
-    counts = Counter(one.kind for one in log.image.log_findings)
+def shown_findings(log: MetadataLog, names: Mapping[str, str]) -> list[LogFinding]:
+    """Return the findings of a log's replay; *names* are those to show for files."""
+    return [
+        one if one.source is None else one._replace(source=names.get(one.source, one.source))
+        for one in log.image.log_findings
+    ]
+
+
+def _of_files(problems: Sequence[LogFinding]) -> Iterator[Finding]:
+    counts = Counter(one.kind for one in problems)
     for kind, count in counts.items():
         code, severity = _OF_LOG.get(kind, (kind.value, "warning"))
-        first = next(one for one in log.image.log_findings if one.kind is kind)
+        first = next(one for one in problems if one.kind is kind)
         yield Finding(code, severity, cut(str(first)), count, Moment(None, first.offset), None)
 
 
 def log_findings(
-    logs: Iterable[Log], transactions: Iterable[OpenTransaction], until: int | None
+    logs: Iterable[Log],
+    damaged: Collection[str],
+    transactions: Iterable[OpenTransaction],
+    until: int | None,
 ) -> Iterator[Finding]:
-    """Yield the findings about other logs; *until* is the last time of all logs."""
+    """Yield the findings by summaries of logs; *until* is the last time of all logs.
+
+    The replay of a metadata log has told of the files *damaged*.
+    """
     for log in logs:
         name = log.directory or "the log" if log.topic is None else f"{log.topic}-{log.partition}"
-        if log.kind != "metadata":  # whose damage its own replay has found
-            damaged = log.damage.count + log.damage.undecodable
-            if damaged:
-                text = f"{name}: {cut(log.damage.first_reason or '')}"
-                where = f" ({log.damage.first_file}, position {log.damage.first_position})"
-                moment = Moment(None, None)
-                yield Finding("damage", "bad", text + where, damaged, moment, log.command)
-            if log.gaps.count:
-                text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
-                text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
-                moment = Moment(None, None)
-                yield Finding("gap", "note", text, log.gaps.count, moment, log.command)
+        places = log.damage.count + log.damage.undecodable
+        if places and log.damage.first_file not in damaged:
+            text = f"{name}: {cut(log.damage.first_reason or '')}"
+            where = f" ({log.damage.first_file}, position {log.damage.first_position})"
+            moment = Moment(None, None)
+            yield Finding("damage", "bad", text + where, places, moment, log.command)
+        if log.gaps.count and log.kind != METADATA:  # whose gaps its own replay has found
+            text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
+            text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
+            moment = Moment(None, None)
+            yield Finding("gap", "note", text, log.gaps.count, moment, log.command)
     if until is None:
         return
     for one in transactions:

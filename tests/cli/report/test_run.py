@@ -169,6 +169,40 @@ def test_damage_is_told_and_ends_with_2(log: Path, tmp_path: Path) -> None:
     assert found["sources"][0]["damage"] == 1
 
 
+def test_damage_in_an_archive_is_told_by_its_name_there(log: Path, tmp_path: Path) -> None:
+    data = bytearray(incident_bytes())
+    data[-3] ^= 1
+    segment = tmp_path / f"{0:020}.log"
+    segment.write_bytes(data)
+    path = tmp_path / "bundle.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.add(segment, f"__cluster_metadata-0/{segment.name}")
+
+    found = _data(path, code=2)
+
+    (damage,) = [one["text"] for one in found["findings"] if one["code"] == "damage"]
+    assert damage.startswith(f"{path}!/__cluster_metadata-0/{segment.name}, position ")
+
+
+def test_a_torn_end_and_a_damaged_replica_are_told(log: Path, tmp_path: Path) -> None:
+    """What the replay does not tell: an end that may be growing, and a log that is not chosen."""
+    torn = incident_directory(tmp_path / "torn") / "__cluster_metadata-0"
+    segment = torn / f"{0:020}.log"
+    segment.write_bytes(segment.read_bytes()[:-20])
+
+    for sources in ([torn], [log, torn]):
+        found = _data(*sources, code=2)
+        (damage,) = [one for one in found["findings"] if one["code"] == "damage"]
+        assert (damage["severity"], damage["count"]) == ("bad", 1)
+        assert str(segment) in damage["text"]
+
+
+def test_a_log_that_is_named_twice_is_counted_once(log: Path) -> None:
+    once, twice = _data(log), _data(log, log / "__cluster_metadata-0")
+
+    assert twice["sources"] == once["sources"]
+
+
 def test_a_page_is_written_whole(log: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
 
