@@ -96,6 +96,41 @@ def test_end_that_the_high_watermark_knows_of_is_lost(killed: Path) -> None:
     assert (partition["state"], partition["lost"]) == ("data lost", [[23, 23]])
 
 
+def test_log_whose_segments_are_all_gone_is_lost(stopped: Path, killed: Path) -> None:
+    """It was clean, or recoverable on start where its indexes were left."""
+    for folder, kept in ((stopped, ("partition.metadata",)), (killed, (".index", ".timeindex"))):
+        for path in (folder / "plain-0").iterdir():
+            if not path.name.endswith(kept):
+                path.unlink()
+
+        done = run_here("--check", "--format", "json", str(folder))
+
+        rows = [json.loads(line) for line in done.text.splitlines()]
+        (lost,) = [row for row in rows if row.get("lostOffsets")]
+        assert done.code == 2
+        assert (lost["topic"], lost["partition"], lost["lostOffsets"]) == ("plain", 0, 24)
+        assert (lost["state"], lost["segments"]) == ("data lost", 0)
+
+
+def test_log_without_records_has_lost_nothing(stopped: Path) -> None:
+    """A server makes the directory of a partition before its first segment."""
+    (stopped / "new-0").mkdir()
+    (stopped / "new-0/partition.metadata").write_text("version: 0\ntopic_id: " + "A" * 21 + "Q")
+
+    assert run_here("--check", str(stopped)).code == 0
+
+
+def test_partition_with_names_of_other_layouts_is_not_clean(stopped: Path) -> None:
+    (stopped / "other-0").mkdir()
+    (stopped / "other-0/seg-0-9.log").write_bytes(b"")
+
+    done = run_here("--check", str(stopped))
+
+    assert done.code == 1
+    assert "other-0 holds no log: seg-0-9.log is no name of a segment" in done.err
+    assert done.text.splitlines()[-1] == "8 partitions: 7 clean, 1 unreadable"
+
+
 def test_damage_in_the_middle_says_what_is_lost(stopped: Path) -> None:
     flip(stopped / "plain-0/00000000000000000009.log", 175)
 

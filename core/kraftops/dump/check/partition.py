@@ -25,11 +25,12 @@ from kraftops.dump.check.partition_files import (
     size_of,
 )
 from kraftops.dump.check.records import record_findings
-from kraftops.dump.check.tier import Surroundings, TierCheck, uncovered
+from kraftops.dump.check.tier import Span, Surroundings, TierCheck, uncovered
 from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.partition_directory import is_whole
+from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
+from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
@@ -85,6 +86,9 @@ def _look(
         files = partition_files(path)
     except SourceError as error:
         return PartitionCheck(path, None, None, unreadable=error.message)
+    if not files.segments and any(name.endswith(".log") for name in files.names):
+        reason = no_log(path, files.names).message
+        return PartitionCheck(path, files.topic, files.partition, unreadable=reason)
     try:
         if around and is_again:
             around.read_metadata()  # after the files, which are named there before they are made
@@ -138,6 +142,8 @@ class _PartitionLook:
             self._check_checkpoints(epochs, start, end)
             self._check_topic_id(has_batches=end > start)
             self._check_producers(walk)
+        elif not (files.is_tiered or files.is_archived):
+            self._check_end(walk, epochs, self._lost_start(epochs))
         for checkpoint in files.checkpoints:
             if not is_whole(checkpoint):
                 reason = "it is damaged, or its end is missing"
@@ -160,6 +166,14 @@ class _PartitionLook:
 
     def _offset(self, checkpoint: str) -> int | None:
         return self._directory.offset(checkpoint, self._files.topic, self._files.partition)
+
+    @property
+    def _remote(self) -> RemotePartition | None:
+        return self._around.remote_of(self._files.topic, self._files.partition)
+
+    @property
+    def _may_be_tiered(self) -> bool:
+        return self._directory.is_tiered or self._files.topic in self._around.tiered_topics
 
     def _compaction(self) -> Compaction:
         """Return what is known of compaction."""
@@ -193,11 +207,26 @@ class _PartitionLook:
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
         """Look for offsets behind the end in other files."""
         covered = max([end, *(loss.last + 1 for loss in walk.losses)])
+        spans: list[Span] = []
+        if not self._files.segments and (remote := self._remote):
+            spans = [(segment.start, segment.end) for segment in remote.live]
         for path, known in self._known_ends(walk, epochs):
-            if known > covered:
-                reason = f"it knows of offset {known - 1}, and the log ends before {covered}"
-                self._lose("end-missing", path, covered, known - 1, reason)
-                covered = known
+            has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
+            reason = f"it knows of offset {known - 1}, and {has}"
+            for first, last in uncovered((covered, known - 1), spans):
+                self._lose("end-missing", path, first, last, reason)
+            covered = max(covered, known)
+
+    def _lost_start(self, epochs: EpochCheck) -> int:
+        """Return the first offset of a log without segments, as far as other files tell."""
+        files, log_start = self._files, self._offset(LOG_START)
+        if files.is_metadata:
+            return max((file.snapshot_id[0] for file in files.checkpoints), default=0)
+        start = max(log_start or 0, epochs.first_offset or 0)
+        if log_start is None or not self._may_be_tiered:
+            return start
+        beside = {one.base_offset for path in files.orphans if (one := file_name(path))}
+        return max(start, min(beside | files.snapshots.keys(), default=0))
 
     def _known_ends(self, walk: LogWalk, epochs: EpochCheck) -> Iterator[tuple[str, int]]:
         for name in (RECOVERY_POINT, HIGH_WATERMARK):
@@ -228,7 +257,7 @@ class _PartitionLook:
                 reason = "the offsets after the newest snapshot"
                 self._lose("start-missing", self._files.path, known, start - 1, reason)
             return
-        remote = self._around.remote_of(self._files.topic, self._files.partition)
+        remote = self._remote
         if remote and remote.live and not self._files.is_tiered:
             self._check_behind_remote(remote, start)
             return
@@ -237,7 +266,7 @@ class _PartitionLook:
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         # A broker that stops writes the starts of all logs that are tiered.
         is_written = log_start is not None or not self._is_stopped
-        if is_written and (directory.is_tiered or self._files.topic in self._around.tiered_topics):
+        if is_written and self._may_be_tiered:
             return
         if log_start is not None and log_start < start and self._is_stopped:
             path = os.path.join(directory.path, LOG_START)

@@ -77,6 +77,11 @@ class PartitionFiles:
         return replace(files, segments=(segment,), is_alone=True)
 
     @property
+    def is_archived(self) -> bool:
+        """Whether there are compressed files, which no server reads."""
+        return any((file := file_name(name)) and file.archive for name in self.names)
+
+    @property
     def is_metadata(self) -> bool:
         """Whether it is the log of the cluster's metadata."""
         return self.topic == METADATA_TOPIC or bool(self.checkpoints)

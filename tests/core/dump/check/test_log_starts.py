@@ -84,3 +84,14 @@ def test_lost_first_segment_is_found_beside_tiered_logs(copy: Path) -> None:
         path.unlink()
 
     assert lost(copy) == {"compact-0": [(0, 20)]}
+
+
+def test_of_a_log_without_segments_the_tier_has_the_start(copy: Path) -> None:
+    for path in (copy / "orders-0").glob("*.log"):
+        path.unlink()
+    alone = lost(copy)
+    for path in REAL.glob("__remote_log_metadata-*"):
+        shutil.copytree(path, copy / path.name)
+
+    assert alone == {"orders-0": [(40, 59)]}
+    assert lost(copy) == {"orders-0": [(56, 59)]}
