@@ -483,7 +483,6 @@ def refused(*arguments: str, cwd: Path | str = ".") -> Done:
         (["--follow", "--limit", "3"], "--follow and --limit do not go together"),
         (["--follow", "--output", "x"], "--follow and --output do not go together"),
         (["--follow", "--salvage"], "--follow and --salvage do not go together"),
-        (["--summary", "--follow"], "--summary and --follow do not go together"),
         (["--summary", "--limit", "1", "--tail", "1"], "--limit and --tail do not go together"),
         (["--sort", "bytes"], "--sort needs --summary"),
         (["--log", "orders"], "--log needs --summary"),
