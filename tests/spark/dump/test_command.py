@@ -53,7 +53,6 @@ pytestmark = pytest.mark.spark
                 ("spark.kraftops.split=1", "there is no configuration spark.kraftops.split"),
             )
         ),
-        (["--spark", "--output", "o", "/nowhere/*.log"], "nothing matches /nowhere/*.log"),
         (
             ["--spark", "--master", "spark://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],
             "cannot reach the master spark://127.0.0.1:9: 127.0.0.1:9: Connection refused",
@@ -88,6 +87,13 @@ def test_what_makes_no_sense_is_refused_before_spark_starts(
     assert len(done.errors) <= 2
     assert os.listdir(tmp_path) == []
     assert time.monotonic() - started < 20
+
+
+def test_pattern_that_nothing_matches_is_told_before_spark_starts(tmp_path: Path) -> None:
+    done = run_command("--spark", "--output", "o", "/nowhere/*.log", cwd=tmp_path)
+
+    assert (done.code, done.err) == (4, "kafka-dump-log: nothing matches /nowhere/*.log\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_explain_starts_nothing(tmp_path: Path) -> None:
