@@ -89,13 +89,22 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             hint="add brokers, or give more of them to --to",
             partitions=names(hopeless),
         )
+    _note_under_min_isr(access, placement, plan.moves)
+
+
+def check_all_moved(placement: Placement, request: Decommission) -> None:
+    """Refuse to begin with a plan that leaves replicas on the brokers.
+
+    Raises:
+        RefusedError: it does, by an excluded topic or because a user's plan has only some.
+    """
+    plan = request.plan(placement)
     moved = {*plan.stuck, *placement.moving, *(move.partition for move in plan.moves)}
     left_out = [
         partition for partition, _ in placement.on(request.brokers) if partition not in moved
     ]
     if left_out:
         raise _not_emptied(request.brokers, left_out)
-    _note_under_min_isr(access, placement, plan.moves)
 
 
 def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:

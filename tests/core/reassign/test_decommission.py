@@ -10,7 +10,12 @@ from kraftops.placement.placement import BrokerPlace, Replicas, TopicPartition
 from kraftops.placement.plan import Limits
 from kraftops.placement.reassignment_json import PlannedReplicas
 from kraftops.reassign import access as access_module
-from kraftops.reassign.decommission import Decommission, check_decommission, decommission
+from kraftops.reassign.decommission import (
+    Decommission,
+    check_all_moved,
+    check_decommission,
+    decommission,
+)
 from kraftops.reassign.events import Event
 from kraftops.reassign.moves import MoveOptions
 from tests.helpers.wire.moving_cluster import Killed, MovingCluster
@@ -41,6 +46,7 @@ def run(found: MovingCluster, asked: Decommission) -> list[Event]:
     with found.reached() as access:
         placement = access.placement()
         check_decommission(access, placement, asked)
+        check_all_moved(placement, asked)
         decommission(access, asked, report)
     return events
 

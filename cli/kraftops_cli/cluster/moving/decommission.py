@@ -152,7 +152,7 @@ def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -
 
 
 def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOptions) -> int:
-    from kraftops.reassign.decommission import check_decommission, decommission
+    from kraftops.reassign.decommission import check_all_moved, check_decommission, decommission
     from kraftops.reassign.disks import check_room
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
@@ -165,6 +165,7 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
     if plan.plan_only:
         print_plan(work, "decommission", placement, moves)
         return 0
+    check_all_moved(placement, request)
     known = sorted(request.brokers & placement.brokers.keys())
     if known or any(placement.on(request.brokers)):
         print_summary(work, placement, moves)
