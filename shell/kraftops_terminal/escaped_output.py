@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import os
-from threading import Lock, Thread
+from threading import Lock
 from typing import Self
 
 from kraftops.fileio.writing import write_all
+from kraftops.parallel.background import BackgroundCall
 from kraftops_terminal.escaping import escaped_lines
 
 _BLOCK = 1 << 16
@@ -27,23 +28,24 @@ class EscapedOutput:
         self._reader, self.fd = os.pipe()
         self._writing = Lock()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._thread = Thread(target=self._copy, daemon=True)
+        self._copying: BackgroundCall[None] | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._copying = BackgroundCall(self._copy)
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self.fd)
-        self._thread.join()
+        if self._copying:
+            self._copying.wait()
 
     def drain(self) -> None:
         """Wait until all is written that came before."""
         from select import select
-        from time import sleep
 
-        while self._thread.is_alive() and select([self._reader], [], [], 0)[0]:
-            sleep(_PAUSE)
+        copying = self._copying
+        while copying and not copying.wait(0) and select([self._reader], [], [], 0)[0]:
+            copying.wait(_PAUSE)
         with self._writing:
             pass
 

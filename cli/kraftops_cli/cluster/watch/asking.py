@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from kraftops.errors import AnswerError, WireError
+from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import KeptAnswers, ask_description
 from kraftops_cli.cluster.target import Target
@@ -36,7 +36,7 @@ class Asker:
         self._seconds = seconds
         self._tell = tell
         self._found: SimpleQueue[Item | Exception] = SimpleQueue()
-        threading.Thread(target=self._run, daemon=True).start()
+        BackgroundCall(self._run)
 
     def take(self) -> list[Item]:
         """Return what was found since the last call.

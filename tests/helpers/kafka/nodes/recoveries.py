@@ -1,6 +1,7 @@
 """Recover the nodes of real clusters, and follow the steps that `kafka-storage recover` prints."""
 
 import json
+import os
 import shlex
 import subprocess
 from collections.abc import Mapping
@@ -96,12 +97,14 @@ def patiently(
     Return what it has printed.
     """
     answers: list[subprocess.CompletedProcess[str]] = []
+    variables = dict(environment or os.environ)
+    variables.pop("JDK_JAVA_OPTIONS", None)  # tests of Spark name another garbage collector there
 
     def is_done() -> bool:
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=folder,
-            env=environment,
+            env=variables,
             capture_output=True,
             text=True,
             check=False,
