@@ -12,10 +12,6 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.json_text import leaf_text
 
 
-class ReaderGoneError(Exception):
-    """The reader of the output has closed it."""
-
-
 class Outlet(Protocol):
     """The target of one command's output; a context manager that ends `ReaderGoneError`."""
 
@@ -27,7 +23,7 @@ class Outlet(Protocol):
         """Write text.
 
         Raises:
-            ReaderGoneError: the reader has closed its end.
+            kraftops_terminal.pager.program.ReaderGoneError: the reader has closed its end.
             SourceError: it cannot be written.
         """
 

@@ -8,12 +8,13 @@ from kraftops_shell.grammar import syntax
 from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connect
-from kraftops_shell.output.programs import Pager, ProgramOutlet, pager_command
+from kraftops_shell.output.programs import ProgramOutlet
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History, HistoryFile
 from kraftops_shell.session.session import FAILED, OK, Session
+from kraftops_terminal.pager.pager import Pager, pager_command
 
 _WELCOME = "Type help for the commands, exit or Ctrl-D to leave.\n"
 
@@ -108,6 +109,6 @@ class OurShell:
             return FileOutlet(self._console, line.file, is_append=line.operator == ">>")
         if line.filter:
             return ProgramOutlet(self._console, line.filter)
-        if self._pager:
+        if self._pager is not None:
             return Pager(self._console, self._pager)
         return StandardOutput(self._console)

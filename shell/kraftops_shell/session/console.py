@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kraftops_terminal.console import is_dumb, wants_color
-from kraftops_terminal.escaping import escaped
+from kraftops_terminal.escaping import escaped, escaped_lines
 
 _USUAL_SIZE = os.terminal_size((80, 24))
 
@@ -56,6 +56,12 @@ class Console:
     def shown(self, text: str) -> str:
         """Return text from data for the terminal, if there is one: escaped."""
         return escaped(text) if self.is_output_terminal and self.is_escaping else text
+
+    def shown_lines(self, text: str) -> str:
+        """Return text for the terminal, with its ends of lines and its colours: escaped."""
+        if not self.is_escaping:
+            return text
+        return escaped_lines(text, keeps_colors=self.has_color(for_terminal=True))
 
     def size(self) -> os.terminal_size:
         """Return columns and lines of the terminal as they are now."""

@@ -217,11 +217,12 @@ def test_long_output_goes_through_a_pager(place: Place) -> None:
         screen.wait_for_editor()
         screen.clear()
         screen.send("find /\r")
-        screen.wait(lambda screen: screen.text.endswith("\n:"))
+        screen.wait_for("lines 1-23 q quits, h helps")
         assert "/image/acls" in screen.text
         assert "/local" not in screen.text
         screen.send("G")
         screen.wait_for("/local/version")
+        screen.wait(lambda screen: re.search(r"lines \d+-(\d+) of \1 q quits", screen.text))
         screen.clear()
         screen.send("q")
         assert screen.run("pwd\r") == "/\n"

@@ -7,10 +7,10 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops_shell.output.outlets import (
     FileOutlet,
-    ReaderGoneError,
     StandardOutput,
     connect,
 )
+from kraftops_terminal.pager.program import ReaderGoneError
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import leaf, session
 

@@ -1,0 +1,1 @@
+"""The pager: output that is longer than a screen, one screen at a time."""
