@@ -18,8 +18,9 @@ from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
 from kraftops_cli.syntax.command import ToolGroup
-from kraftops_shell.grammar import registry
-from kraftops_shell.grammar.registry import Command, Flag, commands
+from kraftops_shell.grammar import command as shell
+from kraftops_shell.grammar.command import Command, Flag
+from kraftops_shell.grammar.registry import commands
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -176,8 +177,8 @@ def _shell_option(flag: Flag) -> click.Option:
 
 
 _SHELL_TYPES = {
-    registry.Values.DIRECTORIES: click.Path(file_okay=False),
-    registry.Values.FILES: click.Path(),
+    shell.Values.DIRECTORIES: click.Path(file_okay=False),
+    shell.Values.FILES: click.Path(),
 }
 
 

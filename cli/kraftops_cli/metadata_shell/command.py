@@ -266,7 +266,8 @@ def _source(
 
 def _source_in_command(words: tuple[str, ...]) -> str | None:
     """Return the first argument of a command with sources as arguments; None for all others."""
-    from kraftops_shell.grammar.registry import Values, commands
+    from kraftops_shell.grammar.command import Values
+    from kraftops_shell.grammar.registry import commands
 
     command = commands(kafka=False, one_shot=True).get(words[0]) if words else None
     arguments = command.arguments if command else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.grammar.registry import Argument, Command, Flag
+from kraftops_shell.grammar.command import Argument, Command, Flag
 from kraftops_shell.session.session import Session
 
 _WELCOME = "Welcome to the Apache Kafka metadata shell."

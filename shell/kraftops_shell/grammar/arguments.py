@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops_shell.grammar.registry import Command, Flag
+from kraftops_shell.grammar.command import Command, Flag
 
 _NUMBER = re.compile(r"-[0-9]+")
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kraftops.tree.node import Directory
 from kraftops_shell.grammar import syntax, words
+from kraftops_shell.grammar.command import Argument, Command, Flag, Values
 from kraftops_shell.grammar.paths import escaped, matches, split_last
-from kraftops_shell.grammar.registry import Argument, Command, Flag, Values
 from kraftops_shell.grammar.words import Token
 from kraftops_shell.session.session import Session
 
@@ -101,7 +101,7 @@ def _values(session: Session, values: Values, word: str) -> Iterable[_Word]:
             return _of(session.commands, word)
         case Values.FILES | Values.DIRECTORIES:
             return _files(word)
-        case Values.TEXT:
+        case _:
             return ()
 
 

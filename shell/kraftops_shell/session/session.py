@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.grammar.command import Command
 from kraftops_shell.grammar.paths import Match, matches
-from kraftops_shell.grammar.registry import Command, commands
+from kraftops_shell.grammar.registry import commands
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
 

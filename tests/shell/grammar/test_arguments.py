@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops_shell.grammar.arguments import BadLineError, Call, read_call
-from kraftops_shell.grammar.registry import Argument, Command, Flag
+from kraftops_shell.grammar.command import Argument, Command, Flag
 
 ONE = Command(
     "one",

@@ -6,7 +6,8 @@ from inspect import signature
 
 import pytest
 
-from kraftops_shell.grammar.registry import COMMANDS, Command, Values, commands
+from kraftops_shell.grammar.command import Command, Values
+from kraftops_shell.grammar.registry import COMMANDS, commands
 from tests.helpers.project.imports import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
@@ -25,16 +26,18 @@ def test_function_takes_session_and_call(command: Command) -> None:
 
 
 @each_command
-def test_our_commands_for_a_single_use_have_examples(command: Command) -> None:
-    if not command.is_kafkas and command.is_one_shot:
-        assert command.examples
+def test_command_has_an_example_and_a_phrase_that_fits_a_menu(command: Command) -> None:
+    assert command.examples
+    assert command.examples[0][0].split()[0] == command.name
+    assert 0 < len(command.line) <= 60
+    assert all(flag.help for flag in command.flags)
 
 
 @each_command
 def test_module_has_a_test_of_its_name(command: Command) -> None:
-    module = command.function.partition(":")[0]
+    *rooms, module = command.function.partition(":")[0].split(".")
 
-    assert (REPOSITORY / f"tests/shell/commands/test_{module}.py").is_file()
+    assert REPOSITORY.joinpath("tests/shell/commands", *rooms, f"test_{module}.py").is_file()
 
 
 @each_command
@@ -54,6 +57,11 @@ def test_kafkas_form_has_kafkas_commands() -> None:
     assert list(commands(kafka=True, one_shot=False)) == KAFKAS
 
 
+def test_help_and_man_are_for_a_single_use_in_our_form_only() -> None:
+    assert {"help", "man"} <= set(commands(kafka=False, one_shot=True))
+    assert not {"help", "man"} & set(commands(kafka=True, one_shot=True))
+
+
 def test_commands_are_sorted_by_name() -> None:
     names = [command.name for command in COMMANDS]
 
@@ -65,4 +73,4 @@ def test_single_use_leaves_out_commands_of_a_session() -> None:
         commands(kafka=False, one_shot=True)
     )
 
-    assert left_out == {"cd", "exit", "help", "history", "man", "pwd"}
+    assert left_out == {"cd", "exit", "history", "pwd"}

@@ -1,0 +1,1 @@
+"""Rows of the registry, a module for each group of commands."""
