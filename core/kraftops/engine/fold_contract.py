@@ -93,7 +93,8 @@ class WindowResult(NamedTuple):
     *transactions* has the type and address of each marker that took effect, and of an end how many
     records it applied and dropped. *last* is the last batch. *inside* is there if the fold stopped
     inside the batch at *next*, as at the beginning of a transaction that does not end in the
-    window; it counts from the beginning of that batch.
+    window, or behind a change of a watched entry; it counts from the beginning of that batch.
+    *newest* is the newest time of the batches, in ms.
     """
 
     next: int
@@ -101,10 +102,17 @@ class WindowResult(NamedTuple):
     transactions: list[tuple[int, int, int, int]]
     last: BatchHead | None
     inside: FoldProgress | None
+    newest: int = -(1 << 63)
 
 
 class Fold(Protocol):
     """The metadata state and the records that make it; see `kraftops.engine.choice.open_fold`."""
+
+    def copy(self, fetch: Fetch) -> Fold:
+        """Return another fold with the same state, which watches no entry and keeps no time."""
+
+    def size(self) -> int:
+        """Return about the number of bytes that a copy takes."""
 
     def begin_unit(self) -> None:
         """Begin a unit: the next records are a batch, or transaction, of their own."""
@@ -143,8 +151,7 @@ class Fold(Protocol):
         """Apply the ordinary batches of a window from *start* on, each a unit of its own.
 
         It ends before the first other batch, and inside one where `apply` would stop. It may leave
-        all batches to `apply`, as it does while an entry is watched. *first* is the number of the
-        first batch, for addresses.
+        all batches to `apply`. *first* is the number of the first batch, for addresses.
         """
 
     def drop(self, address: int, reason: str) -> None:

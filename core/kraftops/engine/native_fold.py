@@ -47,6 +47,14 @@ class NativeFold(Fold):
         self.native = _native.Fold(rules(), LIMITS, fetch)
         """For other folds of this engine."""
 
+    def copy(self, fetch: Fetch) -> NativeFold:
+        made = NativeFold.__new__(NativeFold)
+        made.native = _call(self.native.copy, fetch)
+        return made
+
+    def size(self) -> int:
+        return self.native.size()
+
     def begin_unit(self) -> None:
         self.native.begin_unit()
 
@@ -64,7 +72,7 @@ class NativeFold(Fold):
     def apply_window(
         self, window: bytes, start: int, first: int, bounds: BatchBounds
     ) -> WindowResult:
-        following, batches, transactions, last, inside = _call(
+        following, batches, transactions, last, inside, newest = _call(
             self.native.apply_window, window, start, first, bounds
         )
         return WindowResult(
@@ -73,6 +81,7 @@ class NativeFold(Fold):
             transactions,
             None if last is None else BatchHead._make(last),
             None if inside is None else FoldProgress._make(inside),
+            newest,
         )
 
     def drop(self, address: int, reason: str) -> None:

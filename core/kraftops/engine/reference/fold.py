@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from kraftops.engine.fold_contract import BatchBounds, Fetch, Fold, FoldProgress, WindowResult
@@ -32,6 +33,10 @@ from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 
+# About the bytes of an entry of the state, and of a note of a record that was left out.
+_ENTRY_BYTES = 512
+_DROPPED_BYTES = 16
+
 
 class ReferenceFold(Fold):
     """The state of a metadata log, folded by the reference."""
@@ -52,6 +57,20 @@ class ReferenceFold(Fold):
         self._reasons: list[str] = []
         self._known_reasons: dict[str, str] = {}
         self._timeline: TimelineNotes | None = None
+
+    def copy(self, fetch: Fetch) -> ReferenceFold:
+        made = copy(self)
+        vars(made).update(
+            state=self.state.copy(fetch),
+            _dropped=self._dropped[:],
+            _reasons=self._reasons[:],
+            _known_reasons=dict(self._known_reasons),
+            _timeline=None,
+        )
+        return made
+
+    def size(self) -> int:
+        return self.state.entry_count() * _ENTRY_BYTES + len(self._dropped) * _DROPPED_BYTES
 
     def begin_unit(self) -> None:
         self.state.unit = Unit({}, {}, {}, {})
@@ -232,17 +251,7 @@ class ReferenceFold(Fold):
         return {number: found.entry() for number, found in self.state.brokers.items()}
 
     def tables(self) -> Tables:
-        tables = self.state.tables
-        return tables._replace(
-            controllers=dict(tables.controllers),
-            failed_replicas=dict(tables.failed_replicas),
-            configs={whom: dict(keys) for whom, keys in tables.configs.items()},
-            quotas={whom: dict(keys) for whom, keys in tables.quotas.items()},
-            acls=dict(tables.acls),
-            scram={mechanism: dict(users) for mechanism, users in tables.scram.items()},
-            tokens=dict(tables.tokens),
-            features=dict(tables.features),
-        )
+        return self.state.copied_tables()
 
     def _note(self, number: int, data: Any, address: int) -> None:
         """Have the timeline take a record that was applied."""

@@ -30,7 +30,7 @@ impl Reason {
 }
 
 /// Records that were left out, in 12 bytes for each: a hostile log can have millions.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Dropped {
     addresses: Vec<u64>,
     reasons: Vec<u32>,
@@ -56,6 +56,11 @@ impl Dropped {
         };
         self.addresses.push(address);
         self.reasons.push(at);
+    }
+
+    /// About the bytes of a copy.
+    pub fn size(&self) -> usize {
+        self.addresses.len() * 12
     }
 
     /// Remove all but the first *count* records.

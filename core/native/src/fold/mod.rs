@@ -38,11 +38,14 @@ use topics::{Id, Topics};
 use watch::{QuotaEntity, Watch};
 pub use window::BATCH_FIELDS;
 
+/// About the bytes of an entry of a table, with its key.
+const ENTRY_BYTES: usize = 128;
 const UNKNOWN_TOPIC: &str = "there is no topic with this id";
 const UNKNOWN_PARTITION: &str = "there is no such partition";
 const WRONG_COUNT: &str = "its directories are not as many as its replicas";
 
 /// A registration: the addresses of the records that make its state, and their number.
+#[derive(Clone)]
 struct Broker {
     epoch: i64,
     base: u64,
@@ -53,6 +56,7 @@ struct Broker {
 }
 
 /// The values that records may have.
+#[derive(Clone)]
 struct Limits {
     /// The feature metadata.version, and its levels.
     version_name: String,
@@ -73,7 +77,7 @@ struct Limits {
 }
 
 /// The entries that the present batch, or transaction, has changed: whether they were there before.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Unit {
     topics: HashMap<Id, Option<Arc<str>>>,
     names: HashMap<Arc<str>, bool>,
@@ -204,6 +208,47 @@ impl Fold {
             metadata_version: None,
             producer_ids: None,
         })
+    }
+
+    /// Return a fold with the same state, without watched entries and timeline.
+    fn copy(&self) -> Fold {
+        Fold {
+            rules: Arc::clone(&self.rules),
+            limits: self.limits.clone(),
+            is_seeded: self.is_seeded,
+            unit: self.unit.clone(),
+            dropped: self.dropped.clone(),
+            watch: Watch::default(),
+            timeline: None,
+            topics: self.topics.clone(),
+            brokers: self.brokers.clone(),
+            controllers: self.controllers.clone(),
+            configs: self.configs.clone(),
+            quotas: self.quotas.clone(),
+            acls: self.acls.clone(),
+            scram: self.scram.clone(),
+            tokens: self.tokens.clone(),
+            features: self.features.clone(),
+            metadata_version: self.metadata_version,
+            producer_ids: self.producer_ids,
+        }
+    }
+
+    /// About the number of bytes that a copy takes.
+    fn size(&self) -> usize {
+        let nested = |count: usize, inner: usize| (count + inner) * ENTRY_BYTES;
+        let configs = nested(self.configs.len(), self.configs.inner_len());
+        let quotas = nested(self.quotas.len(), self.quotas.inner_len());
+        let scram = nested(self.scram.len(), self.scram.inner_len());
+        let others = [
+            self.brokers.len(),
+            self.controllers.len(),
+            self.acls.len(),
+            self.tokens.len(),
+            self.features.len(),
+        ];
+        let others = others.iter().sum::<usize>() * ENTRY_BYTES;
+        self.topics.size() + self.dropped.size() + configs + quotas + scram + others
     }
 
     fn begin_unit(&mut self) {

@@ -2,6 +2,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+#[derive(Clone)]
 pub struct OrderedMap<K, V> {
     entries: HashMap<K, (u64, V)>,
     next: u64,
@@ -45,6 +46,10 @@ impl<K: Eq + Hash, V> OrderedMap<K, V> {
         self.entries.contains_key(key)
     }
 
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -63,6 +68,11 @@ impl<K: Eq + Hash, V> OrderedMap<K, V> {
 pub type NestedMap<K, L> = OrderedMap<K, OrderedMap<L, u64>>;
 
 impl<K: Eq + Hash + Clone, L: Eq + Hash> OrderedMap<K, OrderedMap<L, u64>> {
+    /// The number of entries of all inner maps.
+    pub fn inner_len(&self) -> usize {
+        self.entries.values().map(|(_, inner)| inner.len()).sum()
+    }
+
     pub fn put_in(&mut self, outer: &K, inner: L, address: u64) -> Option<u64> {
         if let Some(table) = self.get_mut(outer) {
             return table.put(inner, address);

@@ -115,6 +115,7 @@ const SMALL_ISR: usize = 5;
 /// The newest values of the fields that later records changed; None for a field without a change.
 ///
 /// Changes come from all over the log: each should cost one line of the processor's cache.
+#[derive(Clone)]
 #[repr(align(64))]
 pub struct Changes {
     pub base: u64,
@@ -131,7 +132,7 @@ pub struct Changes {
 }
 
 /// The fields that few changes have.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Rare {
     /// The ISR, if it does not fit into `Changes`.
     isr: Option<Box<[i32]>>,

@@ -95,6 +95,16 @@ impl PyFold {
         })
     }
 
+    /// Return another fold with the same state.
+    fn copy(&self, py: Python, fetch: Py<PyAny>) -> PyResult<Self> {
+        let fold = guarded(|| py.detach(|| self.fold.copy()))?;
+        Ok(PyFold { fold, fetch })
+    }
+
+    fn size(&self) -> usize {
+        self.fold.size()
+    }
+
     fn begin_unit(&mut self) {
         self.fold.begin_unit();
     }
@@ -165,6 +175,7 @@ impl PyFold {
             result.transactions,
             result.last,
             inside,
+            result.newest,
         )
             .into_pyobject(py)
     }

@@ -1,5 +1,5 @@
 //! Topics and their partitions, by id, name and number.
-use super::partition::{Changes, Partition};
+use super::partition::{Changes, Partition, Rare};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -8,6 +8,10 @@ pub type Id = [u8; 16];
 /// Entries of a dense list for each partition that is there, and for none.
 const MAX_ENTRIES: usize = 4;
 const FREE_ENTRIES: usize = 64;
+/// About the bytes of a topic without its partitions: here, by id and by name.
+const TOPIC_BYTES: usize = 256;
+
+#[derive(Clone)]
 pub struct Topic {
     pub id: Id,
     pub name: Arc<str>,
@@ -103,7 +107,7 @@ impl Topic {
 }
 
 /// All topics, by id and by name.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Topics {
     all: Vec<Option<Topic>>,
     free: Vec<usize>,
@@ -121,6 +125,17 @@ pub struct Topics {
 impl Topics {
     pub fn len(&self) -> usize {
         self.by_id.len()
+    }
+
+    /// About the bytes of a copy.
+    pub fn size(&self) -> usize {
+        let entries = |topic: &Topic| topic.dense.len() + 4 * topic.sparse.len();
+        let partitions: usize = self.all.iter().flatten().map(entries).sum();
+        let rare = self.changes.iter().filter(|one| one.rare.is_some()).count();
+        partitions * size_of::<Partition>()
+            + self.changes.len() * size_of::<Changes>()
+            + rare * 2 * size_of::<Rare>()
+            + self.all.len() * TOPIC_BYTES
     }
 
     #[inline(always)]

@@ -31,6 +31,8 @@ pub struct WindowResult {
     /// Each marker that took effect: type, address, and the numbers that an end applied and dropped.
     pub transactions: Vec<(i32, u64, u64, u64)>,
     pub last: Option<Head>,
+    /// The newest time of all batches.
+    pub newest: i64,
     /// The place inside the batch at `next` where the fold stopped, if it did.
     pub inside: Option<FoldProgress>,
 }
@@ -85,7 +87,8 @@ impl BatchBounds {
 impl Fold {
     /// Apply the ordinary batches of a window from *start* on; the first has number *first*.
     ///
-    /// A transaction that does not end in the window is left where it begins.
+    /// A transaction that does not end in the window is left where it begins, and each one while an
+    /// entry is watched. Behind a change of a watched entry the window ends.
     pub fn apply_window(
         &mut self,
         window: &[u8],
@@ -95,11 +98,10 @@ impl Fold {
     ) -> WindowResult {
         let mut result = WindowResult {
             next: start,
+            newest: i64::MIN,
             ..WindowResult::default()
         };
-        if !self.watch.is_empty() && self.timeline.is_none() {
-            return result;
-        }
+        let is_watching = self.is_watching();
         let mut open = None;
         let mut number = first;
         while let Next::Batch(header) = next_batch(window, result.next) {
@@ -111,7 +113,8 @@ impl Fold {
             }
             let address = number << POSITION_BITS;
             let done = self.apply_batch(window, batch, address, &header, &mut result, &mut open);
-            if done.number < header.count as i64 || done.position != batch.len() {
+            let is_left = done.number < header.count as i64 || done.position != batch.len();
+            if is_left || done.has_changes || (is_watching && open.is_some()) {
                 result.inside = Some(done);
                 break;
             }
@@ -131,6 +134,7 @@ impl Fold {
                 header.max_time,
                 header.count,
             ));
+            result.newest = result.newest.max(header.max_time);
             result.next += header.size;
             number += 1;
         }
@@ -164,7 +168,7 @@ impl Fold {
             position: HEADER_SIZE,
             ..FoldProgress::default()
         };
-        while sum.number < count && !sum.is_malformed {
+        while sum.number < count && !sum.is_malformed && !sum.has_changes {
             let is_open = open.is_some();
             let found = if is_open {
                 self.skim(batch, sum.position, sum.number, count)
@@ -205,6 +209,9 @@ impl Fold {
                     });
                     result.transactions.push((kind, marker, 0, 0));
                     self.begin_unit();
+                    if self.is_watching() {
+                        break;
+                    }
                 }
                 (Op::Begin, still) => {
                     *open = still;
@@ -225,6 +232,11 @@ impl Fold {
             sum.marker = None;
         }
         sum
+    }
+
+    /// Tell whether `apply` stops after changes of entries.
+    fn is_watching(&self) -> bool {
+        !self.watch.is_empty() && self.timeline.is_none()
     }
 
     fn apply_waiting(&mut self, window: &[u8], waiting: &[WaitingRecords]) -> (u64, u64) {

@@ -5,6 +5,7 @@ The rules are those of Kafka's `BrokerRegistration` and `ClusterDelta`.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from kraftops.engine.metadata_state import BrokerEntry, NewestRecord
@@ -19,32 +20,39 @@ _CHANGES = {"fenced": (-1, 0, 1), "inControlledShutdown": (0, 1)}
 class Registration:
     """A registration, and the address of the last change of each field."""
 
-    __slots__ = ("_last", "address", "epoch", "newest", "records")
+    __slots__ = ("address", "epoch", "last_changes", "newest", "records")
 
     def __init__(self, epoch: int, address: int) -> None:
         self.epoch = epoch
         self.address = address
         self.newest = address
         self.records = 1
-        self._last: dict[str, int] = {}  # by field
+        self.last_changes: dict[str, int] = {}
+        """The addresses of the last changes, by field."""
+
+    def copy(self) -> Registration:
+        """Return one that changes by itself."""
+        made = copy(self)
+        made.last_changes = dict(self.last_changes)
+        return made
 
     def fence(self, address: int) -> None:
         """Have the record at *address* fence, or unfence, the broker."""
         self._count(address)
-        self._last["fenced"] = address
+        self.last_changes["fenced"] = address
 
     def change(self, data: BrokerRegistrationChangeRecord, address: int) -> None:
         """Have a BrokerRegistrationChangeRecord change the fields that it has."""
         self._count(address)
         for field in ("fenced", "inControlledShutdown", "logDirs"):
             if data.get(field):
-                self._last[field] = address
+                self.last_changes[field] = address
         if data.get("cordonedLogDirs") is not None:
-            self._last["cordonedLogDirs"] = address
+            self.last_changes["cordonedLogDirs"] = address
 
     def entry(self) -> BrokerEntry:
         """Return the broker as folds return it."""
-        changes = sorted(set(self._last.values()))
+        changes = sorted(set(self.last_changes.values()))
         newest = NewestRecord(self.newest, self.records)
         return BrokerEntry(self.epoch, (self.address, *changes), newest)
 

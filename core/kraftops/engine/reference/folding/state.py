@@ -5,6 +5,7 @@ A partition without changes keeps only the address of its record, which is decod
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fetch
@@ -71,6 +72,12 @@ class Topic:
         self.is_deleting = is_deleting
         self.partitions: dict[int, Partition] = {}
 
+    def copy(self) -> Topic:
+        """Return one that changes by itself."""
+        made = copy(self)
+        made.partitions = {number: copy(one) for number, one in self.partitions.items()}
+        return made
+
 
 class Unit(NamedTuple):
     """Entries that a batch, or transaction, has changed so far: whether each was there before."""
@@ -80,6 +87,10 @@ class Unit(NamedTuple):
     names: dict[str, bool]
     acls: dict[bytes, bool]
     configs: dict[Resource, bool]
+
+    def copy(self) -> Unit:
+        """Return one that changes by itself."""
+        return Unit(dict(self.topics), dict(self.names), dict(self.acls), dict(self.configs))
 
 
 class State:
@@ -107,8 +118,45 @@ class State:
         self.is_seeded = False
         """Whether the state is later than the records that come."""
         self._meaning = record_reader(dialect)
-        self._fetch = fetch
+        self.fetch = fetch
+        """Returns the bytes of a batch that is needed again."""
         self._open: tuple[int, bytes] | None = None
+
+    def copy(self, fetch: Fetch) -> State:
+        """Return one that changes by itself, and watches no entry."""
+        made = copy(self)
+        made.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
+        made.topic_ids = dict(self.topic_ids)
+        made.brokers = {number: broker.copy() for number, broker in self.brokers.items()}
+        made.tables = self.copied_tables()
+        made.unit = self.unit.copy()
+        made.changes = WatchedChanges()
+        made.fetch = fetch
+        return made
+
+    def copied_tables(self) -> Tables:
+        """Return a copy of the tables."""
+        tables = self.tables
+        return tables._replace(
+            controllers=dict(tables.controllers),
+            failed_replicas=dict(tables.failed_replicas),
+            configs={whom: dict(keys) for whom, keys in tables.configs.items()},
+            quotas={whom: dict(keys) for whom, keys in tables.quotas.items()},
+            acls=dict(tables.acls),
+            scram={mechanism: dict(users) for mechanism, users in tables.scram.items()},
+            tokens=dict(tables.tokens),
+            features=dict(tables.features),
+        )
+
+    def entry_count(self) -> int:
+        """Return the number of entries of all tables."""
+        tables = self.tables
+        count = sum(len(topic.partitions) + 1 for topic in self.topics.values())
+        count += len(self.brokers) + len(tables.controllers) + len(tables.failed_replicas)
+        count += len(tables.acls) + len(tables.tokens) + len(tables.features)
+        count += sum(len(keys) for keys in tables.configs.values())
+        count += sum(len(keys) for keys in tables.quotas.values())
+        return count + sum(len(users) for users in tables.scram.values())
 
     def open_batch(self, address: int, data: bytes) -> None:
         """Read records of the batch at *address* from *data*, without fetching it."""
@@ -136,7 +184,7 @@ class State:
             return partition.state
         number, position = partition.address >> POSITION_BITS, partition.address & _POSITION_MASK
         opened = self._open
-        data = opened[1] if opened is not None and opened[0] == number else self._fetch(number)
+        data = opened[1] if opened is not None and opened[0] == number else self.fetch(number)
         found = self.read(read_record(data, position, 0, 0)[0])
         if isinstance(found, str):
             raise DecodeError(found)
