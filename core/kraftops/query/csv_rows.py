@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kraftops.query.json_rows import headers_json
@@ -31,6 +31,12 @@ _WRITER = csv.writer(_Sink(), lineterminator=_END)
 def row_csv(row: Row) -> str:
     """Return a row as one line of CSV."""
     return f"{_WRITER.writerow(_fields(row))}\n"
+
+
+def chosen_csv(row: Row, names: Sequence[str]) -> str:
+    """Return some columns of a row as one line of CSV, in the order of *names*."""
+    fields = _fields(row)
+    return f"{_WRITER.writerow([fields[COLUMNS.index(name)] for name in names])}\n"
 
 
 def csv_pieces(row: Row) -> Iterator[str]:

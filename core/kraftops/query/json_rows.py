@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.internal_topics import USER
@@ -18,6 +18,12 @@ def row_json(row: Row) -> str:
     texts = [
         f'"{name}":{_text(name, value, row)}' for name, value in zip(COLUMNS, row, strict=True)
     ]
+    return "{" + ",".join(texts) + "}\n"
+
+
+def chosen_json(row: Row, names: Sequence[str]) -> str:
+    """Return some columns of a row as one line of JSON, in the order of *names*."""
+    texts = [f'"{name}":{_text(name, row[COLUMNS.index(name)], row)}' for name in names]
     return "{" + ",".join(texts) + "}\n"
 
 

@@ -8,8 +8,11 @@ from typing import IO, Protocol, Self
 from kraftops.errors import SourceError
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
+from kraftops_terminal.console import Console as TableConsole
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.json_text import leaf_text
+
+_STANDARD_OUTPUT = 1
 
 
 class Outlet(Protocol):
@@ -110,7 +113,15 @@ def connect(session: Session, console: Console, outlet: Outlet) -> None:
     session.shown_leaf = leaf_text(
         is_pretty=outlet.is_terminal, has_color=console.has_color(for_terminal=outlet.is_terminal)
     )
-    set_widths(session, console, has_columns=outlet.is_terminal and not console.is_dumb)
+    has_columns = outlet.is_terminal and not console.is_dumb
+    set_widths(session, console, has_columns=has_columns)
+    session.table_console = TableConsole(
+        outlet.write,
+        _STANDARD_OUTPUT if has_columns else -1,
+        is_terminal=has_columns,
+        color=console.color,
+        environment=console.environment,
+    )
 
 
 def set_widths(session: Session, console: Console, *, has_columns: bool) -> None:

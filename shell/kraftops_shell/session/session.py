@@ -13,6 +13,7 @@ from kraftops_shell.grammar.paths import Match, matches
 from kraftops_shell.grammar.registry import commands
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
+from kraftops_terminal.console import Console as TableConsole
 
 OK, FAILED = 0, 1
 
@@ -39,6 +40,8 @@ class Session:
     It is Kafka's text in Kafka's form, and JSON in ours, which is indented and coloured on a
     terminal (see `output.outlets.connect`). For sizes and searches use `Leaf.size` and `Leaf.json`.
     """
+    table_console: TableConsole = field(init=False)
+    """The present outlet, for tables (see `output.outlets.connect`)."""
     image_source: ImageSource | None = None
     """The image and its source, for commands that read it again."""
     refresh: Callable[[], object] = field(default=lambda: None)
@@ -54,6 +57,7 @@ class Session:
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
         self.shown_leaf = _kafka_text if self.is_kafka else _json
+        self.table_console = TableConsole(self.out, -1, is_terminal=False, color="never")
 
     @property
     def commands(self) -> dict[str, Command]:

@@ -40,6 +40,7 @@ ROWS = (
     ("tree",),
     ("recovery",),
     ("placement",),
+    ("views",),
     ("wire",),
     ("reassign",),
     ("report",),

@@ -1,0 +1,45 @@
+"""Columns of views: their names, their types in conditions, and the choice of some by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from kraftops.errors import UsageError
+from kraftops.query.conditions.types import FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """A column of a view; without *is_usual*, only `--columns` shows it to people.
+
+    Times are ms since the epoch. An *is_amount* number is shown with commas, others are ids,
+    offsets or ports.
+    """
+
+    name: str
+    type: FieldType
+    help: str = ""
+    is_usual: bool = True
+    is_amount: bool = False
+
+
+def chosen_columns(columns: Sequence[ViewColumn], text: str) -> list[ViewColumn]:
+    """Return the columns that a text names, separated by commas, in its order.
+
+    Raises:
+        UsageError: there is no column of a name; the hint has the nearest, or all.
+    """
+    return [column_named(columns, name.strip()) for name in text.split(",")]
+
+
+def column_named(columns: Iterable[ViewColumn], name: str) -> ViewColumn:
+    """Return the column of a name; errors as `chosen_columns`."""
+    known = {column.name: column for column in columns}
+    if name in known:
+        return known[name]
+    by_case = {each.lower(): each for each in known}
+    near = get_close_matches(name.lower(), by_case, 1)
+    hint = f"perhaps {by_case[near[0]]}" if near else f"the columns are {', '.join(known)}"
+    raise UsageError(f"there is no column {name!r}", hint)

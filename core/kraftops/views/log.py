@@ -1,0 +1,211 @@
+"""The records of a metadata log as rows: all, or the newest, or those that changed a node."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import NamedTuple
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_rows import column_outcomes
+from kraftops.engine.columns import rows_of
+from kraftops.engine.scan_contract import Outcome
+from kraftops.errors import UsageError
+from kraftops.image.history import HistorySubject
+from kraftops.image.load.loader import Loader
+from kraftops.image.load.loading import limits_of
+from kraftops.image.load.sources import files_of, whole_log_plans
+from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Event
+from kraftops.image.replay.replay import Replay
+from kraftops.image.state.image import MetadataImage
+from kraftops.log.ranges import ByteRange
+from kraftops.query.conditions.row_types import row_types
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.query.row import COLUMNS, Row
+from kraftops.query.where import with_conditions
+from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.records.internal_topics import METADATA
+from kraftops.views.columns import ViewColumn
+
+_NO_OP = "NO_OP_RECORD"
+_USUAL = frozenset({"offset", "timestamp", "type", "value"})
+
+
+class LogQuestion(NamedTuple):
+    """The question for records of a log: its files, and conditions that must all hold.
+
+    *last_offset* ends the log. *offsets* are those of the records that count; None for all.
+    """
+
+    names: Sequence[str]
+    query: Query
+    last_offset: int
+    offsets: Container[int] | None = None
+
+
+class NewestRows(NamedTuple):
+    """The newest records, oldest first, and the number of earlier ones that are left out."""
+
+    rows: list[Row]
+    earlier: int
+
+
+def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[ViewColumn, ...]:
+    """Return the columns of a metadata log's rows, which are those of a dump."""
+    decoder = Query(decoder=METADATA, dialect=dialect).record_decoder
+    types = row_types(frozenset({decoder}))
+    return tuple(ViewColumn(name, types[name], is_usual=name in _USUAL) for name in COLUMNS)
+
+
+def log_query(
+    dialect: str,
+    conditions: Iterable[str],
+    *,
+    now: int,
+    limits: Filter = Filter(),  # noqa: B008 - immutable
+    has_no_ops: bool = False,
+) -> Query:
+    """Return the query of a metadata log's records, as a dump makes it.
+
+    Args:
+        dialect: of the records.
+        conditions: in the language of `kraftops.query.conditions`; all must hold.
+        now: in ms since the epoch, for durations in conditions.
+        limits: offsets and times of the records.
+        has_no_ops: whether records that change nothing are among them; an idle controller writes
+            two a second.
+
+    Raises:
+        UsageError: one is no condition, or has an unknown name.
+    """
+    query = Query(decoder=METADATA, dialect=dialect, deep_iteration=True, form="parquet")
+    decoder = query.record_decoder
+    found = list(conditions)
+    if not has_no_ops and _NO_OP in decoder.type_names():
+        found.append(f"type is null or type != '{_NO_OP}'")
+    return replace(query, filter=with_conditions(limits, found, [decoder], now))
+
+
+def all_rows(question: LogQuestion) -> Iterator[Row]:
+    """Yield the records that are asked for, oldest first.
+
+    Raises:
+        SourceError: a file cannot be read.
+        UsageError: there is only a snapshot, which has no records of a log.
+    """
+    for chunk in _chunks(question):
+        yield from chunk.rows()
+
+
+def newest_rows(question: LogQuestion, limit: int) -> NewestRows:
+    """Return the last *limit* records that are asked for; errors as `all_rows`."""
+    kept: deque[_Chunk] = deque()
+    total = held = 0
+    for chunk in _chunks(question):
+        kept.append(chunk)
+        total += chunk.total
+        held += chunk.total
+        while kept and held - kept[0].total >= limit:
+            held -= kept.popleft().total
+    rows = [row for chunk in kept for row in chunk.rows()]
+    rows = rows[len(rows) - min(limit, len(rows)) :]
+    return NewestRows(rows, total - len(rows))
+
+
+def offsets_about(
+    names: Sequence[str],
+    subjects: Iterable[HistorySubject],
+    *,
+    last_offset: int,
+    dialect: str = KAFKA_DIALECT,
+) -> frozenset[int]:
+    """Return the offsets of the records that changed one of some nodes, up to *last_offset*.
+
+    Raises:
+        SourceError: the log cannot be read.
+        UsageError: the dialect is unknown.
+    """
+    files = files_of(names)
+    wanted = list(subjects)
+    for plan in whole_log_plans(files):
+        image = MetadataImage(dialect)
+        listener = _Listener(image, wanted)
+        replay = Replay(image, limits_of(last_offset, None))
+        if Loader(replay, may_grow=files.is_directory, listen=listener).read(plan):
+            return frozenset(listener.offsets)
+    return frozenset()
+
+
+class _Chunk(NamedTuple):
+    """The rows of a call of the engine; *places* are those that count, None for all."""
+
+    outcome: Outcome
+    places: list[bool] | None
+
+    @property
+    def total(self) -> int:
+        return self.outcome.rows if self.places is None else sum(self.places)
+
+    def rows(self) -> Iterator[Row]:
+        rows = rows_of(self.outcome.columns or {}, self.outcome.rows)
+        return rows if self.places is None else compress(rows, self.places)
+
+
+def _chunks(question: LogQuestion) -> Iterator[_Chunk]:
+    segments = files_of(question.names).segments
+    if not segments:
+        raise UsageError(
+            "this state comes from a snapshot alone, which has no records of the log",
+            "--snapshot with the directory of the log, or one of its segments, has them",
+        )
+    known, offsets = question.query.filter, question.offsets
+    last = min(known.last_offset, question.last_offset)
+    query = replace(question.query, filter=replace(known, last_offset=last))
+    for segment in segments:
+        for outcome in column_outcomes(ByteRange(segment.path), query, Report()):
+            if not outcome.rows:
+                continue
+            places = None
+            if offsets is not None:
+                places = [offset in offsets for offset in _offsets(outcome)]
+                if not any(places):
+                    continue
+            yield _Chunk(outcome, places)
+
+
+def _offsets(outcome: Outcome) -> Iterable[int | None]:
+    found = outcome.columns or {}
+    if found["offset"].valid is None:
+        return array("q", found["offset"].data)
+    return [row.offset for row in rows_of({"offset": found["offset"]}, outcome.rows)]
+
+
+class _Listener:
+    """Notes the offsets of the records that change some nodes; called with events of a replay."""
+
+    def __init__(self, image: MetadataImage, subjects: Sequence[HistorySubject]) -> None:
+        self.offsets: set[int] = set()
+        self._image = image
+        self._subjects = subjects
+        self._has_control = any(subject.is_control for subject in subjects)
+        self._watch()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, EntriesChanged):
+            self._note(event.address)
+            self._watch()
+        elif self._has_control and isinstance(event, ControlRecordRead):
+            self._note(event.address)
+
+    def _note(self, address: int) -> None:
+        store = self._image.store
+        if store.place(address)[2] is None:  # the records of a snapshot have no offsets of the log
+            self.offsets.add(store.offset(address))
+
+    def _watch(self) -> None:
+        keys = [key for subject in self._subjects for key in subject.entries(self._image)]
+        self._image.fold.watch(keys)

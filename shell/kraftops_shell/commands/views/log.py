@@ -1,0 +1,129 @@
+"""The command log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kraftops.display.sizes import number_text
+from kraftops.query.conditions.types import TEXT, of_kind
+from kraftops.query.csv_rows import chosen_csv
+from kraftops.query.filters import Filter
+from kraftops.query.json_rows import chosen_json, headers_json
+from kraftops.query.row import COLUMNS, Row
+from kraftops.tree.history_subjects import history_subject
+from kraftops.uuids import to_text
+from kraftops.views.columns import ViewColumn, chosen_columns
+from kraftops.views.log import (
+    LogQuestion,
+    all_rows,
+    log_columns,
+    log_query,
+    newest_rows,
+    offsets_about,
+)
+from kraftops.views.mentions import mention, topic_names
+from kraftops_shell.commands.views.printing import print_rows, refuse_both
+from kraftops_shell.grammar.arguments import Call, number_of
+from kraftops_shell.grammar.moments import read_moment
+from kraftops_shell.grammar.paths import absolute
+from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.session import FAILED, OK, Session
+
+_MOST = 100
+"""Records in a table, unless --limit has another number."""
+_ABOUT = ViewColumn("about", of_kind(TEXT))
+
+
+def log(session: Session, call: Call) -> int:
+    """Print the newest records of the log, the last one last."""
+    refuse_both(call, "--json", "--csv")
+    source = session.source
+    known = log_columns(source.image.dialect)
+    text = call.flags.get("--columns")
+    chosen = None if text is None else chosen_columns([*known, _ABOUT], str(text))
+    limit = number_of(call, "--limit")
+    question = _question(session, call)
+    if call.words and not question.offsets:
+        session.print_error(f"log: {call.words[0]}: nothing of it is in the log.")
+        return FAILED
+    if "--json" in call.flags or "--csv" in call.flags:
+        names = [one.name for one in chosen or known if one is not _ABOUT]
+        rows = all_rows(question) if limit is None else newest_rows(question, limit).rows
+        if "--json" in call.flags:
+            for row in rows:
+                session.out(chosen_json(row, names))
+            return OK
+        session.out(",".join(names) + "\n")
+        for row in rows:
+            session.out(chosen_csv(row, names))
+        return OK
+    found = newest_rows(question, _MOST if limit is None else limit)
+    if found.earlier:
+        more = f"{number_text(found.earlier)} earlier records are not shown"
+        session.err(f"log: {more}; --limit and --since choose others")
+    _print_table(session, chosen, found.rows, question)
+    return OK
+
+
+def _question(session: Session, call: Call) -> LogQuestion:
+    """Return the question of a call: records up to where the session stands.
+
+    Raises:
+        UsageError: a condition, time or path is wrong.
+    """
+    source, image = session.source, session.source.image
+    query = log_query(
+        image.dialect,
+        [str(call.flags["--where"])] if "--where" in call.flags else [],
+        now=source.now(),
+        limits=_limits(call, source),
+        has_no_ops="--all" in call.flags,
+    )
+    query = replace(query, show_secrets=source.show_secrets)
+    question = LogQuestion(source.log, query, image.offset)
+    if not call.words:
+        return question
+    found = [match.names for match in session.matches(call.words[0])]
+    # A deleted node has its old name.
+    gone = tuple(absolute(call.words[0], session.working, with_escapes=True))
+    subjects = [history_subject(names) for names in found or [gone]]
+    offsets = offsets_about(source.log, subjects, last_offset=image.offset, dialect=image.dialect)
+    return question._replace(offsets=offsets)
+
+
+def _limits(call: Call, source: ImageSource) -> Filter:
+    """Return the limits of --since and --until: offsets, or times."""
+    now, limits = source.now(), Filter()
+    first, last = limits.first_offset, limits.last_offset
+    since, until = limits.since, limits.until
+    if "--since" in call.flags:
+        offset, time = read_moment(str(call.flags["--since"]).removeprefix("-"), now)
+        first = first if offset is None else offset
+        since = since if time is None else time
+    if "--until" in call.flags:
+        offset, time = read_moment(str(call.flags["--until"]).removeprefix("-"), now)
+        last = last if offset is None else offset
+        until = until if time is None else time
+    return Filter(first_offset=first, last_offset=last, since=since, until=until)
+
+
+def _print_table(
+    session: Session, chosen: list[ViewColumn] | None, rows: list[Row], question: LogQuestion
+) -> None:
+    image = session.source.image
+    known = {to_text(topic_id): name for name, topic_id in image.topic_ids.items()}
+    names = topic_names(rows, known, question)
+    if chosen is None:
+        chosen = [column for column in log_columns(image.dialect) if column.is_usual]
+        chosen.insert(-1, _ABOUT)
+
+    def values(row: Row) -> Iterator[object]:
+        for column in chosen:
+            yield mention(row, names) if column is _ABOUT else _value(row, column.name)
+
+    print_rows(session, chosen, (tuple(values(row)) for row in rows))
+
+
+def _value(row: Row, name: str) -> object:
+    return headers_json(row) if name == "headers" else row[COLUMNS.index(name)]

@@ -1,0 +1,182 @@
+"""The command log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.dump.scan.rows import scan
+from kraftops.errors import UsageError
+from kraftops.query.filters import Filter
+from kraftops.query.json_rows import row_json
+from kraftops.query.query import Query
+from kraftops.query.row import Row
+from kraftops.query.where import with_conditions
+from kraftops.records.decoders import decoder_named
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import LogBatch, new_record
+from tests.helpers.tools.shell_session import LOG, NODE, NOW, SNAPSHOT, Answer, Shell
+
+ORDERS = "/image/topics/byName/orders"
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    return Shell(LOG)
+
+
+def rows(*conditions: str) -> list[Row]:
+    """Return the rows of a dump of the log."""
+    found = with_conditions(Filter(), conditions, [decoder_named("metadata")], NOW)
+    return list(scan(LOG, Query(decoder="metadata", filter=found)))
+
+
+def offsets(found: Answer) -> list[int]:
+    """Return the offsets of a table."""
+    return [int(line.split()[0]) for line in found.lines[1:]]
+
+
+def test_newest_records_come_last(shell: Shell) -> None:
+    found = shell("log", "--limit", "3")
+
+    changes = [row.offset for row in rows() if row.type != "NO_OP_RECORD"]
+    assert offsets(found) == changes[-3:]
+    assert found.lines[0].split() == ["offset", "timestamp", "type", "about", "value"]
+    assert found.err == [
+        f"log: {len(changes) - 3} earlier records are not shown; --limit and --since choose others"
+    ]
+    assert found.code == 0
+
+
+def test_records_of_idle_time_are_shown_with_all(shell: Shell) -> None:
+    found = shell("log", "--all", "--limit", "1000")
+
+    assert offsets(found) == [row.offset for row in rows()]
+    assert found.err == []
+
+
+def test_json_is_that_of_a_dump(shell: Shell) -> None:
+    assert shell("log", "--all", "--json").out == "".join(map(row_json, rows()))
+
+
+def test_columns_can_be_chosen(shell: Shell) -> None:
+    told = shell("log", "--json", "--columns", "type,offset", "--limit", "1").lines
+
+    last = [row for row in rows() if row.type != "NO_OP_RECORD"][-1]
+    assert told == [json.dumps({"type": last.type, "offset": last.offset}, separators=(",", ":"))]
+    csv = shell("log", "--csv", "--columns", "offset,type,crcValid", "--limit", "1").lines
+    assert csv == ["offset,type,crcValid", f"{last.offset},{last.type},true"]
+    table = shell("log", "--columns", "about", f"{ORDERS}/0", "--limit", "1").lines
+    assert table == ["about", "orders-0"]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "value.leader = -1",
+        "type = 'CONFIG_RECORD' and value.name ~ 'retention'",
+        "1 in value.isr and len(value.isr) = 1",
+        "offset >= 100 and not control",
+        "timestamp > '2026-11-21T10:48:00Z'",
+    ],
+)
+def test_conditions_are_those_of_a_dump(shell: Shell, condition: str) -> None:
+    expected = [row.offset for row in rows(condition) if row.type != "NO_OP_RECORD"]
+
+    found = shell("log", "--where", condition, "--limit", "1000")
+
+    assert offsets(found) == expected
+    assert expected
+
+
+def test_wrong_condition_names_the_nearest_column(shell: Shell) -> None:
+    with pytest.raises(UsageError, match="no column 'ofset'") as caught:
+        shell("log", "--where", "ofset = 3")
+
+    assert caught.value.hint == "perhaps offset"
+    with pytest.raises(UsageError, match="no column 'valeu'"):
+        shell("log", "--columns", "valeu")
+
+
+def test_path_narrows_to_the_records_of_its_history(shell: Shell) -> None:
+    history = shell("history-of", f"{ORDERS}/0").lines
+
+    found = shell("log", f"{ORDERS}/0")
+
+    made = 71  # the topic
+    assert offsets(found) == [made, *(int(line.split()[0]) for line in history)]
+    both = {*offsets(found), *offsets(shell("log", f"{ORDERS}/1"))}
+    assert set(offsets(shell("log", f"{ORDERS}/{{0,1}}"))) == both
+    quorum = shell("log", "/image/quorum/leader", "--columns", "offset,type")
+    assert quorum.lines[1].split() == ["0", "LEADER_CHANGE"]
+
+
+def test_deleted_node_is_found_by_its_name(shell: Shell) -> None:
+    found = shell("log", "/image/scram/SCRAM-SHA-256/zed", "--columns", "type,about")
+
+    assert [line.split() for line in found.lines[1:]] == [
+        ["USER_SCRAM_CREDENTIAL_RECORD", "user", "zed"],
+        ["REMOVE_USER_SCRAM_CREDENTIAL_RECORD", "user", "zed"],
+    ]
+    nothing = shell("log", "/image/topics/byName/nope")
+    assert nothing.err == ["log: /image/topics/byName/nope: nothing of it is in the log."]
+    assert nothing.code == 1
+
+
+def test_deleted_topic_has_its_name_in_the_log(shell: Shell) -> None:
+    gone = rows("type = 'REMOVE_TOPIC_RECORD'")[0]
+    (made,) = rows(f"type = 'TOPIC_RECORD' and topicId = '{gone.topic_id}'")
+    name = json.loads(made.value or "")["name"]
+
+    found = shell("log", "--columns", "about", "--since", str(gone.offset), "--limit", "1000")
+
+    assert found.lines[1] == name
+
+
+def test_log_ends_where_the_state_does() -> None:
+    assert offsets(Shell(LOG, at_offset=200)("log", "--limit", "1", "--all")) == [200]
+    assert offsets(Shell(LOG, at_offset=200)("log", f"{ORDERS}/0")) == [71, 75, 121, 145]
+    assert offsets(Shell(NODE)("log", f"{ORDERS}/0"))[0] == 71
+
+
+def test_span_is_of_offsets_or_times(shell: Shell) -> None:
+    span = ("--since", "120", "--until", "130", "--all")
+    assert offsets(shell("log", *span)) == list(range(120, 131))
+    times = {row.offset: row.timestamp or 0 for row in rows()}
+    ago = f"-{NOW - times[350]}ms"
+    later = [offset for offset, time in times.items() if time >= times[350]]
+    earlier = [offset for offset, time in times.items() if time < times[350]]
+    assert offsets(shell("log", "--since", ago, "--all", "--limit", "999")) == later
+    assert offsets(shell("log", "--until", ago, "--all", "--limit", "999")) == earlier
+    assert 350 in later
+    with pytest.raises(UsageError, match="'soon' is no time"):
+        shell("log", "--since", "soon")
+
+
+def test_secrets_are_redacted(shell: Shell) -> None:
+    found = shell("log", "--where", "type ~ 'SCRAM'", "--json").out
+
+    assert "<redacted>" in found
+
+
+def test_snapshot_has_no_log() -> None:
+    with pytest.raises(UsageError, match="a snapshot alone"):
+        Shell(SNAPSHOT)("log")
+
+
+def test_two_formats_are_refused(shell: Shell) -> None:
+    found = shell("log", "--json", "--csv")
+
+    assert found.err == ["argument --csv: not allowed with argument --json"]
+
+
+def test_record_that_repeats_a_value_is_shown(tmp_path: Path) -> None:
+    config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
+    write_log(tmp_path, {0: [bytes(LogBatch(0, [config, config]))]})
+
+    found = Shell(tmp_path)("log", "/image/configs/BROKER:1/k", "--columns", "offset,about")
+
+    assert [line.split() for line in found.lines[1:]] == [
+        ["0", "BROKER:1", "k"],
+        ["1", "BROKER:1", "k"],
+    ]
