@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.metadata_state import (
-    NewestRecord,
-)
+from kraftops.engine.metadata_state import NewestRecord, ReplicaRole
 from tests.helpers.engine.fold_driver import FoldDriver, Make
 from tests.helpers.engine.fold_records import (
     D1,
@@ -118,6 +116,62 @@ class TestBrokerLoads:
         assert list(driver.fold.broker_loads().items()) == [
             (1, (3, 2)), (2, (2, 0)), (3, (1, 0)), (4, (1, 0)), (5, (1, 1)),
         ]  # fmt: skip
+
+
+class TestWithRole:
+    @pytest.mark.parametrize(
+        ("role", "brokers", "found"),
+        [
+            (ReplicaRole.LEADER, {1}, {T: [0, 1], U: [0]}),
+            (ReplicaRole.LEADER, {4, 5, 9}, {T: [2]}),
+            (ReplicaRole.LEADER, set(), {}),
+            (ReplicaRole.FOLLOWER, {1}, {V: [0]}),
+            (ReplicaRole.FOLLOWER, {4}, {T: [2]}),
+            (ReplicaRole.FOLLOWER, {1, 2}, {T: [0], U: [0], V: [0]}),
+            (ReplicaRole.OTHER_LEADER, {1}, {T: [2], V: [0]}),
+            (ReplicaRole.UNPREFERRED_LEADER, set(), {T: [2], V: [0]}),
+        ],
+    )
+    def test_leaders_and_replicas_are_those_after_all_changes(
+        self, driver: FoldDriver, role: ReplicaRole, brokers: set[int], found: object
+    ) -> None:
+        driver.each(topic(), partition(), partition(1, replicas=[1, 3]), partition(2))
+        driver.each(topic(U, "b"), partition(0, U), change(2, replicas=[4, 5], leader=5))
+        driver.each(topic(V, "c"), partition(0, V, leader=-1))
+
+        assert driver.fold.with_role(role, brokers) == found
+
+    def test_only_chosen_topics_count(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(), topic(U, "b"), partition(3, U), partition(2, U))
+
+        found = driver.fold.with_role(ReplicaRole.LEADER, {1}, [U, V, T])
+        assert list(found.items()) == [(U, [2, 3]), (T, [0])]
+
+
+class TestDirectories:
+    def test_replicas_are_in_the_directories_after_all_changes(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(directories=[D1, D2]), partition(1), partition(2))
+        driver.each(change(2, directories=[D3, D1]))
+
+        none = bytes(16)
+        assert list(driver.fold.directories().items()) == [
+            (none, {1: 1, 2: 1}), (D1, {1: 1, 2: 1}), (D2, {2: 1}), (D3, {1: 1}),
+        ]  # fmt: skip
+        assert driver.fold.in_directory(D1) == {T: [0, 2]}
+        assert driver.fold.in_directory(none) == {T: [1]}
+        assert driver.fold.in_directory(none, [U]) == {}
+        assert driver.fold.in_directory(LOST) == {}
+
+
+class TestShortOf:
+    def test_partitions_need_no_more_than_their_replicas(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(), partition(1, isr=[1]), partition(2, leader=-1, isr=[]))
+        driver.each(topic(U, "b"), partition(0, U, replicas=[1], isr=[1]))
+
+        assert driver.fold.short_of({}, 2) == {T: [1, 2]}
+        assert driver.fold.short_of({}, 5) == {T: [1, 2]}
+        assert driver.fold.short_of({T: 1}, 2) == {T: [2]}
+        assert driver.fold.short_of({T: 0}, 2) == {T: [2]}
 
 
 class TestNewestBelow:

@@ -9,6 +9,7 @@ batch, a fold asks the changes of the present unit: a batch, or a transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
 from kraftops.engine.metadata_state import (
@@ -19,6 +20,7 @@ from kraftops.engine.metadata_state import (
     NewestRecord,
     PartitionCondition,
     PartitionState,
+    ReplicaRole,
     Tables,
     TopicEntry,
 )
@@ -281,6 +283,36 @@ class Fold(Protocol):
 
         Raises:
             KraftopsError: as `partition`.
+        """
+
+    def with_role(
+        self, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        """Return the partitions in which one of some brokers has a role, by the topics' ids.
+
+        With *topics*, only those of these ids, in this order.
+
+        Raises:
+            KraftopsError: as `partition`.
+        """
+
+    def in_directory(
+        self, directory: bytes, topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        """Return the partitions with a replica in a directory; *topics* and errors as above."""
+
+    def directories(self) -> dict[bytes, dict[int, int]]:
+        """Return the number of replicas in each directory by broker, in the order of their ids.
+
+        Raises:
+            KraftopsError: as `partition`.
+        """
+
+    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+        """Return the partitions with too few brokers in the ISR, by the topics' ids.
+
+        A partition needs as many as *needed* has for the id of its topic, *usual* for another, but
+        no more than it has replicas, and at least one (Kafka's `Partition.isUnderMinIsr`).
         """
 
     def brokers(self) -> dict[int, BrokerEntry]:

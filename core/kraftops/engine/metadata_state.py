@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntFlag
+from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 VERSION_FEATURE = "metadata.version"
@@ -35,6 +35,18 @@ class PartitionCondition(IntFlag):
     """It has eligible leader replicas."""
     WITH_DIRECTORIES = 16
     """One of its replicas is in a directory other than the reserved `MIGRATING`."""
+
+
+class ReplicaRole(IntEnum):
+    """The part that one of some brokers has in a partition."""
+
+    LEADER = 1
+    FOLLOWER = 2
+    """A replica that does not lead."""
+    OTHER_LEADER = 3
+    """None of the brokers leads: another one, or none at all."""
+    UNPREFERRED_LEADER = 4
+    """The first replica does not lead; the brokers do not matter."""
 
 
 class PartitionState(NamedTuple):

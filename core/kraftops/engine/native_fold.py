@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import ParamSpec, TypeVar
 
 from kraftops.engine import _native
@@ -22,6 +23,7 @@ from kraftops.engine.metadata_state import (
     NewestRecord,
     PartitionCondition,
     PartitionState,
+    ReplicaRole,
     Tables,
     TopicEntry,
 )
@@ -190,6 +192,23 @@ class NativeFold(Fold):
         loads = _call(self.native.broker_loads)
         return {broker: BrokerLoad(*load) for broker, load in loads.items()}
 
+    def with_role(
+        self, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        known = {broker for broker in brokers if -_INT32 <= broker < _INT32}
+        return dict(_call(self.native.with_role, role, known, _listed(topics)))
+
+    def in_directory(
+        self, directory: bytes, topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        return dict(_call(self.native.in_directory, directory, _listed(topics)))
+
+    def directories(self) -> dict[bytes, dict[int, int]]:
+        return _call(self.native.directories)
+
+    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+        return dict(self.native.short_of(dict(needed), usual))
+
     def brokers(self) -> dict[int, BrokerEntry]:
         return {
             broker: BrokerEntry(epoch, tuple(addresses), NewestRecord(*newest))
@@ -218,6 +237,10 @@ def _call(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     except RuntimeError as error:
         hint = "KRAFTOPS_ENGINE=reference reads it slower"
         raise KraftopsError(str(error), hint=hint) from error
+
+
+def _listed(topics: Sequence[bytes] | None) -> list[bytes] | None:
+    return None if topics is None else list(topics)
 
 
 def _newest(found: tuple[int, int, bool] | None) -> NewestRecord | None:

@@ -45,5 +45,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RANGE_BITS", fold::RANGE_BITS)?;
     module.add("BATCH_FIELDS", fold::BATCH_FIELDS)?;
     module.add("CONDITIONS", fold::condition::ALL)?;
+    module.add("ROLES", fold::role::ALL)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))
 }

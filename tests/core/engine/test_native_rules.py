@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.engine import fold_contract, index_contract
-from kraftops.engine.metadata_state import PartitionCondition
+from kraftops.engine.metadata_state import PartitionCondition, ReplicaRole
 from kraftops.engine.reference.folding.rules import _RULES as REFERENCE_RULES
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 from kraftops.schema.tables.metadata import MESSAGES
@@ -39,3 +39,4 @@ def test_numbers_of_both_sides_are_the_same() -> None:
     assert dict(_native.CONDITIONS) == {
         condition.name: condition.value for condition in PartitionCondition
     }
+    assert dict(_native.ROLES) == {role.name: role.value for role in ReplicaRole}

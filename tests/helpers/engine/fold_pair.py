@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fold, FoldProgress
-from kraftops.engine.metadata_state import EntryKey, PartitionCondition
+from kraftops.engine.metadata_state import EntryKey, PartitionCondition, ReplicaRole
 from kraftops.engine.native_fold import NativeFold
 from kraftops.engine.native_rules import index_records
 from kraftops.engine.reference.fold import ReferenceFold
@@ -111,6 +111,19 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
     yield "suspects", _of(lambda: list(fold.suspects(directories).items()))
     yield "holdings", _of(fold.replica_counts)
     yield "loads", _of(lambda: list(fold.broker_loads().items()))
+    for role in ReplicaRole:
+        for some in (None, fold.topic_ids()[::-2]):
+            yield (
+                f"{role.name} {some}",
+                _of(lambda role=role, some=some: [*fold.with_role(role, {1, 3}, some).items()]),
+            )
+    yield "directories", _of(lambda: list(fold.directories().items()))
+    for directory in (bytes(16), bytes(15) + b"\x02", bytes(15) + b"\x4d"):
+        yield (
+            f"in {directory!r}",
+            _of(lambda directory=directory: [*fold.in_directory(directory).items()]),
+        )
+    yield "short", [*fold.short_of(dict.fromkeys(fold.topic_ids()[::2], 3), 2).items()]
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()
     yield "tables", tables._replace(scram={})

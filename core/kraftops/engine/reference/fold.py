@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
 from typing import Any
 
@@ -17,6 +18,7 @@ from kraftops.engine.metadata_state import (
     NewestRecord,
     PartitionCondition,
     PartitionState,
+    ReplicaRole,
     Tables,
     TopicEntry,
 )
@@ -246,6 +248,22 @@ class ReferenceFold(Fold):
 
     def broker_loads(self) -> dict[int, BrokerLoad]:
         return aggregates.broker_loads(self.state)
+
+    def with_role(
+        self, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        return aggregates.with_role(self.state, role, brokers, topics)
+
+    def in_directory(
+        self, directory: bytes, topics: Sequence[bytes] | None = None
+    ) -> dict[bytes, list[int]]:
+        return aggregates.in_directory(self.state, directory, topics)
+
+    def directories(self) -> dict[bytes, dict[int, int]]:
+        return aggregates.directories(self.state)
+
+    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+        return aggregates.short_of(self.state, needed, usual)
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {number: found.entry() for number, found in self.state.brokers.items()}

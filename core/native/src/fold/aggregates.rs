@@ -22,7 +22,8 @@ pub mod condition {
     ];
 }
 
-type Numbers = Vec<(Id, Vec<i32>)>;
+/// Numbers of partitions, in order, by the ids of topics.
+pub(super) type Numbers = Vec<(Id, Vec<i32>)>;
 /// For each broker, the topics and the numbers of their replicas.
 type ReplicaCounts = Vec<(i32, Vec<(Id, u64)>)>;
 /// For each broker, the numbers of its replicas and of the partitions that it leads.

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 /// See `kraftops.engine.fold_contract.POSITION_BITS`.
 pub const POSITION_BITS: u32 = 28;
-const POSITION: u64 = (1 << POSITION_BITS) - 1;
+pub(super) const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// See `kraftops.engine.metadata_state.PartitionState`.
 pub struct PartitionState {
@@ -187,7 +187,7 @@ impl<'a, 'py> Batches<'a, 'py> {
         }
     }
 
-    fn get(&mut self, number: u64) -> PyResult<&Bound<'py, PyBytes>> {
+    pub(super) fn get(&mut self, number: u64) -> PyResult<&Bound<'py, PyBytes>> {
         let is_last = matches!(&self.last, Some((last, _)) if *last == number);
         if !is_last {
             self.last = None;
@@ -201,7 +201,7 @@ impl<'a, 'py> Batches<'a, 'py> {
     }
 }
 
-fn gone() -> PyErr {
+pub(super) fn gone() -> PyErr {
     pyo3::exceptions::PyLookupError::new_err("a record of a partition is not where it was")
 }
 

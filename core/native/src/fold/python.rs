@@ -69,6 +69,11 @@ fn id_of(raw: &[u8]) -> PyResult<Id> {
         .map_err(|_| PyValueError::new_err("an id has 16 bytes"))
 }
 
+fn ids_of(raw: Option<Vec<Vec<u8>>>) -> PyResult<Option<Vec<Id>>> {
+    let ids = raw.map(|ids| ids.iter().map(|id| id_of(id)).collect());
+    ids.transpose()
+}
+
 /// The fields of a `FoldProgress`.
 fn progress_tuple<'py>(py: Python<'py>, progress: &FoldProgress) -> PyResult<Bound<'py, PyTuple>> {
     (
@@ -411,6 +416,52 @@ impl PyFold {
     fn broker_loads(&self, py: Python) -> PyResult<BTreeMap<i32, (u64, u64)>> {
         let mut batches = Batches::new(py, &self.fetch);
         self.fold.broker_loads(&mut batches)
+    }
+
+    fn with_role<'py>(
+        &self,
+        py: Python<'py>,
+        role: u32,
+        brokers: HashSet<i32>,
+        topics: Option<Vec<Vec<u8>>>,
+    ) -> PyResult<ByTopic<'py>> {
+        let (topics, mut batches) = (ids_of(topics)?, Batches::new(py, &self.fetch));
+        let topics = topics.as_deref();
+        let found = self.fold.with_role(&mut batches, role, &brokers, topics)?;
+        Ok(by_topic(py, found))
+    }
+
+    fn in_directory<'py>(
+        &self,
+        py: Python<'py>,
+        directory: &[u8],
+        topics: Option<Vec<Vec<u8>>>,
+    ) -> PyResult<ByTopic<'py>> {
+        let (topics, mut batches) = (ids_of(topics)?, Batches::new(py, &self.fetch));
+        let (id, topics) = (id_of(directory)?, topics.as_deref());
+        let found = self.fold.in_directory(&mut batches, &id, topics)?;
+        Ok(by_topic(py, found))
+    }
+
+    fn directories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let mut batches = Batches::new(py, &self.fetch);
+        for (id, brokers) in self.fold.directories(&mut batches)? {
+            found.set_item(PyBytes::new(py, &id), brokers)?;
+        }
+        Ok(found)
+    }
+
+    fn short_of<'py>(
+        &self,
+        py: Python<'py>,
+        needed: HashMap<Vec<u8>, u64>,
+        usual: u64,
+    ) -> PyResult<ByTopic<'py>> {
+        let needed = needed.iter().map(|(id, count)| Ok((id_of(id)?, *count)));
+        let needed: HashMap<Id, u64> = needed.collect::<PyResult<_>>()?;
+        let found = py.detach(|| self.fold.short_of(&needed, usual));
+        Ok(by_topic(py, found))
     }
 
     fn brokers(&self) -> Vec<Registered> {

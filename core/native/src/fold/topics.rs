@@ -256,15 +256,19 @@ impl Topics {
         }
     }
 
+    pub fn in_sync(&self, partition: &Partition) -> usize {
+        let listed = || self.changes_of(partition).and_then(Changes::isr);
+        match partition.in_sync {
+            u16::MAX => listed().map_or(u16::MAX as usize, <[i32]>::len),
+            count => count as usize,
+        }
+    }
+
     pub fn is_under_replicated(&self, partition: &Partition) -> bool {
         if !partition.is_large() {
             return partition.in_sync < partition.replicas;
         }
-        let in_sync = match partition.in_sync {
-            u16::MAX => self.changes_of(partition).and_then(Changes::isr),
-            _ => None,
-        };
-        in_sync.map_or(partition.in_sync as usize, <[i32]>::len) < self.replicas(partition)
+        self.in_sync(partition) < self.replicas(partition)
     }
 
     /// The changes of a partition, which are made if there are none.

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
-from kraftops.engine.metadata_state import BrokerLoad, NewestRecord
+from kraftops.engine.metadata_state import (
+    BrokerLoad,
+    NewestRecord,
+    PartitionState,
+    ReplicaRole,
+)
 from kraftops.engine.reference.folding.partitions import is_suspect
 from kraftops.engine.reference.folding.state import Partition, State, Topic
 
@@ -13,15 +19,25 @@ Chosen = dict[bytes, list[int]]
 """Numbers of partitions, in order, by topic id; no topic without any."""
 
 
-def choose(state: State, is_chosen: Callable[[Partition], bool]) -> Chosen:
-    """Return the chosen partitions."""
+def choose(
+    state: State,
+    is_chosen: Callable[[Partition], bool],
+    topics: Sequence[bytes] | None = None,
+) -> Chosen:
+    """Return the chosen partitions of some topics, or of all."""
     found = {}
-    for topic in state.topics.values():
+    for topic in _topics(state, topics):
         each = sorted(topic.partitions.items())
         numbers = [number for number, partition in each if is_chosen(partition)]
         if numbers:
             found[topic.id] = numbers
     return found
+
+
+def _topics(state: State, ids: Sequence[bytes] | None) -> Iterable[Topic]:
+    if ids is None:
+        return state.topics.values()
+    return (state.topics[topic_id] for topic_id in ids if topic_id in state.topics)
 
 
 def suspects(state: State, directories: Mapping[int, Sequence[bytes]]) -> Chosen:
@@ -73,6 +89,58 @@ def broker_loads(state: State) -> dict[int, BrokerLoad]:
                 leaders[found.leader] += 1
     brokers = sorted(replicas.keys() | leaders.keys())
     return {broker: BrokerLoad(replicas[broker], leaders[broker]) for broker in brokers}
+
+
+_HAS_ROLE: Mapping[ReplicaRole, Callable[[PartitionState, AbstractSet[int]], bool]] = {
+    ReplicaRole.LEADER: lambda found, brokers: found.leader in brokers,
+    ReplicaRole.FOLLOWER: lambda found, brokers: any(
+        one in brokers for one in found.replicas if one != found.leader
+    ),
+    ReplicaRole.OTHER_LEADER: lambda found, brokers: found.leader not in brokers,
+    ReplicaRole.UNPREFERRED_LEADER: lambda found, _: found.replicas[:1] != [found.leader],
+}
+
+
+def with_role(
+    state: State, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None
+) -> Chosen:
+    """Return the partitions in which one of some brokers has a role."""
+    has_role = _HAS_ROLE[role]
+    return choose(state, lambda one: has_role(state.of_partition(one), brokers), topics)
+
+
+def in_directory(state: State, directory: bytes, topics: Sequence[bytes] | None) -> Chosen:
+    """Return the partitions with a replica in a directory."""
+    return choose(state, lambda one: directory in state.of_partition(one).directories, topics)
+
+
+def directories(state: State) -> dict[bytes, dict[int, int]]:
+    """Return the number of replicas in each directory, by broker."""
+    counts: Counter[tuple[bytes, int]] = Counter()
+    for topic in state.topics.values():
+        for partition in topic.partitions.values():
+            one = state.of_partition(partition)
+            counts.update(zip(one.directories, one.replicas, strict=True))
+    found: dict[bytes, dict[int, int]] = {}
+    for (directory, broker), count in sorted(counts.items()):
+        found.setdefault(directory, {})[broker] = count
+    return found
+
+
+def short_of(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
+    """Return the partitions with fewer brokers in the ISR than they need."""
+    found = {}
+    for topic in state.topics.values():
+        least = needed.get(topic.id, usual)
+        numbers = [
+            number
+            for number, partition in sorted(topic.partitions.items())
+            if (one := state.of_partition(partition))
+            and len(one.isr) < max(min(least, len(one.replicas)), 1)
+        ]
+        if numbers:
+            found[topic.id] = numbers
+    return found
 
 
 def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> NewestRecord | None:
