@@ -1,5 +1,5 @@
 //! Records that were left out, and the reasons.
-use std::collections::HashMap;
+use super::ordered_map::FastMap;
 use std::sync::Arc;
 
 /// Why a record cannot apply.
@@ -35,7 +35,7 @@ pub struct Dropped {
     addresses: Vec<u64>,
     reasons: Vec<u32>,
     texts: Vec<Arc<str>>,
-    known: HashMap<Arc<str>, u32>,
+    known: FastMap<Arc<str>, u32>,
 }
 
 impl Dropped {

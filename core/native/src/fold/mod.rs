@@ -3,7 +3,6 @@
 //! The rules are those of Kafka's `MetadataDelta` and its parts. `kraftops.engine.fold_contract` is
 //! the contract; `kraftops.engine.reference.folding` has the same rules in Python.
 mod aggregates;
-mod buckets;
 mod dropped;
 mod index;
 mod ordered_map;
@@ -19,23 +18,23 @@ mod topics;
 mod watch;
 mod window;
 
-use crate::batch::{Header, Record, read_record};
+use crate::batch::{Header, read_record};
 use crate::plan::LocatedFields;
 use crate::reader::Reader;
 use crate::text;
 pub use aggregates::condition;
 use dropped::{Dropped, Reason};
 pub use index::RANGE_BITS;
-use ordered_map::{NestedMap, OrderedMap};
+use ordered_map::{FastMap, NestedMap, OrderedMap};
+use partition::{Partition, slot};
 pub use partition_state::POSITION_BITS;
 pub use placed::role;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 pub use python::{PyFold, PyRules};
 use rules::{MetadataRecord, Op, Rules};
-use std::collections::HashMap;
 use std::sync::Arc;
-use timeline::{MinIsrRules, Timeline};
+use timeline::{MinIsrRules, Timeline, Track};
 use topics::{Id, Topics};
 use watch::{QuotaEntity, Watch};
 pub use window::BATCH_FIELDS;
@@ -81,10 +80,10 @@ struct Limits {
 /// The entries that the present batch, or transaction, has changed: whether they were there before.
 #[derive(Default, Clone)]
 struct Unit {
-    topics: HashMap<Id, Option<Arc<str>>>,
-    names: HashMap<Arc<str>, bool>,
-    acls: HashMap<Id, bool>,
-    configs: HashMap<(i8, String), bool>,
+    topics: FastMap<Id, Option<Arc<str>>>,
+    names: FastMap<Arc<str>, bool>,
+    acls: FastMap<Id, bool>,
+    configs: FastMap<(i8, String), bool>,
 }
 
 /// The place where a fold stopped; see `kraftops.engine.fold_contract.FoldProgress`.
@@ -104,12 +103,24 @@ pub struct FoldProgress {
 
 type Applied = Result<(), Reason>;
 
-/// The records of a batch, and the progress in reading them.
+/// The records of a batch, read one by one.
 struct Records<'a> {
     reader: Reader<'a>,
     header: Header,
+    number: i64,
     stop: i64,
-    progress: FoldProgress,
+    is_malformed: bool,
+}
+
+/// A record that was read, or the reason why nobody can, and its begin and end in the batch.
+struct ReadRecord<'a> {
+    start: usize,
+    end: usize,
+    /// Its time after that of its batch, in ms.
+    time: i64,
+    found: Result<MetadataRecord<'a>, String>,
+    /// The place of the topic that it changes, as far as it was looked up.
+    topic: Option<usize>,
 }
 
 impl<'a> Records<'a> {
@@ -117,36 +128,52 @@ impl<'a> Records<'a> {
         Records {
             reader: Reader::new(data, position),
             header: Header::bare(0),
+            number,
             stop,
-            progress: FoldProgress {
-                number,
-                last: position,
-                ..FoldProgress::default()
-            },
+            is_malformed: false,
         }
     }
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Record<'a>> {
-        if self.progress.number >= self.stop {
+    fn next(&mut self, rules: &'a Rules) -> Option<ReadRecord<'a>> {
+        if self.number >= self.stop || self.is_malformed {
             return None;
         }
-        let at = self.reader.at;
+        let start = self.reader.at;
         let Ok(record) = read_record(&mut self.reader, &self.header) else {
-            self.progress.is_malformed = true;
-            self.reader.at = at;
+            self.is_malformed = true;
             return None;
         };
-        self.progress.number += 1;
-        self.progress.last = at;
-        Some(record)
-    }
-
-    fn finish(mut self) -> FoldProgress {
-        self.progress.position = self.reader.at;
-        self.progress
+        self.number += 1;
+        Some(ReadRecord {
+            start,
+            end: self.reader.at,
+            time: record.time,
+            found: rules.read(&record),
+            topic: None,
+        })
     }
 }
+
+impl FoldProgress {
+    fn new(position: usize, number: i64) -> Self {
+        FoldProgress {
+            position,
+            number,
+            last: position,
+            ..FoldProgress::default()
+        }
+    }
+
+    fn pass(&mut self, record: &ReadRecord) {
+        self.last = record.start;
+        self.position = record.end;
+        self.number += 1;
+    }
+}
+
+/// The number of records that are read before the first of them is applied.
+const GROUP: usize = 32;
 
 pub struct Fold {
     rules: Arc<Rules>,
@@ -275,50 +302,125 @@ impl Fold {
         self.watch.changes.clear();
         let rules = Arc::clone(&self.rules);
         let mut records = Records::new(data, position, number, stop);
+        let mut progress = FoldProgress::new(position, number);
         let mut timeline = self.timeline.take();
-        while let Some(record) = records.next() {
-            let progress = &mut records.progress;
-            let place = address + progress.last as u64;
-            if let Some(timeline) = &mut timeline {
-                timeline.tick(record.time, place);
+        let mut group = Vec::with_capacity(GROUP.min((stop - number).max(0) as usize));
+        let is_stopped = loop {
+            group.clear();
+            group.extend(std::iter::from_fn(|| records.next(&rules)).take(GROUP));
+            if group.is_empty() {
+                break false;
             }
-            match rules.read(&record) {
-                Ok(found) if found.op.is_marker() => {
-                    progress.marker = Some((found.op, found.number));
-                    break;
+            self.touch(&mut group, timeline.as_deref());
+            let is_stopped = group.iter().any(|record| {
+                progress.pass(record);
+                let place = address + record.start as u64;
+                self.apply_one(record, place, &mut progress, timeline.as_deref_mut())
+            });
+            if is_stopped {
+                break true;
+            }
+        };
+        progress.is_malformed = records.is_malformed && !is_stopped;
+        self.timeline = timeline;
+        progress
+    }
+
+    /// Apply a record; tell whether it is one to stop after.
+    #[inline(always)]
+    fn apply_one(
+        &mut self,
+        record: &ReadRecord,
+        place: u64,
+        progress: &mut FoldProgress,
+        mut timeline: Option<&mut Timeline>,
+    ) -> bool {
+        if let Some(timeline) = &mut timeline {
+            timeline.tick(record.time, place);
+        }
+        match &record.found {
+            Ok(found) if found.op.is_marker() => {
+                progress.marker = Some((found.op, found.number));
+                return true;
+            }
+            Ok(found) => {
+                if let Some(topic) = record.topic {
+                    self.topics.hint = topic;
                 }
-                Ok(found) => match self.apply_record(&found, place) {
+                match self.apply_record(found, place) {
                     Ok(()) => {
                         progress.applied += 1;
-                        if let Some(timeline) = &mut timeline {
-                            self.note_in(timeline, &found, place);
+                        if let Some(timeline) = timeline {
+                            self.note_in(timeline, found, place);
                         }
                     }
                     Err(reason) => {
                         progress.dropped += 1;
                         self.dropped.add(place, reason.text());
                     }
-                },
-                Err(reason) => {
-                    progress.dropped += 1;
-                    progress.unreadable += 1;
-                    self.dropped.add(place, &reason);
                 }
             }
-            if !self.watch.changes.is_empty() {
-                progress.has_changes = true;
-                break;
+            Err(reason) => {
+                progress.dropped += 1;
+                progress.unreadable += 1;
+                self.dropped.add(place, reason);
             }
         }
-        self.timeline = timeline;
-        records.finish()
+        progress.has_changes = !self.watch.changes.is_empty();
+        progress.has_changes
+    }
+
+    /// Read the state of the partitions that a group of records changes.
+    ///
+    /// They lie all over the memory. The processor waits for several of them at once here, and for
+    /// none when the records are applied.
+    fn touch(&self, group: &mut [ReadRecord], timeline: Option<&Timeline>) {
+        let mut chosen = [(usize::MAX, 0); GROUP];
+        let mut count = 0;
+        for record in group {
+            let Ok(found) = &record.found else {
+                continue;
+            };
+            if found.op == Op::ChangePartition {
+                let id = found.fields.uuid(slot::TOPIC).unwrap_or_default();
+                record.topic = self.topics.place(&id);
+                if let (Some(at), Some(place)) = (record.topic, chosen.get_mut(count)) {
+                    *place = (at, found.fields.int32(slot::NUMBER).unwrap_or_default());
+                    count += 1;
+                }
+            }
+        }
+        let chosen = chosen.get(..count).unwrap_or(&[]);
+        let mut changes = [None; GROUP];
+        for (place, (at, number)) in changes.iter_mut().zip(chosen) {
+            let partition = self.topics.at(*at).and_then(|topic| topic.get(*number));
+            *place = partition.and_then(Partition::changes);
+        }
+        let mut seen = 0;
+        for (place, (at, number)) in changes.into_iter().zip(chosen) {
+            seen ^= place.map_or(0, |place| self.topics.touch(place));
+            let track = timeline.and_then(|timeline| timeline.track(*at, *number));
+            seen ^= track.map_or(0, Track::touch);
+        }
+        std::hint::black_box(seen);
     }
 
     /// Have a timeline take a record that was applied, and its changes of entries.
     #[inline]
     fn note_in(&mut self, timeline: &mut Timeline, record: &MetadataRecord, address: u64) {
-        timeline.keep(self.watch.changes.drain(..), address);
-        timeline.apply(record, address, |topic| {
+        if !self.watch.changes.is_empty() {
+            timeline.keep(self.watch.changes.drain(..), address);
+        }
+        let fields = &record.fields;
+        let at = match record.op {
+            // The slot of the id.
+            Op::PutTopic => self.topics.find(&fields.uuid(0).unwrap_or_default()),
+            Op::PutPartition | Op::ChangePartition => self
+                .topics
+                .find(&fields.uuid(slot::TOPIC).unwrap_or_default()),
+            _ => None,
+        };
+        timeline.apply(record, address, at, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
             let found = self.configs.get(&resource);
             found.is_some_and(|keys| keys.has(&self.limits.min_isr.name))
@@ -328,17 +430,20 @@ impl Fold {
     /// Read records up to the next marker, without applying them.
     fn skim(&self, data: &[u8], position: usize, number: i64, stop: i64) -> FoldProgress {
         let mut records = Records::new(data, position, number, stop);
-        while let Some(record) = records.next() {
-            match self.rules.read(&record) {
+        let mut progress = FoldProgress::new(position, number);
+        while let Some(record) = records.next(&self.rules) {
+            progress.pass(&record);
+            match &record.found {
                 Ok(found) if found.op.is_marker() => {
-                    records.progress.marker = Some((found.op, found.number));
-                    break;
+                    progress.marker = Some((found.op, found.number));
+                    return progress;
                 }
                 Ok(_) => {}
-                Err(_) => records.progress.unreadable += 1,
+                Err(_) => progress.unreadable += 1,
             }
         }
-        records.finish()
+        progress.is_malformed = records.is_malformed;
+        progress
     }
 
     fn apply_record(&mut self, record: &MetadataRecord, address: u64) -> Applied {

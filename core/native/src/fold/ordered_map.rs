@@ -2,16 +2,19 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+/// A map with a quick hash, whose seed no log can know.
+pub type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 #[derive(Clone)]
 pub struct OrderedMap<K, V> {
-    entries: HashMap<K, (u64, V)>,
+    entries: FastMap<K, (u64, V)>,
     next: u64,
 }
 
 impl<K, V> Default for OrderedMap<K, V> {
     fn default() -> Self {
         OrderedMap {
-            entries: HashMap::new(),
+            entries: FastMap::default(),
             next: 0,
         }
     }

@@ -1,9 +1,8 @@
 //! The classes `Rules` and `Fold` for Python; `kraftops.engine.native_fold` names their tuples.
-use super::buckets::{Buckets, COUNTS, LEVELS};
 use super::index::index;
 use super::partition_state::Batches;
 use super::rules::Rules;
-use super::timeline::{Timeline, TimelineRequest, Worst};
+use super::timeline::{Buckets, COUNTS, LEVELS, Timeline, TimelineRequest, Worst};
 use super::topics::Id;
 use super::watch::{QuotaEntity, table_name};
 use super::window::BatchBounds;

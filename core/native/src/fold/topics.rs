@@ -1,6 +1,7 @@
 //! Topics and their partitions, by id, name and number.
+use super::ordered_map::FastMap;
 use super::partition::{Changes, Partition, Rare};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub type Id = [u8; 16];
@@ -111,11 +112,12 @@ impl Topic {
 pub struct Topics {
     all: Vec<Option<Topic>>,
     free: Vec<usize>,
-    by_id: HashMap<Id, usize>,
+    by_id: FastMap<Id, usize>,
     /// The ids of topics by name, and the place of the name in the order in which names came.
-    names: HashMap<Arc<str>, (u64, Id)>,
+    names: FastMap<Arc<str>, (u64, Id)>,
     next: u64,
-    last: Option<(Id, usize)>,
+    /// The place where the next topic is perhaps.
+    pub hint: usize,
     changes: Vec<Changes>,
     free_changes: Vec<usize>,
     /// The number of partitions with an ELR, or a last known one.
@@ -140,14 +142,16 @@ impl Topics {
 
     #[inline(always)]
     pub fn find(&mut self, id: &Id) -> Option<usize> {
-        if let Some((last, at)) = &self.last {
-            if last == id {
-                return Some(*at);
-            }
+        if self.at(self.hint).is_some_and(|topic| topic.id == *id) {
+            return Some(self.hint);
         }
-        let at = *self.by_id.get(id)?;
-        self.last = Some((*id, at));
-        Some(at)
+        self.hint = *self.by_id.get(id)?;
+        Some(self.hint)
+    }
+
+    /// The place of the topic that a record names.
+    pub fn place(&self, id: &Id) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 
     pub fn at(&self, at: usize) -> Option<&Topic> {
@@ -188,13 +192,12 @@ impl Topics {
         let since = self.names.get(&name).map_or(self.next, |(since, _)| *since);
         self.names.insert(name, (since, id));
         self.next += 1;
-        self.last = Some((id, at));
+        self.hint = at;
     }
 
     /// Remove a topic, and its name unless another topic has taken that.
     pub fn remove(&mut self, id: &Id) -> Option<Topic> {
         let at = self.by_id.remove(id)?;
-        self.last = None;
         let topic = self.all.get_mut(at)?.take()?;
         self.free.push(at);
         if self.names.get(&topic.name).is_some_and(|(_, of)| of == id) {
@@ -226,6 +229,12 @@ impl Topics {
 
     pub fn changes_of(&self, partition: &Partition) -> Option<&Changes> {
         self.changes.get(partition.changes()?)
+    }
+
+    /// Read something of the changes at a place.
+    #[inline(always)]
+    pub fn touch(&self, place: usize) -> u64 {
+        self.changes.get(place).map_or(0, |changes| changes.base)
     }
 
     /// Put a partition into the topic at *at*; return the one before.

@@ -2,18 +2,26 @@
 //!
 //! `kraftops.engine.timeline_contract` is the contract, `engine/reference/folding/timeline.py` has
 //! the same rules in Python.
-use super::buckets::{Buckets, COUNTS, Count, LEVELS, trimmed};
+mod buckets;
+mod losses;
+mod tracks;
+
+use super::ordered_map::FastMap;
 use super::partition::slot;
 use super::rules::{MetadataRecord, Op};
 use super::text_of;
 use super::topics::Id;
 use super::watch::EntryChange;
 use crate::plan::LocatedFields;
-use std::collections::{HashMap, HashSet, VecDeque};
+pub use buckets::{Buckets, COUNTS, LEVELS};
+use buckets::{Count, trimmed};
+pub use losses::Worst;
+use std::collections::{HashSet, VecDeque};
+pub use tracks::Track;
+use tracks::{Isr, Tracks};
 
 const LEVEL_COUNT: usize = LEVELS.len();
 const RECOVERING: i8 = 1;
-const LONG_AGO: i64 = -(1 << 62);
 
 /// See `kraftops.engine.timeline_contract.TimelineRequest`.
 pub struct TimelineRequest {
@@ -35,20 +43,6 @@ pub struct MinIsrRules {
     pub kept_leader: i32,
 }
 
-/// A partition over time; arrays are by `LEVELS`.
-struct Track {
-    leader: i32,
-    replicas: usize,
-    isr: Vec<i32>,
-    holds: [bool; LEVEL_COUNT],
-    ever: [bool; LEVEL_COUNT],
-    since: [i64; LEVEL_COUNT],
-    lost: [i64; LEVEL_COUNT],
-    elections: u64,
-    isr_changes: u64,
-    trouble: Option<u64>,
-}
-
 /// A topic over time, also after its removal.
 struct TopicTrack {
     name: String,
@@ -56,109 +50,11 @@ struct TopicTrack {
     tracks: Tracks,
 }
 
-/// Partitions by number: those that came in order in a list, all others in a table.
-#[derive(Default)]
-struct Tracks {
-    dense: Vec<Track>,
-    sparse: HashMap<i32, Track>,
-}
-
-impl Tracks {
-    #[inline]
-    fn get_mut(&mut self, number: i32) -> Option<&mut Track> {
-        let at = usize::try_from(number).ok();
-        match at.and_then(|at| self.dense.get_mut(at)) {
-            Some(found) => Some(found),
-            None => self.sparse.get_mut(&number),
-        }
-    }
-
-    /// The partition of a number, which is made if it is not there.
-    fn entry(&mut self, number: i32) -> &mut Track {
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        if at == self.dense.len() && !self.sparse.contains_key(&number) {
-            self.dense.push(Track::default());
-        }
-        match self.dense.get_mut(at) {
-            Some(found) => found,
-            None => self.sparse.entry(number).or_default(),
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (i32, &Track)> {
-        let sparse = self.sparse.iter().map(|(number, track)| (*number, track));
-        (0..).zip(&self.dense).chain(sparse)
-    }
-
-    fn values_mut(&mut self) -> impl Iterator<Item = &mut Track> {
-        self.dense.iter_mut().chain(self.sparse.values_mut())
-    }
-
-    /// Keep what there is to tell of; partitions that come later are none of these.
-    fn retain_told(&mut self) {
-        let dense = (0..).zip(std::mem::take(&mut self.dense));
-        self.sparse.extend(dense);
-        self.sparse.retain(|_, track| track.tells());
-        self.sparse.shrink_to_fit();
-    }
-}
-
-/// See `kraftops.engine.timeline_contract.Loss`.
-#[derive(Clone)]
-pub struct Loss {
-    pub topic: String,
-    pub number: i64,
-    pub is_deleted: bool,
-    pub lost: [i64; LEVEL_COUNT],
-    pub elections: u64,
-    pub isr_changes: u64,
-    pub address: Option<u64>,
-}
-
-/// The losses of the worst, and the number of all.
-pub struct Worst {
-    pub losses: Vec<Loss>,
-    pub total: usize,
-}
-
-/// See `kraftops.engine.timeline_contract.Timeline`.
-pub struct Losses {
-    pub touched: [u64; LEVEL_COUNT],
-    pub partitions: Worst,
-    pub topics: Worst,
-}
-
 pub struct KeptChange {
     order: u64,
     pub time: i64,
     pub address: u64,
     pub change: EntryChange,
-}
-
-impl Default for Track {
-    fn default() -> Self {
-        Track {
-            leader: -1,
-            replicas: 0,
-            isr: Vec::new(),
-            holds: [false; LEVEL_COUNT],
-            ever: [false; LEVEL_COUNT],
-            since: [LONG_AGO; LEVEL_COUNT],
-            lost: [0; LEVEL_COUNT],
-            elections: 0,
-            isr_changes: 0,
-            trouble: None,
-        }
-    }
-}
-
-impl Track {
-    fn tells(&self) -> bool {
-        self.lost.iter().any(|lost| *lost != 0)
-            || self.ever.contains(&true)
-            || self.elections != 0
-            || self.isr_changes != 0
-    }
 }
 
 /// The clock, the buckets, and what is true now.
@@ -176,6 +72,8 @@ pub struct Progress {
     pub odd: u64,
     pub jump: i64,
     pub first_odd: Option<u64>,
+    /// The brokers of a record, in memory that is used again.
+    brokers: Vec<i32>,
 }
 
 impl Progress {
@@ -209,11 +107,9 @@ impl Progress {
     }
 
     fn enter(&mut self, track: &mut Track, level: usize, address: u64) {
-        track.holds[level] = true;
         self.levels[level] += 1;
-        track.since[level] = LONG_AGO;
+        track.begin(level, self.began.and(self.now));
         if let (Some(_), Some(now)) = (self.began, self.now) {
-            track.since[level] = now;
             track.trouble.get_or_insert(address);
             self.first_levels[level].get_or_insert((now, address));
             self.buckets.raise(level, self.levels[level]);
@@ -221,10 +117,14 @@ impl Progress {
     }
 
     /// Enter and leave levels after a change of a partition.
+    #[inline]
     fn settle(&mut self, track: &mut Track, min_isr: u32, address: u64) {
-        let needed = (min_isr as usize).min(track.replicas).max(1);
-        let in_sync = track.isr.len();
+        let needed = min_isr.min(track.replicas).max(1);
+        let in_sync = track.isr.ids().len() as u32;
         let holds = [track.leader < 0, in_sync < needed, in_sync < track.replicas];
+        if holds == track.holds {
+            return;
+        }
         for (level, holds) in holds.into_iter().enumerate() {
             if holds == track.holds[level] {
                 continue;
@@ -239,38 +139,43 @@ impl Progress {
 
     /// Count the brokers that leave the ISR, and those that join it.
     fn count_isr(&mut self, track: &mut Track, isr: &[i32], address: u64) {
+        let before = track.isr.ids();
         let mut has_changes = false;
         let changes = [
-            (Count::IsrShrinks, missing(&track.isr, isr)),
-            (Count::IsrExpands, missing(isr, &track.isr)),
+            (Count::IsrShrinks, before, isr),
+            (Count::IsrExpands, isr, before),
         ];
-        for (what, brokers) in changes {
+        let mut brokers = std::mem::take(&mut self.brokers);
+        for (what, list, other) in changes {
+            missing(list, other, &mut brokers);
             if brokers.is_empty() {
                 continue;
             }
             has_changes = true;
             self.count(what, None, address);
-            for broker in brokers {
-                self.count(what, Some(broker), address);
+            for broker in &brokers {
+                self.buckets.count(what, Some(*broker), self.place);
             }
         }
+        self.brokers = brokers;
         track.isr_changes += has_changes as u64;
     }
 }
 
-/// The different ids of one list that another does not have, in order.
-fn missing(list: &[i32], other: &[i32]) -> Vec<i32> {
-    let mut found: Vec<i32> = if list.len() < 32 && other.len() < 32 {
-        let all = list.iter().copied();
-        all.filter(|id| !other.contains(id)).collect()
+/// Find the different ids of one list that another does not have, in order.
+fn missing(list: &[i32], other: &[i32], found: &mut Vec<i32>) {
+    found.clear();
+    let all = list.iter().copied();
+    if list.len() < 32 && other.len() < 32 {
+        found.extend(all.filter(|id| !other.contains(id)));
     } else {
         let known: HashSet<i32> = other.iter().copied().collect();
-        let all = list.iter().copied();
-        all.filter(|id| !known.contains(id)).collect()
-    };
-    found.sort_unstable();
-    found.dedup();
-    found
+        found.extend(all.filter(|id| !known.contains(id)));
+    }
+    if found.len() > 1 {
+        found.sort_unstable();
+        found.dedup();
+    }
 }
 
 pub struct Timeline {
@@ -278,12 +183,11 @@ pub struct Timeline {
     rules: MinIsrRules,
     pub progress: Progress,
     topics: Vec<TopicTrack>,
-    by_id: HashMap<Id, usize>,
-    by_name: HashMap<String, usize>,
-    last: Option<(Id, usize)>,
-    /// The ISR of a record, in memory that is used again.
-    isr: Vec<i32>,
-    min_isr: HashMap<String, u32>,
+    /// The places in `topics` of those that are there, by their places in the fold's topics.
+    places: Vec<usize>,
+    by_id: FastMap<Id, usize>,
+    by_name: FastMap<String, usize>,
+    min_isr: FastMap<String, u32>,
     default_min_isr: u32,
     kept: Vec<VecDeque<KeptChange>>,
     kept_count: u64,
@@ -310,13 +214,13 @@ impl Timeline {
                 odd: 0,
                 jump: 0,
                 first_odd: None,
+                brokers: Vec::new(),
             },
             topics: Vec::new(),
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
-            last: None,
-            isr: Vec::new(),
-            min_isr: HashMap::new(),
+            places: Vec::new(),
+            by_id: FastMap::default(),
+            by_name: FastMap::default(),
+            min_isr: FastMap::default(),
             kept: Vec::new(),
             kept_count: 0,
             left_out: Vec::new(),
@@ -338,25 +242,23 @@ impl Timeline {
     }
 
     /// Take the next record: its time after that of its batch, and its address.
+    #[inline]
     pub fn tick(&mut self, delta: i64, address: u64) {
         let progress = &mut self.progress;
         if !progress.is_started {
             return;
         }
-        let sum = progress.base as i128 + delta as i128;
-        let time = progress.append_time.map_or(sum, i128::from);
+        let sum = || progress.base.checked_add(delta);
+        let time = progress.append_time.or_else(sum);
         let before = progress.now;
-        if (self.request.earliest as i128..=self.request.latest as i128).contains(&time) {
-            let time = time as i64;
-            match progress.now {
-                Some(now) if time < now => {
-                    progress.note_odd(address);
-                    progress.jump = progress.jump.max(now - time);
-                }
-                _ => progress.now = Some(time),
+        let possible = self.request.earliest..=self.request.latest;
+        match (time.filter(|time| possible.contains(time)), progress.now) {
+            (None, _) => progress.note_odd(address),
+            (Some(time), Some(now)) if time < now => {
+                progress.note_odd(address);
+                progress.jump = progress.jump.max(now - time);
             }
-        } else {
-            progress.note_odd(address);
+            (time, _) => progress.now = time,
         }
         let Some(now) = progress.now else {
             return;
@@ -400,17 +302,21 @@ impl Timeline {
         }
     }
 
-    /// Take a record that changed the state; *has_min_isr* tells whether a topic's name has one.
+    /// Take a record that changed the state.
+    ///
+    /// *at* is the place of its topic in the fold's topics, if that is there; *has_min_isr* tells
+    /// whether a topic's name has one.
     #[inline]
     pub fn apply(
         &mut self,
         record: &MetadataRecord,
         address: u64,
+        at: Option<usize>,
         has_min_isr: impl Fn(&str) -> bool,
     ) {
         let fields = &record.fields;
         match record.op {
-            Op::PutTopic => self.put_topic(fields),
+            Op::PutTopic => self.put_topic(fields, at),
             Op::RemoveTopic => {
                 // The slot of the id is the first one, as for a TopicRecord.
                 let gone = self.remove(&fields.uuid(0).unwrap_or_default());
@@ -418,17 +324,23 @@ impl Timeline {
                     self.min_isr.remove(&name);
                 }
             }
-            Op::PutPartition => self.put_partition(fields, address),
-            Op::ChangePartition => self.change_partition(fields, address),
+            Op::PutPartition => self.put_partition(fields, address, at),
+            Op::ChangePartition => self.change_partition(fields, address, at),
             Op::PutConfig => self.put_config(fields, address),
             _ => {}
         }
     }
 
-    fn put_topic(&mut self, fields: &LocatedFields) {
+    fn put_topic(&mut self, fields: &LocatedFields, at: Option<usize>) {
         let id = fields.uuid(0).unwrap_or_default();
         self.remove(&id);
         let name = text_of(fields, 1);
+        if let Some(at) = at {
+            if self.places.len() <= at {
+                self.places.resize(at + 1, usize::MAX);
+            }
+            self.places[at] = self.topics.len();
+        }
         self.by_id.insert(id, self.topics.len());
         self.by_name.insert(name.clone(), self.topics.len());
         self.topics.push(TopicTrack {
@@ -439,7 +351,6 @@ impl Timeline {
     }
 
     fn remove(&mut self, id: &Id) -> Option<String> {
-        self.last = None;
         let at = self.by_id.remove(id)?;
         let topic = self.topics.get_mut(at)?;
         if self.by_name.get(&topic.name) == Some(&at) {
@@ -457,16 +368,10 @@ impl Timeline {
         Some(topic.name.clone())
     }
 
+    /// The partition of a number, of the topic at a place in the fold's topics.
     #[inline]
-    fn find(&mut self, id: Id) -> Option<usize> {
-        if let Some((last, at)) = self.last {
-            if last == id {
-                return Some(at);
-            }
-        }
-        let at = *self.by_id.get(&id)?;
-        self.last = Some((id, at));
-        Some(at)
+    pub fn track(&self, at: usize, number: i32) -> Option<&Track> {
+        self.topics.get(*self.places.get(at)?)?.tracks.get(number)
     }
 
     fn min_isr_of(&self, name: &str) -> u32 {
@@ -480,26 +385,31 @@ impl Timeline {
     }
 
     #[inline]
-    fn put_partition(&mut self, fields: &LocatedFields, address: u64) {
-        let Some(at) = self.find(fields.uuid(slot::TOPIC).unwrap_or_default()) else {
+    fn put_partition(&mut self, fields: &LocatedFields, address: u64, at: Option<usize>) {
+        let Some(at) = at.and_then(|at| self.places.get(at).copied()) else {
             return;
         };
-        let min_isr = self.min_isr_of(&self.topics[at].name);
+        let Some(topic) = self.topics.get(at) else {
+            return;
+        };
+        let min_isr = self.min_isr_of(&topic.name);
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
         let track = self.topics[at].tracks.entry(number);
         track.leader = fields.int32(slot::LEADER).unwrap_or(0);
-        track.replicas = fields.size(slot::REPLICAS).unwrap_or(0);
-        track.isr.clear();
-        track.isr.extend(fields.ids(slot::ISR));
+        track.replicas = fields.size(slot::REPLICAS).unwrap_or(0) as u32;
+        track.isr = Isr::new(fields.ids(slot::ISR));
         self.progress.settle(track, min_isr, address);
     }
 
     #[inline]
-    fn change_partition(&mut self, fields: &LocatedFields, address: u64) {
-        let Some(at) = self.find(fields.uuid(slot::TOPIC).unwrap_or_default()) else {
+    fn change_partition(&mut self, fields: &LocatedFields, address: u64, at: Option<usize>) {
+        let Some(at) = at.and_then(|at| self.places.get(at).copied()) else {
             return;
         };
-        let min_isr = self.min_isr_of(&self.topics[at].name);
+        let Some(topic) = self.topics.get(at) else {
+            return;
+        };
+        let min_isr = self.min_isr_of(&topic.name);
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
         let Some(track) = self.topics[at].tracks.get_mut(number) else {
             return;
@@ -520,16 +430,15 @@ impl Timeline {
             }
             track.leader = leader;
         }
-        if fields.size(slot::ISR).is_some() {
-            self.isr.clear();
-            self.isr.extend(fields.ids(slot::ISR));
-            if is_counting && self.isr != track.isr {
-                progress.count_isr(track, &self.isr, address);
+        if fields.has(slot::ISR) {
+            let isr = Isr::new(fields.ids(slot::ISR));
+            if is_counting && isr.ids() != track.isr.ids() {
+                progress.count_isr(track, isr.ids(), address);
             }
-            std::mem::swap(&mut self.isr, &mut track.isr);
+            track.isr = isr;
         }
         if let Some(count) = fields.size(slot::REPLICAS) {
-            track.replicas = count;
+            track.replicas = count as u32;
         }
         progress.settle(track, min_isr, address);
     }
@@ -601,96 +510,9 @@ impl Timeline {
         let present = self.by_id.values().filter_map(|at| self.topics.get(*at));
         present
             .flat_map(|topic| topic.tracks.iter())
-            .map(|(_, track)| track.replicas)
+            .map(|(_, track)| track.replicas as usize)
             .sum()
     }
-
-    pub fn losses(&self) -> Losses {
-        let mut touched = [0; LEVEL_COUNT];
-        let (mut partitions, mut topics) = (Vec::new(), Vec::new());
-        for (place, topic) in self.topics.iter().enumerate() {
-            let mut sum: Option<Loss> = None;
-            for (number, track) in topic.tracks.iter() {
-                let Some(loss) = self.loss(number, track, &mut touched) else {
-                    continue;
-                };
-                sum = Some(added(sum, &loss));
-                partitions.push((place, loss));
-            }
-            topics.extend(sum.map(|sum| (place, sum)));
-        }
-        Losses {
-            touched,
-            partitions: self.worst(partitions),
-            topics: self.worst(topics),
-        }
-    }
-
-    /// The losses of a partition, without its topic; none if it has none.
-    fn loss(&self, number: i32, track: &Track, touched: &mut [u64; LEVEL_COUNT]) -> Option<Loss> {
-        let mut lost = track.lost;
-        for level in 0..LEVEL_COUNT {
-            let holds = track.holds[level];
-            let is_touched = track.ever[level] || (holds && self.progress.began.is_some());
-            touched[level] += is_touched as u64;
-            if holds {
-                lost[level] += self.progress.spent(track, level);
-            }
-        }
-        let tells = lost != [0; LEVEL_COUNT] || track.elections != 0 || track.isr_changes != 0;
-        tells.then(|| Loss {
-            topic: String::new(),
-            number: number.into(),
-            is_deleted: false,
-            lost,
-            elections: track.elections,
-            isr_changes: track.isr_changes,
-            address: track.trouble,
-        })
-    }
-
-    /// The worst of losses that have the places of their topics.
-    fn worst(&self, mut all: Vec<(usize, Loss)>) -> Worst {
-        let total = all.len();
-        all.sort_unstable_by_key(|(place, one)| {
-            let counts = (u64::MAX - one.elections, u64::MAX - one.isr_changes);
-            (one.lost.map(|lost| -lost), counts, *place, one.number)
-        });
-        all.truncate(self.request.worst);
-        let named = all.into_iter().filter_map(|(place, loss)| {
-            let topic = self.topics.get(place)?;
-            Some(Loss {
-                topic: topic.name.clone(),
-                is_deleted: topic.is_deleted,
-                ..loss
-            })
-        });
-        Worst {
-            losses: named.collect(),
-            total,
-        }
-    }
-}
-
-/// The sum of the losses of a topic; its number is how many they are.
-fn added(sum: Option<Loss>, one: &Loss) -> Loss {
-    let Some(mut sum) = sum else {
-        return Loss {
-            number: 1,
-            ..one.clone()
-        };
-    };
-    sum.number += 1;
-    for (total, lost) in sum.lost.iter_mut().zip(one.lost) {
-        *total += lost;
-    }
-    sum.elections += one.elections;
-    sum.isr_changes += one.isr_changes;
-    sum.address = match (sum.address, one.address) {
-        (Some(first), Some(other)) => Some(first.min(other)),
-        (first, other) => first.or(other),
-    };
-    sum
 }
 
 /// A decimal number of at most nine digits.

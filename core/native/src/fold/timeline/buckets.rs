@@ -1,5 +1,5 @@
 //! Series of numbers in buckets of time that widen with the span.
-use std::collections::HashMap;
+use crate::fold::ordered_map::FastMap;
 
 /// See `kraftops.engine.timeline_contract`, for these and for the names of `Count`.
 pub const LEVELS: [&str; 3] = ["offline", "underMinIsr", "underReplicated"];
@@ -38,7 +38,7 @@ pub struct Buckets {
     /// Of all brokers together.
     pub totals: Counts,
     /// The places of brokers in `counts`.
-    pub brokers: HashMap<i32, usize>,
+    pub brokers: FastMap<i32, usize>,
     pub counts: Vec<Counts>,
 }
 
@@ -54,7 +54,7 @@ impl Buckets {
             last: (i64::MIN, 0),
             peaks: Default::default(),
             totals: Default::default(),
-            brokers: HashMap::new(),
+            brokers: FastMap::default(),
             counts: Vec::new(),
         }
     }
