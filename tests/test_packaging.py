@@ -58,7 +58,7 @@ def tree(tmp_path: Path) -> Path:
     for name in ("man", "completions"):
         shutil.copytree(ROOT / name, tree / name)
     packages = ("shell/kraftops_terminal", "shell/kraftops_shell", "cli/kraftops_cli")
-    for name in ("core/kraftops/engine", *packages):
+    for name in ("core/kraftops/engine", "core/pyspark_kraftops", *packages):
         (tree / name).mkdir(parents=True)
         (tree / name / "__init__.py").touch()
     (tree / "core/kraftops/__init__.py").touch()

@@ -1,17 +1,16 @@
 """Data source `kraftops`: logs as a table, in any session of PySpark.
 
-    from kraftops.spark.datasource import KraftopsDataSource
-
-    spark.dataSource.register(KraftopsDataSource)
     log = spark.read.format("kraftops").load("DIRECTORY")
 
-The columns are the fields of `kraftops.query.row.Row`, rows of damage included. Columns that
-`.schema()` leaves out are not decoded. `kraftops.spark.source.options` lists the options.
+Where this Python finds `pyspark_kraftops`, Spark knows the name by itself; elsewhere, as in a
+release that is older than the session, `spark.dataSource.register(KraftopsDataSource)` tells it.
+The columns are the fields of `kraftops.query.row.Row`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,9 @@ from kraftops.spark.jobs.range_process import range_batches, spooled
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
 from kraftops.spark.source.options import SourceOptions, source_options
-from kraftops.spark.source.pushdown import pushed
-from kraftops.spark.source.schemas import arrow_columns, checked_schema, row_schema
+from kraftops.spark.source.pushdown import pushed, pushed_text
+from kraftops.spark.source.schemas import arrow_columns, checked_schema
+from kraftops.spark.source.shape import Shape, shape, table_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,34 @@ class SplitPartition(InputPartition):
 
 
 class KraftopsDataSource(DataSource):
-    """Logs, snapshots and archives of them as a table."""
+    """Logs, snapshots and archives of them as a table, a row for each record.
+
+    Options, their names in any case; those of `kafka-dump-log` mean the same:
+
+    path, paths     a file, directory, pattern or URI; a JSON list of them (what `load` makes)
+    decoder         metadata, offsets, transaction, remote, share or user; else by directory
+    dialect, raw, fromStart, showSecrets, salvage, skipInvalid
+    types, topics, keys, groups
+                    lists, separated by commas
+    offsets         A..B, A.., ..B or A
+    since, until    times in ISO 8601, or as 2h
+    where           a condition; several, which must all hold, as a JSON list
+    columns         a list: only these are decoded, as of a shorter .schema(). Spark itself asks
+                    for all of them, whatever a query selects; of offset, crcValid and others,
+                    headers of batches tell
+    record          a record type, as PARTITION_RECORD: only its records; `value` (of a
+                    coordinator's topic also `key`) is a struct of its fields
+    value           json (the default), or variant: metadata and other decoded values as VARIANT
+    mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
+                    nobody can read has its `error`, `crcValid` tells of the batch;
+                    DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
+    pushdown        true: filters of Spark on type, offset and timestamp are evaluated while
+                    reading (4.1 and later, with spark.sql.python.filterPushdown.enabled); the
+                    log of the driver says which
+    splitBytes, cores
+                    the size of splits, or the number of tasks at a time
+    tries           the number of tries of a task; the last one reports instead of reading
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -59,20 +86,16 @@ class KraftopsDataSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns of the row; the decoders of the sources choose types."""
-        return row_schema(_options(self.options).decoders())
+        with _hints():
+            return table_schema(source_options(self.options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of the columns of *schema*."""
-        options = _options(self.options)
         with _hints():
-            columns = checked_schema(schema, row_schema(options.decoders()))
-        kind = PushingReader if options.pushdown else Reader
-        return kind(options, columns)
-
-
-def _options(given: Mapping[str, str]) -> SourceOptions:
-    with _hints():
-        return source_options(given)
+            options = source_options(self.options)
+            asked = checked_schema(schema, table_schema(options))
+            kind = PushingReader if options.pushdown else Reader
+            return kind(options, shape(options, asked))
 
 
 @contextmanager
@@ -89,11 +112,11 @@ def _hints() -> Iterator[None]:
 class Reader(DataSourceReader):
     """Reader that plans splits on the driver and reads them in workers."""
 
-    def __init__(self, options: SourceOptions, schema: StructType) -> None:
-        """Read the columns of *schema* from the sources of *options*."""
+    def __init__(self, options: SourceOptions, table: Shape) -> None:
+        """Read the columns of *table* from the sources of *options*."""
         self._options = options
-        self._schema = schema
-        names = frozenset(schema.names)
+        self._table = table
+        names = frozenset(table.scanned.names)
         self.query: Query = replace(options.query, columns=names)
 
     def partitions(self) -> list[SplitPartition]:
@@ -111,11 +134,18 @@ class Reader(DataSourceReader):
         ]
 
     def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        """Yield the rows of a split in record batches."""
+        """Yield the rows of a split in record batches.
+
+        Raises:
+            DecodeError: the mode is FAILFAST, and a row is malformed.
+        """
+        yield from self._table.batches(self._scanned(partition))
+
+    def _scanned(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
         split, tries = partition.split, self._options.tries
         if split is None:
             return
-        schema = arrow_columns(self._schema)
+        schema = arrow_columns(self._table.scanned)
         asked = replace(self.query.filter, topic_ids=partition.topic_ids)
         query = replace(self.query, filter=asked)
         if len(split.ranges) > 1 and is_try_before_last(tries):
@@ -133,7 +163,7 @@ class Reader(DataSourceReader):
                 crashed = crash_rows(labelled.range, query_here, Report(), tries - 1)
                 yield from arrow_batches(crashed, schema)
             else:
-                yield from range_batches(labelled.range, query_here, schema)
+                yield from range_batches(labelled.range, query_here, schema, self._table.report())
 
     def _in_process(
         self, labelled: LabelledRange, query: Query, schema: pa.Schema
@@ -157,9 +187,11 @@ class PushingReader(Reader):
     def pushFilters(self, filters: list[SparkFilter]) -> Iterable[SparkFilter]:  # noqa: N802 - Spark's
         """Take the filters that the scan can answer; return the others to Spark."""
         left: list[Any] = []
+        taken: list[Any] = []
         for one in filters:
             narrower, is_exact = pushed(self.query.filter, one)
+            taken += [one] if is_exact or narrower != self.query.filter else []
+            left += [] if is_exact else [one]
             self.query = replace(self.query, filter=narrower)
-            if not is_exact:
-                left.append(one)
+        sys.stderr.write(f"kraftops: {pushed_text(taken, left)}\n")  # Spark's plan does not tell
         return left

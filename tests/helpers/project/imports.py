@@ -10,6 +10,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[3]
 ROOTS = {
     "kraftops": REPOSITORY / "core",
+    "pyspark_kraftops": REPOSITORY / "core",
     "kraftops_terminal": REPOSITORY / "shell",
     "kraftops_shell": REPOSITORY / "shell",
     "kraftops_cli": REPOSITORY / "cli",

@@ -11,6 +11,7 @@ from kraftops.log.streams import OpenName
 from kraftops.spark.datasource import KraftopsDataSource, Reader, SplitPartition
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.source.options import source_options
+from kraftops.spark.source.shape import shape
 from tests.helpers.spark.crash_folder import CRASH_FOLDER
 
 
@@ -57,4 +58,5 @@ class CrashingSource(KraftopsDataSource):
         return "crashing"
 
     def reader(self, schema: StructType) -> Reader:
-        return CrashingReader(source_options(self.options), schema)
+        options = source_options(self.options)
+        return CrashingReader(options, shape(options, schema))

@@ -5,13 +5,10 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from kraftops.spark.datasource import KraftopsDataSource
-
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run the python3 of PATH
 spark = SparkSession.builder.master("local[2,4]").getOrCreate()
-spark.dataSource.register(KraftopsDataSource)
-log = spark.read.format("kraftops").option("decoder", "metadata").load(sys.argv[1:])
-log.createOrReplaceTempView("log")
+logs = spark.read.format("kraftops").option("decoder", "metadata")
+logs.load(sys.argv[1:]).createOrReplaceTempView("log")
 
 print("records per type and day")
 spark.sql("""
@@ -27,9 +24,10 @@ spark.sql("""
 """).show(100, truncate=False)
 
 print("leader elections per broker")
+changes = logs.option("record", "PARTITION_CHANGE_RECORD").option("columns", "value")
+changes.load(sys.argv[1:]).createOrReplaceTempView("changes")
 spark.sql("""
-    SELECT CAST(get_json_object(value, '$.leader') AS INT) AS broker, count(*) AS elections
-    FROM log WHERE type = 'PARTITION_CHANGE_RECORD'
-    GROUP BY ALL HAVING broker >= 0 ORDER BY elections DESC, broker
+    SELECT value.leader AS broker, count(*) AS elections
+    FROM changes WHERE value.leader >= 0 GROUP BY ALL ORDER BY elections DESC, broker
 """).show(100, truncate=False)
 spark.stop()

@@ -207,13 +207,11 @@ def records(path: Path) -> list[str]:
 
 
 def test_table_has_the_other_files_when_one_crashes(session: Session, tmp_path: Path) -> None:
-    from kraftops.spark.datasource import KraftopsDataSource
     from tests.helpers.spark.crashing_source import CrashingSource
 
     splits = packed(tmp_path)
     paths = [labelled.range.path for split in splits for labelled in split.ranges]
     session.spark.dataSource.register(CrashingSource)
-    session.spark.dataSource.register(KraftopsDataSource)
     options = {"decoder": "metadata", "splitBytes": "310000", "tries": "4"}
     whole = session.spark.read.format("kraftops").options(**options).load(paths).collect()
 

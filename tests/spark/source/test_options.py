@@ -1,11 +1,13 @@
 """Options of the data source, without a session."""
 
+import re
+
 import pytest
 
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.spark.source.options import query_from_text, query_text, source_options
+from kraftops.spark.source.options import OPTIONS, query_from_text, query_text, source_options
 
 
 def test_names_may_be_in_any_case() -> None:
@@ -35,8 +37,46 @@ def test_query_survives_its_text() -> None:
         ({"path": "a", "raw": "yes"}, "raw is true or false, not 'yes'"),
         ({"path": "a", "groups": "g", "decoder": "metadata"}, "has records about groups"),
         ({"path": "a", "cores": "-1"}, "cores is a number, not '-1'"),
+        ({"path": "a", "columns": "ofset"}, "a row has no column 'ofset'"),
+        ({"path": "a", "columns": "key,key"}, "the column key is asked for twice"),
+        ({"path": "a", "mode": "strict"}, "mode is PERMISSIVE or DROPMALFORMED or FAILFAST"),
+        ({"path": "a", "value": "text"}, "value is json or variant, not 'text'"),
+        ({"path": "a", "record": "PARTITON_RECORD"}, "no record type 'PARTITON_RECORD'"),
+        ({"path": "a", "record": "topic,partition"}, "record is one record type"),
+        ({"path": "a", "record": "topic", "types": "topic"}, "leave out types"),
+        ({"path": "a", "record": "topic", "value": "variant"}, "choose one"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, str], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         source_options(options)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"columns": "Ofset"}, "near it are: offset"),
+        ({"record": "PARTITON_RECORD", "decoder": "metadata"}, "near it are: PARTITION_RECORD"),
+    ],
+)
+def test_near_names_are_told(options: dict[str, str], hint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        source_options({"path": "a", **options})
+
+    assert (refused.value.hint or "").startswith(hint)
+
+
+def test_record_type_is_found_in_any_spelling() -> None:
+    options = source_options({"path": "a", "record": "partition-change", "decoder": "metadata"})
+
+    assert options.record == "PARTITION_CHANGE_RECORD"
+    assert options.query.filter.types == {"partitionchange"}
+
+
+def test_help_of_the_source_has_every_option() -> None:
+    pytest.importorskip("pyspark")
+    from kraftops.spark import KraftopsDataSource
+
+    text = KraftopsDataSource.__doc__ or ""
+
+    assert [name for name in OPTIONS if not re.search(rf"\b{name}\b", text)] == []

@@ -22,10 +22,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def spark(session: Session) -> Iterator[Any]:
-    """A session that knows the source."""
-    from kraftops.spark.datasource import KraftopsDataSource
-
-    session.spark.dataSource.register(KraftopsDataSource)
+    """A session that finds the source by itself."""
     session.spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     return session.spark
 
@@ -153,6 +150,104 @@ def test_pushed_filters_are_gone_from_the_plan(spark: Any) -> None:
     assert "Filter (" not in plan
 
 
+def test_columns_are_those_of_a_shorter_schema(spark: Any) -> None:
+    found = read(spark, METADATA, columns="type, offset")
+
+    assert found.columns == ["type", "offset"]
+    assert found.collect() == read(spark, METADATA).select("type", "offset").collect()
+
+
+def test_table_without_columns_counts_its_rows(spark: Any) -> None:
+    from pyspark.sql.types import StructType
+
+    reader = spark.read.format("kraftops").option("decoder", "metadata")
+
+    assert reader.schema(StructType([])).load(METADATA).count() == len(
+        local(FLAGS["metadata"], METADATA)
+    )
+
+
+def test_record_type_has_columns_of_its_fields(spark: Any) -> None:
+    found = read(spark, METADATA, record="PARTITION_RECORD", columns="offset,value")
+
+    rows = local(FLAGS["metadata"], "--type", "partition", METADATA)
+    assert [
+        row.asDict(recursive=True) for row in found.select("offset", "value.isr").collect()
+    ] == [{"offset": row["offset"], "isr": row["value"]["isr"]} for row in rows]
+    kinds = dict(found.select("value.*").dtypes)
+    assert (kinds["leader"], kinds["directories"]) == ("int", "array<string>")
+
+
+def test_values_are_variants(spark: Any) -> None:
+    found = read(spark, METADATA, value="variant", columns="offset,type,value")
+
+    names = found.where("type = 'TOPIC_RECORD'").selectExpr("value:name::string AS name")
+    assert [row.name for row in names.collect()] == [
+        row["value"]["name"] for row in local(FLAGS["metadata"], "--type", "topic", METADATA)
+    ]
+
+
+def test_user_topic_stands_beside_the_source_of_kafka(spark: Any) -> None:
+    """Its columns, but for the type of the timestamp, which is a name here."""
+    path = str(IN / "user/00000000000000000000.log")
+    of_kafka = (
+        "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"
+    )
+
+    found = read(spark, path, decoder="user", columns="key,value,topic,partition,offset,timestamp")
+
+    other = spark.createDataFrame([], of_kafka)
+    assert found.schema == other.schema
+    assert found.union(other).count() == found.count() > 0
+
+
+class TestModes:
+    @pytest.fixture
+    def damaged(self, tmp_path: Path) -> str:
+        """A log with a batch whose CRC is wrong, and half a batch at its end."""
+        path = tmp_path / "00000000000000000000.log"
+        data = bytearray(Path(METADATA).read_bytes())
+        data[data.rindex(b"a.manual")] ^= 1
+        path.write_bytes(data + data[:80])
+        return str(path)
+
+    def test_permissive_is_the_default(self, spark: Any, damaged: str) -> None:
+        found = read(spark, damaged, mode="permissive").collect()
+
+        assert found == read(spark, damaged).collect()
+        assert found[-1].kind == "damage"
+        assert False in {row.crcValid for row in found}
+
+    def test_malformed_rows_are_dropped(self, spark: Any, damaged: str) -> None:
+        found = read(spark, damaged, mode="DROPMALFORMED")
+        short = read(spark, damaged, mode="DROPMALFORMED", columns="offset")
+
+        kept = read(spark, damaged).where("error IS NULL AND crcValid").collect()
+        assert found.collect() == kept
+        assert [row.offset for row in short.collect()] == [row.offset for row in kept]
+
+    def test_first_malformed_row_ends_the_job(self, spark: Any, damaged: str) -> None:
+        from pyspark.errors import PySparkException
+
+        with pytest.raises(
+            PySparkException, match=r"00\.log: position \d+: the CRC does not match"
+        ):
+            read(spark, damaged, mode="FAILFAST", columns="offset").count()
+
+    def test_damage_that_filters_leave_out_ends_it_too(self, spark: Any, damaged: str) -> None:
+        from pyspark.errors import PySparkException
+
+        Path(damaged).write_bytes(Path(METADATA).read_bytes() + bytes(8) + b"\xff" * 80)
+
+        with pytest.raises(PySparkException, match=r"00\.log: position \d+: "):
+            read(spark, damaged, mode="FAILFAST", types="topic").count()
+
+    def test_whole_log_is_read_by_each(self, spark: Any) -> None:
+        found = read(spark, METADATA, mode="FAILFAST", columns="offset")
+
+        assert found.collect() == read(spark, METADATA, columns="offset").collect()
+
+
 def test_shorter_schema_gives_the_same_columns(spark: Any) -> None:
     reader = spark.read.format("kraftops").option("decoder", "metadata")
 
@@ -187,6 +282,9 @@ def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str
         ({"salvage": "maybe"}, "salvage is true or false"),
         ({"types": "nonsense"}, "no record type 'nonsense'"),
         ({"splitBytes": "-1"}, "splitBytes is a number"),
+        ({"columns": "ofset"}, "a row has no column 'ofset'\nhint: near it are: offset"),
+        ({"record": "OFFSET_COMMIT"}, "no record type 'OFFSET_COMMIT'"),
+        ({"decoder": "user", "value": "variant"}, "values of user topics are bytes"),
     ],
 )
 def test_bad_options_are_refused(spark: Any, options: dict[str, str], reason: str) -> None:

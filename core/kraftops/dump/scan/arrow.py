@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -107,9 +107,16 @@ def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordB
 
 def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
     """Return columns of *count* rows as a record batch, without a copy."""
+    arrays = [_array(columns, field.name, count, field.type) for field in schema]
+    return batch_of(arrays, schema, count)
+
+
+def batch_of(arrays: Sequence[pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
+    """Return arrays of *count* rows as a record batch, also if there are none."""
     import pyarrow as pa
 
-    arrays = [_array(columns, field.name, count, field.type) for field in schema]
+    if not arrays:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 _PROGRAM = "from kraftops.spark.jobs.range_process import main; main()"
 
 
-def range_batches(part: ByteRange, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def range_batches(
+    part: ByteRange, query: Query, schema: pa.Schema, report: Report
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a byte range, or a row that says why the file cannot be read."""
     try:
-        yield from scan_batches(part, query, Report(), schema)
+        yield from scan_batches(part, query, report, schema)
     except (SourceError, UsageError) as error:
         yield from arrow_batches([unreadable_row(part, error.message)], schema)
 
@@ -55,5 +57,5 @@ def main() -> None:
 
     part, query, schema = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by `spooled`
     with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
-        for batch in range_batches(part, query, schema):
+        for batch in range_batches(part, query, schema, Report()):
             stream.write_batch(batch)

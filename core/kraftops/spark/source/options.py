@@ -1,17 +1,6 @@
-"""Options of the data source: the options of `dump-log` in Spark's spelling.
+"""Options of the data source, parsed: those of `dump-log` in Spark's spelling, and its own.
 
-| option | meaning |
-|---|---|
-| `path`, `paths` | a file, directory, pattern or URI; a JSON list of them (what `load` makes) |
-| `decoder` | a name of `records.internal_topics`, as `metadata`, or `user`; else by directory |
-| `dialect`, `raw`, `fromStart`, `showSecrets` | as `dump-log` has them |
-| `salvage`, `skipInvalid` | as `dump-log` has them |
-| `types`, `topics`, `keys`, `groups` | lists, separated by commas |
-| `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
-| `where` | a condition (`query.conditions`); several, which must all hold, as a JSON list |
-| `pushdown` | `true`: take over Spark's filters (needs its setting, see the README) |
-| `splitBytes`, `cores` | size of splits, or number of tasks at a time |
-| `tries` | number of tries of a task; the last one reports instead of reading |
+The docstring of `kraftops.spark.datasource.KraftopsDataSource` describes them.
 """
 
 from __future__ import annotations
@@ -19,14 +8,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import UsageError
-from kraftops.query.filters import Filter, parse_offsets, parse_types
+from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
+from kraftops.query.row import COLUMNS
 from kraftops.query.times import parse_time
 from kraftops.query.where import about_groups, with_conditions
 from kraftops.records.decoder import DecoderOptions
@@ -34,29 +25,28 @@ from kraftops.records.decoders import decoder_named, record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import METADATA, decoder_names
 
-_KNOWN = (
-    *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
-    *(
-        "salvage",
-        "skipInvalid",
-        "types",
-        "topics",
-        "keys",
-        "groups",
-        "offsets",
-        "since",
-        "until",
-        "where",
-        "pushdown",
-    ),
-    *("pushdown", "splitBytes", "cores", "tries"),
+OPTIONS = (
+    *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
+    *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
+    *("where", "columns", "record", "value", "mode", "pushdown", "splitBytes", "cores", "tries"),
 )
+"""The options for users."""
+_KNOWN = (*OPTIONS, "sources", "query")  # the last two are the command line's
+MODES = ("PERMISSIVE", "DROPMALFORMED", "FAILFAST")
+"""The values of `mode`, as sources of Spark have them."""
+PERMISSIVE, _, FAILFAST = MODES
+VARIANT = "variant"
+_VALUES = ("json", VARIANT)
 _FLAGS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """Parsed options."""
+    """Parsed options.
+
+    *columns* are the columns of the table; () is all. *record* is the only record type, or None,
+    *mode* one of `MODES`; with *is_variant*, decoded values are VARIANT.
+    """
 
     names: tuple[str, ...]
     given: tuple[Source, ...]
@@ -67,6 +57,10 @@ class SourceOptions:
     split_bytes: int | None
     cores: int
     tries: int
+    columns: tuple[str, ...] = ()
+    record: str | None = None
+    mode: str = PERMISSIVE
+    is_variant: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -108,8 +102,14 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
     if dialect != KAFKA_DIALECT:
         decoder = decoder or METADATA
+    record = _record(given, decoder, dialect)
+    if record is not None:
+        given["types"] = record
     text = given.get("query")  # the whole query, from the command line
     query = query_from_text(text) if text else _query(given, decoder, dialect)
+    is_variant = _one_of("value", given.get("value", _VALUES[0]).lower(), _VALUES) == VARIANT
+    if is_variant and record:
+        raise UsageError("record makes `value` a struct, and value=variant a VARIANT: choose one")
     return SourceOptions(
         names=names,
         given=sources,
@@ -120,6 +120,10 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         split_bytes=_number(given, "splitBytes") or None,
         cores=_number(given, "cores") or os.cpu_count() or 1,
         tries=_number(given, "tries"),
+        columns=_columns(given),
+        record=record,
+        mode=_one_of("mode", given.get("mode", PERMISSIVE).upper(), MODES),
+        is_variant=is_variant,
     )
 
 
@@ -133,7 +137,7 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
     known = {name.lower() for name in _KNOWN}
     for name in given:
         if name not in known:
-            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(_KNOWN)}")
+            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(OPTIONS)}")
     return given
 
 
@@ -184,6 +188,54 @@ def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filt
     if groups:
         where.append(about_groups(groups, decoders))
     return with_conditions(Filter(**limits), where, decoders, now)
+
+
+def _record(given: Mapping[str, str], decoder: str | None, dialect: str) -> str | None:
+    """Return the name of the record type that is asked for.
+
+    Raises:
+        UsageError: it is unknown, or one of several.
+    """
+    text = given.get("record")
+    if not text:
+        return None
+    if given.get("types"):
+        raise UsageError("record is the only type of its table: leave out types")
+    known = {normal_type(name): name for name in record_types(decoder, dialect)}
+    found = parse_types([text], known.values())
+    if len(found) > 1:
+        raise UsageError(f"record is one record type, not {text!r}", hint="types takes several")
+    (name,) = found
+    return known[name]
+
+
+def _columns(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that are asked for.
+
+    Raises:
+        UsageError: there is no such column, or one comes twice.
+    """
+    asked = tuple(name.strip() for name in _list(given.get("columns", "")))
+    for name in asked:
+        if name not in COLUMNS:
+            raise UsageError(f"a row has no column {name!r}", hint=_columns_near(name))
+        if asked.count(name) > 1:
+            raise UsageError(f"the column {name} is asked for twice")
+    return asked
+
+
+def _columns_near(name: str) -> str:
+    by_lower = {column.lower(): column for column in COLUMNS}
+    near = get_close_matches(name.lower(), by_lower, 3)
+    if near:
+        return f"near it are: {', '.join(by_lower[one] for one in near)}"
+    return f"it has {', '.join(COLUMNS)}"
+
+
+def _one_of(name: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise UsageError(f"{name} is {' or '.join(known)}, not {value!r}")
+    return value
 
 
 def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:

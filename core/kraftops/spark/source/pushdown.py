@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,15 @@ def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
     low = known.first_offset if first is None else max(known.first_offset, value + first)
     high = known.last_offset if last is None else min(known.last_offset, value + last)
     return replace(known, first_offset=low, last_offset=high), True
+
+
+def pushed_text(taken: Iterable[SparkFilter], left: Iterable[SparkFilter]) -> str:
+    """Return a line about the filters that the scan has taken, and those that Spark evaluates."""
+
+    def listed(some: Iterable[SparkFilter]) -> str:
+        return ", ".join(map(repr, some)) or "none"  # Spark's names; texts are escaped
+
+    return f"filters in the scan: {listed(taken)}; in Spark: {listed(left)}"
 
 
 def _pushed_time(known: Filter, name: str, value: datetime) -> tuple[Filter, bool]:

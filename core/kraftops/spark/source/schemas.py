@@ -67,7 +67,7 @@ def checked_schema(asked: StructType, whole: StructType) -> StructType:
     for field in asked.fields:
         if field.name not in known:
             raise UsageError(
-                f"a row has no column {field.name!r}", hint=f"it has {', '.join(COLUMNS)}"
+                f"a row has no column {field.name!r}", hint=f"it has {', '.join(known)}"
             )
         if field.dataType != known[field.name]:
             raise UsageError(

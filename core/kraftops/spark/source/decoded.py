@@ -1,0 +1,150 @@
+"""Keys and values that an engine has decoded, their JSON as structs or as VARIANT of Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from kraftops.errors import UsageError
+from kraftops.records.control import definitions
+from kraftops.records.decoder import DecoderOptions
+from kraftops.records.decoders import decoder_named
+from kraftops.schema.message import Field, Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import DataType, StructType
+
+_NO_VARIANT = b"\x00", b"\x01\x00\x00"
+"""A value and its metadata, behind a null."""
+
+
+def key_and_value(record: str, decoders: Collection[str], dialect: str) -> dict[str, StructType]:
+    """Return the types of the columns that have fields of a record type, by its message tables.
+
+    A field has its type in any version of the message. Bytes are text, as in JSON.
+
+    Raises:
+        UsageError: none of the decoders reads this type.
+    """
+    for key, value in _messages(record, decoders, dialect):
+        columns = {"value": _struct(value.fields)}
+        return columns if key is None else {"key": _struct(key.fields), **columns}
+    raise UsageError(
+        f"no {record} is in what is read by the decoder {' or '.join(sorted(decoders))}",
+        hint="the option decoder chooses another one",
+    )
+
+
+def _messages(
+    record: str, decoders: Iterable[str], dialect: str
+) -> Iterable[tuple[Message | None, Message]]:
+    """Yield the messages of key and value of a record type."""
+    for name in decoders:
+        decoder = decoder_named(name, DecoderOptions(dialect))
+        shown = decoder.shown_messages()
+        keys = tuple(shown.keys) or repeat(None)
+        for found, key, value in zip(decoder.type_names(), keys, shown.values, strict=False):
+            if found == record:
+                yield key, value
+    for _, found, _, value in definitions():
+        if found == record:
+            yield None, value
+
+
+def _struct(fields: Iterable[Field]) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType([StructField(field.name, _type(field)) for field in fields])
+
+
+def _type(field: Field) -> DataType:
+    from pyspark.sql import types
+
+    kinds: dict[str, DataType] = {
+        "bool": types.BooleanType(),
+        "int8": types.ByteType(),
+        "int16": types.ShortType(),
+        "uint16": types.IntegerType(),
+        "int32": types.IntegerType(),
+        "uint32": types.LongType(),
+        "int64": types.LongType(),
+        "float64": types.DoubleType(),
+    }
+    found = _struct(field.fields) if field.is_struct else kinds.get(field.type, types.StringType())
+    return types.ArrayType(found) if field.array else found
+
+
+def decoded(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
+    """Return JSON texts as structs, or as VARIANT if *kind* is that.
+
+    A text with an encoding is of a record that nobody can read: no struct, but a VARIANT.
+    """
+    if [field.name for field in kind] == ["value", "metadata"]:
+        return _variants(texts, encodings, kind)
+    import pyarrow.compute as pc
+
+    return _structs(pc.if_else(encodings.is_null(), texts, None), kind)
+
+
+def _structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
+    import pyarrow as pa
+    from pyarrow.json import ParseOptions, ReadOptions, read_json
+
+    absent = texts.is_null()
+    lines = b"\n".join(texts.cast(pa.binary()).fill_null(b"{}").to_pylist())
+    if not kind.num_fields or absent.true_count == len(texts):
+        return _structs_one_by_one(texts, kind)
+    try:
+        table = read_json(
+            pa.BufferReader(lines),
+            read_options=ReadOptions(use_threads=False, block_size=len(lines) + 1),
+            parse_options=ParseOptions(
+                explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore"
+            ),
+        )
+    except pa.ArrowInvalid:  # a field of bytes is shown as an object, or a number is no number
+        return _structs_one_by_one(texts, kind)
+    columns = [table.column(field.name).combine_chunks().cast(field.type) for field in kind]
+    return pa.StructArray.from_arrays(columns, fields=list(kind), mask=absent)
+
+
+def _structs_one_by_one(texts: pa.Array, kind: pa.StructType) -> pa.Array:
+    import pyarrow as pa
+
+    found = (None if text is None else _value(json.loads(text), kind) for text in texts.to_pylist())
+    return pa.array(list(found), kind)
+
+
+def _value(found: Any, kind: pa.DataType) -> Any:
+    """Return a value of JSON as one of an Arrow type; where that is text, objects stay JSON."""
+    import pyarrow as pa
+
+    if found is None:
+        return None
+    if pa.types.is_struct(kind):
+        return {field.name: _value(found.get(field.name), field.type) for field in kind}
+    if pa.types.is_list(kind):
+        return [_value(one, kind.value_type) for one in found]
+    if pa.types.is_string(kind):
+        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return float(found) if pa.types.is_floating(kind) else found
+
+
+def _variants(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
+    import pyarrow as pa
+    from pyspark.sql.types import VariantVal
+
+    def parsed(text: str | None, encoding: str | None) -> tuple[bytes, bytes]:
+        if text is None:
+            return _NO_VARIANT
+        found = VariantVal.parseJson(text if encoding is None else json.dumps(text))
+        return found.value, found.metadata
+
+    pairs = list(map(parsed, texts.cast(pa.string()).to_pylist(), encodings.to_pylist()))
+    columns = [pa.array(part, pa.binary()) for part in zip(*pairs, strict=True)] or [
+        pa.array([], pa.binary())
+    ] * 2
+    return pa.StructArray.from_arrays(columns, fields=list(kind), mask=texts.is_null())

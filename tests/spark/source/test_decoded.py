@@ -1,0 +1,112 @@
+"""Structs and VARIANT of decoded keys and values, beside their JSON."""
+
+import json
+from typing import Any
+
+import pytest
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_rows import part_rows
+from kraftops.errors import UsageError
+from kraftops.log.ranges import ByteRange
+from kraftops.query.query import Query
+from kraftops.records.decoders import decoder_named
+from kraftops.spark.source.decoded import decoded, key_and_value
+from kraftops.spark.source.schemas import arrow_columns
+from tests.helpers.logs.segments import IN
+
+LOGS = {
+    "metadata": IN / "meta/00000000000000000000.log",
+    "offsets": IN / "consumer_offsets/00000000000000000000.log",
+}
+
+pa = pytest.importorskip("pyarrow")
+types = pytest.importorskip("pyspark.sql.types")
+
+
+def rows(decoder: str) -> list[Any]:
+    query = Query(decoder=decoder, deep_iteration=True, form="json")
+    return list(part_rows(ByteRange(str(LOGS[decoder])), query, Report()))
+
+
+def structs(kind: Any, texts: list[str | None], encodings: list[str | None]) -> list[Any]:
+    """Return texts as structs of a Spark type, as plain values."""
+    schema = arrow_columns(types.StructType([types.StructField("value", kind)]))
+    found = decoded(
+        pa.array(texts, pa.string()), pa.array(encodings, pa.string()), schema.field(0).type
+    )
+    found.validate(full=True)
+    return found.to_pylist()  # type: ignore[no-any-return]
+
+
+def shown(found: Any, kind: Any) -> Any:
+    """Return what JSON shows of a value, as the struct of *kind* has it: fields without value null."""
+    if isinstance(kind, types.StructType) and found is not None:
+        return {field.name: shown(found.get(field.name), field.dataType) for field in kind}
+    if isinstance(kind, types.ArrayType) and found is not None:
+        return [shown(one, kind.elementType) for one in found]
+    if isinstance(kind, types.StringType) and isinstance(found, dict):
+        return json.dumps(found, ensure_ascii=False)
+    return found
+
+
+@pytest.mark.parametrize("decoder", LOGS)
+def test_structs_have_the_values_of_the_json(decoder: str) -> None:
+    by_type: dict[str, list[Any]] = {}
+    for row in rows(decoder):
+        by_type.setdefault(row.type, []).append(row)
+
+    assert len(by_type) > 10
+    for name, some in by_type.items():
+        for column, kind in key_and_value(name, [decoder], "kafka").items():
+            texts = [getattr(row, column) for row in some]
+            wanted = [None if text is None else shown(json.loads(text), kind) for text in texts]
+            assert structs(kind, texts, [None] * len(texts)) == wanted
+
+
+def test_messages_inside_bytes_stay_json() -> None:
+    kind = key_and_value("GROUP_METADATA", ["offsets"], "kafka")["value"]
+    texts = [row.value for row in rows("offsets") if row.type == "GROUP_METADATA" and row.value]
+
+    found = [
+        member for one in structs(kind, texts, [None] * len(texts)) for member in one["members"]
+    ]
+
+    assert {type(json.loads(member["subscription"])) for member in found} == {dict}
+
+
+def test_value_that_nobody_can_read_is_no_struct() -> None:
+    kind = key_and_value("TOPIC_RECORD", ["metadata"], "kafka")["value"]
+
+    found = structs(kind, ['{"name":"a"}', "AAAA", None], [None, "base64", None])
+
+    assert found == [{"name": "a", "topicId": None}, None, None]
+
+
+def test_every_record_type_has_a_struct() -> None:
+    for decoder in ("metadata", "offsets", "transaction", "remote", "share"):
+        for name in decoder_named(decoder).type_names():
+            assert key_and_value(name, [decoder], "kafka")["value"].names is not None
+
+
+def test_type_of_another_topic_is_refused() -> None:
+    with pytest.raises(UsageError, match="no OFFSET_COMMIT is in what is read by the decoder meta"):
+        key_and_value("OFFSET_COMMIT", ["metadata"], "kafka")
+
+
+def test_variants_are_those_of_the_json() -> None:
+    texts = [row.value for row in rows("metadata")]
+    kind = arrow_columns(types.StructType([types.StructField("value", types.VariantType())]))
+
+    found = decoded(
+        pa.array([*texts, "AAAA"], pa.string()),
+        pa.array([None] * len(texts) + ["base64"], pa.string()),
+        kind.field(0).type,
+    )
+
+    plain = [
+        None if one is None else types.VariantVal(one["value"], one["metadata"]).toPython()
+        for one in found.to_pylist()
+    ]
+    plain = json.loads(json.dumps(plain, default=float))  # 0.1 is a decimal in a VARIANT
+    assert plain == [*(None if text is None else json.loads(text) for text in texts), "AAAA"]
