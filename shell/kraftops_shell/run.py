@@ -19,7 +19,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     """
     session.first_error = None
     try:
-        call = read_call(line, session.commands, kafka=session.is_kafka)
+        call = read_call(line, session.commands, kafka=session.is_kafka, also=session.words)
         if call is None:
             return OK
         session.refresh()
@@ -27,7 +27,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
         command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
         code: int = command(session, call) or OK
     except BadLineError as error:
-        session.print_error(str(error))
+        session.print_error(str(error), error.usage)
         code = FAILED
     if session.is_kafka:
         return OK

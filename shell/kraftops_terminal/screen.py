@@ -192,3 +192,8 @@ def _write(fd: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]
+
+
+def erase(output: int) -> None:
+    """Clear the terminal that a descriptor leads to, also the lines above the screen."""
+    _write(output, b"\x1b[H\x1b[2J\x1b[3J")

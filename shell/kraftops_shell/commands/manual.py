@@ -1,9 +1,9 @@
-"""The commands help and man: texts in the shape of argparse4j's."""
+"""The command man, and the help of Kafka's form: texts in the shape of argparse4j's."""
 
 from __future__ import annotations
 
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.grammar.command import Argument, Command, Flag
+from kraftops_shell.grammar.command import Command
 from kraftops_shell.session.session import Session
 
 _WELCOME = "Welcome to the Apache Kafka metadata shell."
@@ -11,11 +11,10 @@ _HELP_COLUMN = 25
 _USUAL_WIDTH = 80
 _MARGIN = 5
 _NARROWEST = 20
-_COUNTS = {"": "{0}", "?": "[{0}]", "*": "[{0} [{0} ...]]", "+": "{0} [{0} ...]"}
 
 
-def show_help(session: Session, _call: Call) -> None:
-    """Print the list of commands."""
+def print_commands(session: Session) -> None:
+    """Print the list of commands, as Kafka's shell does."""
     names = "{" + ",".join(session.commands) + "}"
     page = _Page(session.text_width, is_kafka=session.is_kafka)
     session.out(f"{_WELCOME}\n\n{page.usage('', [names, '...'])}\n\n")
@@ -27,11 +26,17 @@ def show_help(session: Session, _call: Call) -> None:
 def man(session: Session, call: Call) -> None:
     """Print the manual of a command."""
     name = call.words[0]
-    command = session.commands.get(name)
+    command = session.commands.get(name) or session.words.get(name)
     if command is None:
         session.print_error(f"man: unknown command {name}. Type help to get a list of commands.")
         return
-    session.out(manual_text(command, session.text_width, with_flags=not session.is_kafka))
+    print_manual(session, command)
+
+
+def print_manual(session: Session, command: Command) -> None:
+    """Print the manual of a command; with flags, unless it is one of Kafka's in Kafka's form."""
+    with_flags = not (session.is_kafka and command.is_kafkas)
+    session.out(manual_text(command, session.text_width, with_flags=with_flags))
 
 
 def manual_text(command: Command, width: int = _USUAL_WIDTH, *, with_flags: bool) -> str:
@@ -41,28 +46,20 @@ def manual_text(command: Command, width: int = _USUAL_WIDTH, *, with_flags: bool
     """
     page = _Page(width, is_kafka=not with_flags)
     flags = command.flags if with_flags else ()
-    words = [f"[{_label(flag)}]" for flag in flags] + [*map(_usage_of, command.arguments)]
+    words = command.usage_words(with_flags=with_flags)
     parts = [f"{command.name}: {command.help}\n\n{page.usage(command.name, words)}\n"]
     if command.arguments:
         parts.append("\npositional arguments:\n")
         parts += [page.entry(f"  {one.name}", one.help) for one in command.arguments]
     if flags:
         parts.append("\noptions:\n")
-        parts += [page.entry(f"  {_label(flag)}", flag.help) for flag in flags]
+        parts += [page.entry(f"  {flag.label}", flag.help) for flag in flags]
     if with_flags and command.details:
         parts.append(f"\n{page.text(command.details)}\n")
     if with_flags and command.examples:
         parts.append("\nexamples:\n")
         parts += [f"  {line}\n      {meaning}\n" for line, meaning in command.examples]
     return "".join(parts)
-
-
-def _label(flag: Flag) -> str:
-    return flag.name if flag.value is None else f"{flag.name} {flag.value}"
-
-
-def _usage_of(argument: Argument) -> str:
-    return _COUNTS[argument.nargs].format(argument.name)
 
 
 class _Page:

@@ -6,13 +6,23 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops_shell.grammar.command import Command, Flag
+from kraftops_shell.grammar.command import Command, Values
+from kraftops_shell.grammar.nearest import meant
 
 _NUMBER = re.compile(r"-[0-9]+")
 
 
+_HELP_FLAGS = ("--help", "-h")
+_LONG_LISTS = (["-la"], ["-al"])
+
+
 class BadLineError(Exception):
-    """A line is no command; the message is for the user."""
+    """A line is no command; the message is for the user, and perhaps a line of *usage*."""
+
+    def __init__(self, message: str, usage: str = "") -> None:
+        """Make one with a message."""
+        super().__init__(message)
+        self.usage = usage
 
 
 class Call(NamedTuple):
@@ -32,10 +42,17 @@ class Call(NamedTuple):
         return self.flags.get("--format") == "json"
 
 
-def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool) -> Call | None:
+def read_call(
+    words: Sequence[str],
+    known: Mapping[str, Command],
+    *,
+    kafka: bool,
+    also: Mapping[str, Command] | None = None,
+) -> Call | None:
     """Return the call that the words of a line make; None for an empty line.
 
-    In Kafka's form commands have no flags.
+    In Kafka's form commands have no flags, but for commands of ours: *also* has those that a
+    terminal takes there. `--help` and `-h` ask for the manual of their command.
 
     Raises:
         BadLineError: the command is unknown, or it does not take these words.
@@ -46,17 +63,43 @@ def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
     if not words:
         return None
     name, *rest = words
+    if also:
+        call = _ours_in_kafkas_form(name, rest, known, also)
+        if call:
+            return call
     if name in known:
-        return _read(known[name], rest, kafka=kafka)
-    meant = [other for other in known if name.strip() and other.startswith(name)]
-    if len(meant) == 1:
-        if kafka:
-            _read(known[meant[0]], rest, kafka=kafka)  # it checks its arguments first
-        raise BadLineError(f"invalid choice: '{name}': did you mean '{meant[0]}'?")
-    if meant:
-        raise BadLineError(f"ambiguous command: {name} could match {', '.join(meant)}")
+        return _read(known[name], rest, known, kafka=kafka)
+    if kafka:
+        raise _unknown_in_kafkas_form(name, rest, known)
+    near = meant(name, known)
+    if not near:
+        raise BadLineError(f"there is no command {name}; help shows the commands")
+    raise BadLineError(f"there is no command {name}: did you mean {' or '.join(near)}?")
+
+
+def _ours_in_kafkas_form(
+    name: str, rest: list[str], known: Mapping[str, Command], also: Mapping[str, Command]
+) -> Call | None:
+    """Return the call of a command of ours; None where Kafka's form has an answer."""
+    if name in also and (name not in known or rest[:1] in _LONG_LISTS):
+        return _read(also[name], rest, known, kafka=False)
+    if name in known and len(rest) == 1 and rest[0] in _HELP_FLAGS:
+        return _manual(known[name], known)
+    return None
+
+
+def _unknown_in_kafkas_form(
+    name: str, rest: list[str], known: Mapping[str, Command]
+) -> BadLineError:
+    """Return argparse4j's error about a command that is unknown."""
+    begun = [other for other in known if name.strip() and other.startswith(name)]
+    if len(begun) == 1:
+        _read(known[begun[0]], rest, known, kafka=True)  # it checks its arguments first
+        return BadLineError(f"invalid choice: '{name}': did you mean '{begun[0]}'?")
+    if begun:
+        return BadLineError(f"ambiguous command: {name} could match {', '.join(begun)}")
     choices = ", ".join(f"'{other}'" for other in known)
-    raise BadLineError(f"invalid choice: '{name}' (choose from {choices})")
+    return BadLineError(f"invalid choice: '{name}' (choose from {choices})")
 
 
 def number_of(call: Call, flag: str) -> int | None:
@@ -73,21 +116,38 @@ def number_of(call: Call, flag: str) -> int | None:
     return int(str(text))
 
 
-def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
-    reader = _Reader({} if kafka else {flag.name: flag for flag in command.flags})
-    reader.read(list(words))
-    _check_count(command, reader.positional)
+def _read(
+    command: Command, words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
+) -> Call:
+    reader = _Reader(command, kafka=kafka)
+    try:
+        reader.read(list(words))
+        _check_count(command, reader.positional, kafka=kafka)
+    except _HelpAsked:
+        return _manual(command, known)
+    except BadLineError as error:
+        raise error if kafka else BadLineError(str(error), command.usage) from None
     return Call(command, tuple(reader.positional), reader.flags, reader.lists)
+
+
+def _manual(command: Command, known: Mapping[str, Command]) -> Call:
+    return Call(known["man"], (command.name,), {}, {})
+
+
+class _HelpAsked(Exception):
+    """The words ask for the manual of their command."""
 
 
 class _Reader:
     """Reads positional words and flags of a command."""
 
-    def __init__(self, known: Mapping[str, Flag]) -> None:
+    def __init__(self, command: Command, *, kafka: bool) -> None:
         self.positional: list[str] = []
         self.flags: dict[str, str | bool] = {}
         self.lists: dict[str, tuple[str, ...]] = {}
-        self._known = known
+        self._known = {} if kafka else {flag.name: flag for flag in command.flags}
+        self._kafka = kafka
+        self._has_line = any(one.values is Values.LINE for one in command.arguments)
 
     def read(self, left: list[str]) -> None:
         """Read all words."""
@@ -98,6 +158,9 @@ class _Reader:
                 return
             if not word.startswith("-") or word == "-" or _NUMBER.fullmatch(word):
                 self.positional.append(word)
+                if self._has_line:
+                    self.positional += left
+                    return
             else:
                 self._read_flag(word, left)
 
@@ -106,7 +169,8 @@ class _Reader:
         name, equals, value = word.partition("=")
         flag = self._known.get(name)
         if flag is None:
-            raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
+            self._read_unknown(word, left)
+            return
         if flag.value is None:
             if equals:
                 raise BadLineError(f"argument {name}: ignore implicit argument '{value}'")
@@ -129,12 +193,30 @@ class _Reader:
             values.append(left.pop(0))
         self.lists[name] = (*self.lists.get(name, ()), *values)
 
+    def _read_unknown(self, word: str, left: list[str]) -> None:
+        """Read a request for help, or several flags of one letter behind one dash."""
+        if self._kafka:
+            raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
+        if word in _HELP_FLAGS:
+            raise _HelpAsked
+        letters = [f"-{letter}" for letter in word[1:]]
+        if all(one in self._known and self._known[one].value is None for one in letters):
+            self.flags |= dict.fromkeys(letters, True)
+            return
+        name = word.partition("=")[0]
+        near = [one for one in meant(name, self._known) if name.strip("-")]
+        hint = f": did you mean {' or '.join(near)}?" if near else ""
+        raise BadLineError(f"there is no option {name}{hint}")
 
-def _check_count(command: Command, words: list[str]) -> None:
+
+def _check_count(command: Command, words: list[str], *, kafka: bool) -> None:
     least = sum(argument.nargs in ("", "+") for argument in command.arguments)
     is_open = any(argument.nargs in ("*", "+") for argument in command.arguments)
     if len(words) < least:
-        raise BadLineError("too few arguments")
+        missing = [one.name for one in command.arguments if one.nargs in ("", "+")][len(words) :]
+        raise BadLineError(
+            "too few arguments" if kafka else f"{command.name} needs {' and '.join(missing)}"
+        )
     most = len(command.arguments)
     if not is_open and len(words) > most:
         raise BadLineError(f"unrecognized arguments: '{' '.join(words[most:])}'")

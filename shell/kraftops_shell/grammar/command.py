@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
+_COUNTS = {"": "{0}", "?": "[{0}]", "*": "[{0} [{0} ...]]", "+": "{0} [{0} ...]"}
+
 
 class Values(Enum):
     """The values of an argument or flag, for completion."""
@@ -29,6 +31,9 @@ class Values(Enum):
     """Columns of the command, separated by commas."""
     CONDITION = auto()
     """A condition on columns of the command, as of `--where`."""
+    ALIASES = auto()
+    SETTINGS = auto()
+    """Settings and their values."""
     LINE = auto()
     """A command with its arguments."""
     TEXT = auto()
@@ -79,6 +84,11 @@ class Flag(NamedTuple):
     is_list: bool = False
     values: Values = Values.TEXT
 
+    @property
+    def label(self) -> str:
+        """The flag with its value, as usage and help have it."""
+        return self.name if self.value is None else f"{self.name} {self.value}"
+
 
 class Command(NamedTuple):
     """A command; *function* is `module:function` in `kraftops_shell.commands`.
@@ -111,6 +121,16 @@ class Command(NamedTuple):
     def line(self) -> str:
         """A line about the command, in our form."""
         return self.phrase or self.help
+
+    def usage_words(self, *, with_flags: bool) -> list[str]:
+        """Return the words of the usage line behind the name."""
+        flags = [f"[{flag.label}]" for flag in self.flags] if with_flags else []
+        return flags + [_COUNTS[one.nargs].format(one.name) for one in self.arguments]
+
+    @property
+    def usage(self) -> str:
+        """The usage in our form."""
+        return " ".join(["usage:", self.name, *self.usage_words(with_flags=True)])
 
 
 TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or lines of JSON.", ("text", "json"))

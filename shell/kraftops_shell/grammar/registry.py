@@ -29,6 +29,12 @@ def commands(*, kafka: bool, one_shot: bool) -> dict[str, Command]:
     }
 
 
+@cache
+def words_of_a_terminal() -> dict[str, Command]:
+    """Return the commands of ours that a terminal takes in Kafka's form, too, by name."""
+    return {command.name: command for command in COMMANDS if command.is_word}
+
+
 def _is_one_shot(command: Command, *, kafka: bool) -> bool:
     """Tell whether a command may be the only one; words of a session only in our form."""
     return command.is_one_shot and not (kafka and command.task is Task.SESSION)

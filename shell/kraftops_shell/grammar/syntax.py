@@ -1,4 +1,4 @@
-"""Lines in our form: words with quotes as in POSIX shells, and the target of the output."""
+"""Lines in our form: commands, their words with quotes as in POSIX shells, their output."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.words import Token
 
 _QUOTES = "'\""
-_SPECIAL = "|>"
+_SPECIAL = "|>;"
 _IN_DOUBLE_QUOTES = '"\\'
 """The characters that a backslash escapes between double quotes."""
 
 
 class Line(NamedTuple):
-    """A line: the words of its command, then `|`, `>` or `>>` and the rest."""
+    """A line: the words of its command, then `|`, `>`, `>>` or `;` and the rest."""
 
     tokens: list[Token]
     operator: str = ""
@@ -37,8 +37,10 @@ class Line(NamedTuple):
         return scan(self.rest).tokens[0].text if self.operator.startswith(">") else ""
 
 
-def read_line(text: str) -> Line:
-    """Return the parts of a complete line.
+def read_line(text: str) -> list[Line]:
+    """Return the commands of a complete line, with their targets; none for a comment.
+
+    All that is behind `|` belongs to the system's shell.
 
     Raises:
         BadLineError: a quote is not closed, the text before or after an operator is missing, or
@@ -46,21 +48,34 @@ def read_line(text: str) -> Line:
     """
     if "\0" in text:
         raise BadLineError("there is a NUL character in the line")
+    if text.lstrip().startswith("#"):
+        return []
+    found: list[Line] = []
+    left: str | None = text
+    while left is not None:
+        line, left = _read_command(left)
+        if line.tokens:
+            found.append(line)
+    return found
+
+
+def _read_command(text: str) -> tuple[Line, str | None]:
+    """Return the first command of a text, and the text behind its `;`, None without one."""
     line = scan(text)
     _check_quotes(line)
-    if not line.operator:
-        return line
+    if line.operator in ("", ";"):
+        return line, line.rest if line.operator else None
     if not line.tokens:
         raise BadLineError(f"there is no command before {line.operator}")
     if line.operator == "|":
         if not line.filter:
             raise BadLineError("there is no command after |")
-        return line
+        return line, None
     target = scan(line.rest)
     _check_quotes(target)
-    if len(target.tokens) != 1 or not target.tokens[0].text or target.operator:
+    if len(target.tokens) != 1 or not target.tokens[0].text or target.operator not in ("", ";"):
         raise BadLineError(f"one file, and nothing else, belongs after {line.operator}")
-    return line
+    return line, target.rest if target.operator else None
 
 
 def _check_quotes(line: Line) -> None:
@@ -71,7 +86,7 @@ def _check_quotes(line: Line) -> None:
 def scan(text: str) -> Line:
     """Return the parts of a line, or of its beginning.
 
-    Words end at blanks, `|` and `>`. All characters between single quotes are literal; between
+    Words end at blanks, `|`, `>` and `;`. All characters between single quotes are literal; between
     double quotes a backslash escapes `"` or a backslash, and elsewhere any character.
     """
     tokens: list[Token] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, Protocol, Self
 
@@ -122,6 +124,32 @@ def connect(session: Session, console: Console, outlet: Outlet) -> None:
         color=console.color,
         environment=console.environment,
     )
+
+
+@contextmanager
+def connected(session: Session, console: Console, outlet: Outlet) -> Iterator[None]:
+    """Connect a session to an outlet for a while, as `connect`, then to the one before."""
+    before = {name: getattr(session, name) for name in _OF_OUTLETS}
+    connect(session, console, outlet)
+    session.is_on_terminal = console.is_input_terminal and outlet.is_terminal
+    try:
+        with outlet:
+            yield
+    finally:
+        for name, value in before.items():
+            setattr(session, name, value)
+
+
+_OF_OUTLETS = (
+    "out",
+    "err",
+    "shown",
+    "shown_leaf",
+    "width",
+    "text_width",
+    "table_console",
+    "is_on_terminal",
+)
 
 
 def set_widths(session: Session, console: Console, *, has_columns: bool) -> None:

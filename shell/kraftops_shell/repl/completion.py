@@ -20,7 +20,7 @@ from kraftops_shell.session.session import Session
 
 _MANY = 256
 """Above this number of children, all count as directories or leaves like the first."""
-_OUR_SPECIAL = re.compile(r"([\s'\"\\|>])")
+_OUR_SPECIAL = re.compile(r"([\s'\"\\|>;])")
 _KAFKA_SPECIAL = re.compile(r"([\s'\"\\!])")
 _SOURCE = "source:"
 

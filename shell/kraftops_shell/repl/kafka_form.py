@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kraftops_shell.grammar import words
+from kraftops_shell.grammar.aliases import with_alias
 from kraftops_shell.output.outlets import set_widths
+from kraftops_shell.repl.beginning import begin
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
@@ -26,6 +28,8 @@ class KafkaShell:
         self._console = console
         console.write("[ Kafka Metadata Shell ]\n")
         session.history = History(KAFKAS_LIMIT)
+        session.run = self._run
+        begin(session, console)
         self._lines: LineReader = PlainLineReader(console, is_prompting=True, is_strict=True)
         if console.is_for_editing:
             from kraftops_shell.repl.editor import Editor
@@ -49,7 +53,13 @@ class KafkaShell:
         if session.history.add(expanded_line):
             self._lines.keep(expanded_line)
         set_widths(session, console, has_columns=console.is_for_editing)
-        run_line(session, words.words(expanded_line))
+        self._run(expanded_line)
+
+    def _run(self, line: str) -> int:
+        """Run a line, on a terminal with aliases of ours at its beginning."""
+        if self._session.is_on_terminal:
+            line = with_alias(line, self._session.settings.aliases)
+        return run_line(self._session, words.words(line))
 
     def interrupted(self, *, is_reading: bool) -> None:
         """Go on if lines are edited; end the session otherwise."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kraftops.errors import KraftopsError
 from kraftops_shell.grammar import syntax
+from kraftops_shell.grammar.aliases import with_aliases
 from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.paths import escaped
-from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connect
+from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connected
 from kraftops_shell.output.programs import ProgramOutlet
+from kraftops_shell.repl.beginning import begin
+from kraftops_shell.repl.errors import print_error
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
@@ -38,7 +42,10 @@ class OurShell:
         self._file = file
         self._worst = OK
         self._pager: str | None = None
+        self._count = 0
         self._is_on_terminal = console.is_input_terminal and console.is_output_terminal
+        session.run = self._run
+        begin(session, console)
         if self._is_on_terminal:
             console.write(_WELCOME)
         self._lines: LineReader = PlainLineReader(console, is_prompting=self._is_on_terminal)
@@ -60,6 +67,9 @@ class OurShell:
 
     def read(self) -> str:
         """Return the next line; errors as `LineReader.read`."""
+        if not self._is_on_terminal:
+            self._count += 1
+            self._session.place = f"standard input:{self._count}: "
         path = "/" + "/".join(map(escaped, self._session.working))
         try:
             return self._lines.read(f"{self._session.prompt_prefix}{self._console.shown(path)}> ")
@@ -69,11 +79,10 @@ class OurShell:
             raise
 
     def run_line(self, line: str) -> None:
-        """Run a line.
+        """Run a line, and print its errors.
 
         Raises:
-            KraftopsError: the source cannot be read any more, or a file cannot be written.
-            OSError: another file, which the error names, or standard output cannot be written.
+            OSError: standard output cannot be written.
         """
         if self._session.history.add(line) and self._console.is_for_editing:
             self._lines.keep(line.strip())
@@ -81,9 +90,7 @@ class OurShell:
                 self._file.add(line.strip())
         code = FAILED
         try:
-            code = self._run(syntax.read_line(line))
-        except BadLineError as error:
-            self._console.error(str(error))
+            code = self._run(line)
         finally:
             self._worst = max(self._worst, code)
 
@@ -94,13 +101,32 @@ class OurShell:
         if not (is_reading and self._console.is_for_editing):
             self._console.write("\n")
 
-    def _run(self, line: syntax.Line) -> int:
-        if not line.words:
-            return OK
-        outlet = self._outlet(line)
-        connect(self._session, self._console, outlet)
+    def _run(self, text: str) -> int:
+        """Run the commands of a text; return the highest exit code."""
+        try:
+            lines = syntax.read_line(with_aliases(text, self._session.settings.aliases))
+        except BadLineError as error:
+            self._session.print_error(str(error))
+            return FAILED
         code = OK
-        with outlet:
+        for line in lines:
+            if not self._session.is_over:
+                code = max(code, self._run_or_print_error(line))
+        return code
+
+    def _run_or_print_error(self, line: syntax.Line) -> int:
+        try:
+            return self._run_command(line)
+        except (KraftopsError, OSError) as error:
+            print_error(self._session, self._console, error)
+            return FAILED
+
+    def _run_command(self, line: syntax.Line) -> int:
+        if self._session.scripts and not (line.file or line.filter):
+            return run_line(self._session, line.words)  # where the output of the script goes
+        code = OK
+        outlet = self._outlet(line)
+        with connected(self._session, self._console, outlet):
             code = run_line(self._session, line.words)
         return max(code, outlet.code)
 

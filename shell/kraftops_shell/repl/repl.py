@@ -6,6 +6,7 @@ import gc
 from typing import Protocol
 
 from kraftops.errors import KraftopsError
+from kraftops_shell.repl.errors import print_error
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
@@ -65,22 +66,6 @@ def run_shell(shell: Shell, session: Session, console: Console) -> int:
             console.flush()
         except KeyboardInterrupt:
             shell.interrupted(is_reading=False)
-        except KraftopsError as error:
-            _print_error(console, error, error.message, error.hint)
-        except OSError as error:
-            if not error.filename:
-                raise  # of standard output: no more can be printed
-            _print_error(console, error, f"{error.filename}: {error.strerror}", None)
+        except (KraftopsError, OSError) as error:
+            print_error(session, console, error)
     return shell.code
-
-
-def _print_error(console: Console, error: Exception, message: str, hint: str | None) -> None:
-    if console.is_debugging:
-        import traceback
-
-        for line in "".join(traceback.format_exception(error)).splitlines():
-            console.error(line)
-        return
-    console.error(message)
-    if hint:
-        console.error(f"hint: {hint}")

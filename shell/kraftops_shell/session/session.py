@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
 from kraftops_shell.grammar.paths import Match, matches
-from kraftops_shell.grammar.registry import commands
+from kraftops_shell.grammar.registry import commands, words_of_a_terminal
+from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
+
+if TYPE_CHECKING:
+    from kraftops_shell.session.settings_file import SettingsFile
 
 OK, FAILED = 0, 1
 
@@ -51,6 +57,19 @@ class Session:
     working: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     is_over: bool = False
+    console: Console | None = None
+    """The console of an interactive session."""
+    is_on_terminal: bool = False
+    """Whether a person types the lines and reads the output of the present command."""
+    settings: Settings = field(default_factory=Settings)
+    settings_file: SettingsFile | None = None
+    """The file that keeps them for later sessions."""
+    run: Callable[[str], int] = field(default=lambda _: OK)
+    """Runs a line as if it were typed, without the history; returns its exit code."""
+    scripts: list[str] = field(default_factory=list)
+    """Files whose lines are run."""
+    place: str = ""
+    """Name and line of a script, before errors."""
     first_error: str | None = None
     """Why the present line failed, if it did."""
 
@@ -64,13 +83,18 @@ class Session:
         """The commands of this session by name."""
         return commands(kafka=self.is_kafka, one_shot=self.is_one_shot)
 
-    def print_error(self, message: str) -> None:
-        """Print that a part of a command failed."""
+    @property
+    def words(self) -> dict[str, Command]:
+        """The commands of ours that Kafka's form takes in this session, by name."""
+        return words_of_a_terminal() if self.is_kafka and self.is_on_terminal else {}
+
+    def print_error(self, message: str, usage: str = "") -> None:
+        """Print that a part of a command failed, and perhaps the usage of the command."""
         self.first_error = self.first_error or message
-        if self.is_kafka:
-            self.line(message)
-        else:
-            self.err(message)
+        show = self.line if self.is_kafka else self.err
+        show(f"{self.place}{message}")
+        if usage:
+            show(usage)
 
     def line(self, text: str) -> None:
         """Print a line of text from data."""

@@ -167,15 +167,14 @@ def test_failed_command_is_a_line_of_error_and_a_code() -> None:
     done = ours(stdin="cat /nope\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["cat: /nope: No such file or directory."]
+    assert done.errors == ["standard input:1: cat: /nope: No such file or directory."]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("ls 'a", "there is no closing '"),
-        ("bogus", "invalid choice: 'bogus' (choose from "),
-        ("ls --bogus", "unrecognized arguments: '--bogus'"),
+        ("bogus", "there is no command bogus; help shows the commands"),
         ("ls /image/{a", "ls: /image/{a: no such file or directory."),
         ("ls |", "there is no command after |"),
         ("history x", "argument numEntriesToShow: could not convert 'x' to Integer"),
@@ -186,7 +185,15 @@ def test_bad_lines_are_one_line_of_error(line: str, reason: str) -> None:
 
     assert (done.code, done.text) == (1, "/\n")
     assert len(done.errors) == 1
-    assert done.errors[0].startswith(reason)
+    assert done.errors[0].startswith(f"standard input:1: {reason}")
+
+
+def test_words_that_a_command_does_not_take_have_its_usage() -> None:
+    done = ours(stdin="pwd\nls --srot natural\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n/\n")
+    assert done.errors[0] == "standard input:2: there is no option --srot: did you mean --sort?"
+    assert done.errors[1].startswith("usage: ls [-l] ")
 
 
 def test_findings_of_a_command_win() -> None:
@@ -253,7 +260,7 @@ def test_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = ours(stdin="ls > /nowhere/x\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["cannot write /nowhere/x: No such file or directory"]
+    assert done.errors == ["standard input:1: cannot write /nowhere/x: No such file or directory"]
 
 
 @pytest.mark.parametrize("line", ["ls > /dev/full", "tree / > /dev/full"])
@@ -262,7 +269,7 @@ def test_full_disk_is_one_line(line: str) -> None:
     done = ours(stdin=f"{line}\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["cannot write /dev/full: No space left on device"]
+    assert done.errors == ["standard input:1: cannot write /dev/full: No space left on device"]
 
 
 def test_kafkas_form_has_no_redirection(tmp_path: Path) -> None:

@@ -22,14 +22,14 @@ from kraftops_shell.grammar.syntax import read_line, scan
         pytest.param(r"cat a\\/b\ c", ["cat", r"a\/b c"], id="backslashes"),
         pytest.param("cat a\\", ["cat", "a\\"], id="backslash at the end"),
         pytest.param("grep 'a|b>c' \"d|e\"", ["grep", "a|b>c", "d|e"], id="operators in quotes"),
-        pytest.param("ls $HOME;x !1 #a", ["ls", "$HOME;x", "!1", "#a"], id="no others"),
+        pytest.param("ls $HOME\\;x !1 #a", ["ls", "$HOME;x", "!1", "#a"], id="no others"),
     ],
 )
 def test_words_are_those_of_other_shells(line: str, words: list[str]) -> None:
     found = read_line(line)
 
-    assert found.words == words
-    assert not found.operator
+    assert [one.words for one in found] == ([words] if words else [])
+    assert not any(one.operator for one in found)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,34 @@ def test_words_are_those_of_other_shells(line: str, words: list[str]) -> None:
     ],
 )
 def test_output_goes_elsewhere(line: str, words: list[str], program: str, file: str) -> None:
-    found = read_line(line)
+    (found,) = read_line(line)
 
     assert (found.words, found.filter, found.file) == (words, program, file)
 
 
 def test_one_sign_replaces_and_two_add() -> None:
-    assert read_line("ls > a").operator == ">"
-    assert read_line("ls >> a").operator == ">>"
+    assert read_line("ls > a")[0].operator == ">"
+    assert read_line("ls >> a")[0].operator == ">>"
+
+
+@pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        ("pwd; ls /", [["pwd"], ["ls", "/"]]),
+        (";; pwd;;", [["pwd"]]),
+        ("ls ';' \\;", [["ls", ";", ";"]]),
+        ("ls > a; pwd", [["ls"], ["pwd"]]),
+        ("ls | head; pwd", [["ls"]]),
+        ("# pwd; ls", []),
+        ("  #", []),
+    ],
+)
+def test_semicolons_separate_commands(line: str, commands: list[list[str]]) -> None:
+    assert [one.words for one in read_line(line)] == commands
+
+
+def test_command_behind_a_file_is_no_part_of_its_name() -> None:
+    assert [one.file for one in read_line("ls > a; pwd")] == ["a", ""]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def texts(before: str, *working: str, kafka: bool = False) -> list[str]:
         ("ls //image//pro", ["ls //image//provenance "]),
         ("ls /i*/to", ["ls /i*/topics/"]),
         ("cd im x", []),
-        ("man l", ["man ls "]),
+        ("man tr", ["man tree "]),
         ("history 1", []),
         ("pwd ", []),
     ],

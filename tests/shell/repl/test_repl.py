@@ -114,7 +114,8 @@ def test_session_continues_after_an_error_of_the_library(
     code = run(talk)
 
     assert code == (0 if run is Talk.kafkas else 1)
-    assert talk.err == ["x has changed", "hint: look again"]
+    place = "" if run is Talk.kafkas else "standard input:1: "
+    assert talk.err == [f"{place}x has changed", "hint: look again"]
     assert "image\nlocal\n" in talk.out
 
 
@@ -123,7 +124,7 @@ def test_session_continues_after_an_error_about_a_file(monkeypatch: pytest.Monke
     talk = Talk("pwd\n", "ls /image\n")
 
     assert talk.ours() == 1
-    assert talk.err == ["out.json: No space left on device"]
+    assert talk.err == ["standard input:1: out.json: No space left on device"]
     assert talk.out.text == "a\nb\n"
 
 

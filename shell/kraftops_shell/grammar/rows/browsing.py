@@ -81,11 +81,13 @@ that only a snapshot has, without the log before it, counts at the snapshot's en
         (Argument("targets", "*", "The metadata node paths to list."),),
         flags=(
             Flag("-l", None, "Show type, size, offset and time of the last change."),
+            Flag("-a", None, "Show all nodes, as ls always does."),
             Flag(
                 "--sort", "name|natural", "Sort by text, or numbers by value.", ("name", "natural")
             ),
         ),
         is_kafkas=True,
+        is_word=True,
         details="""\
 A node is a directory, or a leaf with a value. The size of a leaf is the number of bytes of its
 JSON, the size of a directory the number of its children; the last change of a directory is the

@@ -2,9 +2,47 @@
 
 from __future__ import annotations
 
-from kraftops_shell.grammar.command import Argument, Command, Task, Values
+from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
+from kraftops_shell.grammar.rows import browsing
+
+_LS = next(row for row in browsing.ROWS if row.name == "ls")
 
 ROWS: tuple[Command, ...] = (
+    Command(
+        "?",
+        "Show commands by task, or explain one: help.",
+        "words.help:show_help",
+        (Argument("topic", "?", "A command or a task.", Values.HELP),),
+        is_one_shot=False,
+        examples=(("?", "the commands by task"),),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "alias",
+        "Show aliases, or name a line.",
+        "words.settings:alias",
+        (Argument("NAME=LINE", "*", "The name, and the line that it stands for.", Values.LINE),),
+        is_one_shot=False,
+        details="""\
+An alias stands at the beginning of a command. On a terminal it is kept for later sessions; scripts
+have only aliases of their own.""",
+        examples=(
+            ("alias un='ls /image/topics/byState/underReplicated'", "un lists these topics"),
+            ("alias", "all aliases"),
+        ),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "clear",
+        "Clear the terminal.",
+        "words.short:clear",
+        is_one_shot=False,
+        examples=(("clear", "an empty screen, as Ctrl-L"),),
+        task=Task.SESSION,
+        is_word=True,
+    ),
     Command(
         "exit",
         "Exit the metadata shell.",
@@ -13,16 +51,20 @@ ROWS: tuple[Command, ...] = (
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Leave the shell.",
-        examples=(("exit", "leave, as Ctrl-D does"),),
+        examples=(("exit", "leave, as quit and Ctrl-D do"),),
     ),
     Command(
         "help",
         "Display this help message.",
-        "manual:show_help",
+        "words.help:show_help",
+        (Argument("topic", "?", "A command or a task.", Values.HELP, is_ours=True),),
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Show commands by task, or explain one.",
-        examples=(("help time", "the commands of a task"),),
+        details="""\
+Tasks are look, cluster, risk, search, time, check and session; combine explains |, >, @ and ;, keys
+the keys of the line. COMMAND --help explains a command, too.""",
+        examples=(("help time", "the commands of a task"), ("help find", "all about find")),
     ),
     Command(
         "history",
@@ -35,6 +77,18 @@ ROWS: tuple[Command, ...] = (
         phrase="Show the lines that were entered.",
         examples=(("history 20", "the last 20 lines"),),
     ),
+    _LS._replace(
+        name="ll",
+        help="List nodes with details: ls -l.",
+        function="words.short:ll",
+        flags=tuple(flag for flag in _LS.flags if flag.name != "-l"),
+        is_one_shot=False,
+        is_kafkas=False,
+        details="",
+        examples=(("ll /image/topics/byName", "topics and their last changes"),),
+        phrase="",
+        is_word=True,
+    ),
     Command(
         "man",
         "Show the help text for a specific command.",
@@ -44,5 +98,65 @@ ROWS: tuple[Command, ...] = (
         task=Task.SESSION,
         phrase="Explain a command.",
         examples=(("man find", "all about find"),),
+    ),
+    Command(
+        "quit",
+        "Leave the shell: exit.",
+        "control:leave",
+        is_one_shot=False,
+        examples=(("quit", "leave, as exit and Ctrl-D do"),),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "set",
+        "Show settings, or change one.",
+        "words.settings:set_command",
+        (
+            Argument("NAME", "?", "The setting.", Values.SETTINGS),
+            Argument("VALUE", "?", "Its value.", Values.SETTINGS),
+        ),
+        is_one_shot=False,
+        details="""\
+On a terminal a setting is kept for later sessions. Where no editing-mode is set, it is that of
+readline's configuration (~/.inputrc).""",
+        examples=(("set", "all settings"), ("set editing-mode vi", "keys of vi")),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "source",
+        "Run the lines of a file.",
+        "words.scripts:source",
+        (Argument("FILE", "", "The file; a line with # is a comment.", Values.FILES),),
+        is_one_shot=False,
+        details="""\
+Errors name file and line, and the next line is run. The exit code is the highest of its
+commands.""",
+        examples=(("source checks.txt", "the lines of a file"),),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "unalias",
+        "Remove an alias.",
+        "words.settings:unalias",
+        (Argument("NAME", "", "The alias.", Values.ALIASES),),
+        is_one_shot=False,
+        examples=(("unalias un", "no longer an alias"),),
+        task=Task.SESSION,
+        is_word=True,
+    ),
+    Command(
+        "watch",
+        "Run a command again and again.",
+        "words.scripts:watch",
+        (Argument("COMMAND", "+", "The command and its arguments.", Values.LINE),),
+        (Flag("-n", "SECONDS", "Wait this long between two runs; 2 if it is not given."),),
+        is_one_shot=False,
+        details="Ctrl-C or q ends it. With --follow, each run shows the newest state.",
+        examples=(("watch -n 5 summary", "the health, every 5 seconds"),),
+        task=Task.SESSION,
+        is_word=True,
     ),
 )

@@ -1,0 +1,1 @@
+"""Words of a session: scripts, repetition, settings, the terminal."""

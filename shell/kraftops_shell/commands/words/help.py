@@ -1,0 +1,125 @@
+"""The command help: commands by task, with examples, and what combines them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kraftops_shell.commands.manual import print_commands, print_manual
+from kraftops_shell.grammar.arguments import BadLineError, Call
+from kraftops_shell.grammar.command import Command, Task
+from kraftops_shell.grammar.nearest import meant
+from kraftops_shell.session.session import Session
+from kraftops_terminal.widths import width_of_text
+
+_GAP = 2
+_WIDEST = 44
+"""Examples that are wider have their meaning on the next line."""
+_NARROWEST = 24
+"""Least width of a meaning beside its example."""
+COMBINE = "combine"
+KEYS = "keys"
+_PARTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
+    COMBINE: (
+        "Combine",
+        (
+            ("ls /image | wc -l", "| hands the output to a program"),
+            ("export /image > all.json", "> writes it to a file, >> adds to one"),
+            ("diff @4000 @2h", "@ is the state at an offset, a time, or a time ago"),
+            ("cd /image; ls", "; separates commands"),
+            ("ls '/image/topics/byName/a;b'", "quotes and \\ keep signs and blanks as they are"),
+            ("ls /image/topics/byName/orders*", "* any text, ? one character, {a,b} either"),
+        ),
+    ),
+    KEYS: (
+        "Keys",
+        (
+            ("Tab", "complete; the menu shows what may follow"),
+            ("Right, End", "take the grey suggestion, an earlier line"),
+            ("Up, Ctrl-R", "earlier lines, and search in them"),
+            ("Ctrl-T", "search a path by some of its letters"),
+            ("Ctrl-C, Ctrl-D", "leave the line, leave the shell"),
+            ("set editing-mode vi", "keys of vi instead of emacs"),
+        ),
+    ),
+}
+
+
+def topics() -> tuple[str, ...]:
+    """Return what help explains besides commands."""
+    return (*(task.word for task in Task), *_PARTS)
+
+
+def show_help(session: Session, call: Call) -> None:
+    """Print an overview, a task, or a manual; in Kafka's form, the list of Kafka's shell."""
+    if not call.words:
+        if session.is_kafka:
+            print_commands(session)
+        else:
+            _print_overview(session)
+        return
+    topic = call.words[0]
+    known = {**session.commands, **session.words}
+    task = next((one for one in Task if one.word == topic), None)
+    if topic in known:
+        print_manual(session, known[topic])
+    elif task:
+        _print_task(session, task)
+    elif topic in _PARTS:
+        _print(session, *_PARTS[topic])
+    else:
+        near = meant(topic, {**known, **dict.fromkeys(topics())})
+        hint = f": did you mean {' or '.join(near)}?" if near else f" ({', '.join(topics())})"
+        raise BadLineError(f"help: there is no command or task {topic}{hint}")
+
+
+def _print_overview(session: Session) -> None:
+    for task in Task:
+        rows = [command.examples[0] for command in _of(session, task)]
+        _print(session, f"{task.title} (help {task.word})", rows)
+    for part, (title, parts) in _PARTS.items():
+        _print(session, f"{title} (help {part})", parts)
+    session.out("help COMMAND explains one of them.\n")
+
+
+def _print_task(session: Session, task: Task) -> None:
+    _print(session, task.title, [(one.name, one.line) for one in _of(session, task)])
+    _print(session, "Examples", [row for one in _of(session, task) for row in one.examples])
+    session.out("help COMMAND explains one of them.\n")
+
+
+def _of(session: Session, task: Task) -> Iterator[Command]:
+    known = {**session.commands, **session.words}
+    return (known[name] for name in sorted(known) if known[name].task is task)
+
+
+def _print(session: Session, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Print a title and rows of an example and its meaning, beside it or below."""
+    rows = list(rows)
+    if not rows:
+        return
+    widths = [width for line, _ in rows if (width := width_of_text(line)) <= _WIDEST]
+    column = max(widths, default=0) + 2 * _GAP
+    if session.text_width - column < _NARROWEST:
+        column = 0
+    session.out(f"{title}\n")
+    for line, meaning in rows:
+        below = " " * (column or 3 * _GAP)
+        room = session.text_width - len(below) - 1
+        first, *others = _folded(meaning, room)
+        begin = f"{'':{_GAP}}{line}"
+        if column and len(begin) + _GAP <= column:
+            session.out(f"{begin:<{column}}{first}\n")
+        else:
+            session.out(f"{begin}\n{below}{first}\n")
+        session.out("".join(f"{below}{other}\n" for other in others))
+    session.out("\n")
+
+
+def _folded(text: str, room: int) -> list[str]:
+    """Return a text in lines that fit, but for words that are wider."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return lines

@@ -1,0 +1,42 @@
+"""The word that was meant by one that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def meant(word: str, known: Iterable[str]) -> list[str]:
+    """Return the known words that begin with *word*, else those at the least distance, sorted.
+
+    A word of up to 3 letters may have 1 mistake, others 2; a letter too much or too few, another
+    letter, or two letters in the wrong order is a mistake.
+    """
+    words = sorted(known)
+    begun = [one for one in words if word and one.startswith(word)]
+    if begun:
+        return begun
+    most = 1 if len(word) <= _SHORT else 2
+    near = {
+        one: distance(word, one)
+        for one in words
+        if abs(len(one) - len(word)) <= most and len(word) > 1
+    }
+    least = min(near.values(), default=most + 1)
+    return [one for one, steps in near.items() if steps == least <= most]
+
+
+_SHORT = 3
+
+
+def distance(one: str, other: str) -> int:
+    """Return the number of mistakes between two words (optimal string alignment)."""
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        present = [row]
+        for column, its in enumerate(other, 1):
+            cost = min(last[column] + 1, present[-1] + 1, last[column - 1] + (letter != its))
+            is_swap = before and column > 1 and letter == other[column - 2] and one[row - 2] == its
+            present.append(min(cost, before[column - 2] + 1) if is_swap else cost)
+        before, last = last, present
+    return last[-1]
