@@ -125,8 +125,6 @@ def _read(
         _check_count(command, reader.positional, kafka=kafka)
     except _HelpAsked:
         return _manual(command, known)
-    except BadLineError as error:
-        raise error if kafka else BadLineError(str(error), command.usage) from None
     return Call(command, tuple(reader.positional), reader.flags, reader.lists)
 
 
@@ -147,6 +145,7 @@ class _Reader:
         self.lists: dict[str, tuple[str, ...]] = {}
         self._known = {} if kafka else {flag.name: flag for flag in command.flags}
         self._kafka = kafka
+        self._usage = command.usage
         self._has_line = any(one.values is Values.LINE for one in command.arguments)
 
     def read(self, left: list[str]) -> None:
@@ -206,7 +205,7 @@ class _Reader:
         name = word.partition("=")[0]
         near = [one for one in meant(name, self._known) if name.strip("-")]
         hint = f": did you mean {' or '.join(near)}?" if near else ""
-        raise BadLineError(f"there is no option {name}{hint}")
+        raise BadLineError(f"there is no option {name}{hint}", self._usage)
 
 
 def _check_count(command: Command, words: list[str], *, kafka: bool) -> None:
@@ -214,9 +213,10 @@ def _check_count(command: Command, words: list[str], *, kafka: bool) -> None:
     is_open = any(argument.nargs in ("*", "+") for argument in command.arguments)
     if len(words) < least:
         missing = [one.name for one in command.arguments if one.nargs in ("", "+")][len(words) :]
-        raise BadLineError(
-            "too few arguments" if kafka else f"{command.name} needs {' and '.join(missing)}"
-        )
+        if kafka:
+            raise BadLineError("too few arguments")
+        raise BadLineError(f"{command.name} needs {' and '.join(missing)}", command.usage)
     most = len(command.arguments)
     if not is_open and len(words) > most:
-        raise BadLineError(f"unrecognized arguments: '{' '.join(words[most:])}'")
+        usage = "" if kafka else command.usage
+        raise BadLineError(f"unrecognized arguments: '{' '.join(words[most:])}'", usage)
