@@ -34,7 +34,7 @@ def lines_of_sources(run: Run) -> Iterator[RecordLine]:
     for path in plan.paths:
         query, part = plan.query_of(path), ByteRange(path)
         try:
-            head = file_head(part, report) if query.output_format.is_text else b""
+            head = file_head(part, query, report) if query.output_format.is_text else b""
             yield from record_lines(part, query, report, head)
         except (SourceError, UsageError) as error:
             report.refusal(error)

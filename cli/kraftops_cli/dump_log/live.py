@@ -121,7 +121,7 @@ def _lines(run: Run, parts: Iterator[_LivePart]) -> Iterator[RecordLine]:
     head = b""
     for part, query, _ in parts:
         if query.output_format.is_text and not part.start:
-            head = file_head(part, run.report)
+            head = file_head(part, query, run.report)
         yield from record_lines(part, query, run.report, head)
         run.flush_report()
 

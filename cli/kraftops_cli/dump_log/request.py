@@ -327,5 +327,6 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
         decoder=decoders[0] if decoders else None,
         key_decoder=classes["key_decoder_class"],
         value_decoder=classes["value_decoder_class"],
+        is_one_line=ctx.obj.is_escaping and options["output"] is None,
         **values,
     )

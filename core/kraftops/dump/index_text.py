@@ -43,10 +43,10 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
     with LogFile(name.sibling(FileKind.LOG)) as log, LogFile(path) as file:
         index = OffsetIndex(file, base_offset)
         if not len(index):
-            yield f"{path} is empty.\n"
+            yield f"{query.shown(path)} is empty.\n"
             return
         if query.index_sanity_check:
-            yield from _checked_offset_index(path, index, report)
+            yield from _checked_offset_index(path, index, query, report)
             return
         _check_end(path, index, query, report)
         is_unused = query.check and index.is_unused
@@ -102,7 +102,9 @@ class _OffsetCheck:
         )
 
 
-def _checked_offset_index(path: str, index: OffsetIndex, report: Report) -> Iterator[str]:
+def _checked_offset_index(
+    path: str, index: OffsetIndex, query: Query, report: Report
+) -> Iterator[str]:
     """Check an offset index as a server does when it starts."""
     last, base_offset = index.last().offset, index.base_offset
     if last < base_offset:
@@ -111,7 +113,7 @@ def _checked_offset_index(path: str, index: OffsetIndex, report: Report) -> Iter
     elif index.left_over:
         report.failure(path, len(index) * 8, f"{index.left_over} bytes are no entry")
     else:
-        yield f"{path} passed sanity check.\n"
+        yield f"{query.shown(path)} passed sanity check.\n"
 
 
 def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
@@ -119,7 +121,7 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
     with LogFile(name.sibling(FileKind.LOG)) as log, LogFile(path) as file:
         index = TimeIndex(file, base_offset)
         if query.index_sanity_check:
-            yield from _checked_time_index(path, index, report)
+            yield from _checked_time_index(path, index, query, report)
             return
         _check_end(path, index, query, report)
         is_unused = query.check and index.is_unused
@@ -147,7 +149,7 @@ def _check_end(
         report.finding(path, position, f"{index.left_over} bytes are no entry")
 
 
-def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator[str]:
+def _checked_time_index(path: str, index: TimeIndex, query: Query, report: Report) -> Iterator[str]:
     """Check a time index as a server does when it starts."""
     end = len(index) * 12
     if len(index) and index.last().timestamp < index.first().timestamp:
@@ -159,7 +161,7 @@ def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator
     elif index.left_over:
         report.failure(path, end, f"{index.left_over} bytes are no entry")
     else:
-        yield f"{path} passed sanity check.\n"
+        yield f"{query.shown(path)} passed sanity check.\n"
 
 
 def _check_time(

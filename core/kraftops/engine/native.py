@@ -168,6 +168,7 @@ def _description(request: Request) -> dict[str, Any]:
         "skip_invalid": query.skip_invalid,
         "chosen": request.is_chosen,
         "marks": request.marks,
+        "is_one_line": query.is_one_line,
         "file": origin.file.encode(),
         "log": None if origin.topic is None else (origin.topic.encode(), origin.partition),
         "columns": [name for name in COLUMNS if name in columns],

@@ -25,7 +25,8 @@ class Query:
     and values. *dialect* is the dialect of the metadata log, *form* a name in
     `kraftops.query.formats`. *columns* are the columns that are read; None is all.
     *inflation_limit* is the limit of a batch's inflated bytes; None is the decoder's limit. With
-    *skip_invalid*, batches whose checksum does not match are left out.
+    *skip_invalid*, batches whose checksum does not match are left out. With *is_one_line*, ends of
+    lines in the keys and values of Kafka's text are shown as escapes, as a terminal needs it.
     """
 
     decoder: str | None = None
@@ -44,6 +45,7 @@ class Query:
     salvage: bool = False
     skip_invalid: bool = False
     check: bool = False
+    is_one_line: bool = False
     filter: Filter = field(default_factory=Filter)
     columns: frozenset[str] | None = None
 
@@ -60,6 +62,10 @@ class Query:
     def output_format(self) -> Format:
         """The format of the output."""
         return FORMATS[self.form]
+
+    def shown(self, text: str) -> str:
+        """Return a text from data as Kafka's text has it: with *is_one_line*, on one line."""
+        return text.replace("\n", "\\n") if self.is_one_line else text
 
     @property
     def notes_crc(self) -> bool:

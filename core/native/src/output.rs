@@ -56,6 +56,22 @@ impl Encoding {
     }
 }
 
+/// Append a value; on one line, ends of lines in it are escapes.
+#[inline]
+fn put_value(out: &mut Vec<u8>, encoding: Encoding, raw: &[u8], is_one_line: bool) {
+    let start = out.len();
+    encoding.put(out, raw);
+    if is_one_line && out.get(start..).is_some_and(|text| text.contains(&b'\n')) {
+        let text = out.split_off(start);
+        for byte in text {
+            match byte {
+                b'\n' => out.extend_from_slice(b"\\n"),
+                byte => out.push(byte),
+            }
+        }
+    }
+}
+
 /// A long value that is still to be written at *at* of a line.
 struct LongValue {
     at: usize,
@@ -81,12 +97,15 @@ pub struct Output {
     rest: Option<UnfinishedLine>,
     /// Whether lines are written in one piece.
     is_whole: bool,
+    /// Whether ends of lines in values are written as escapes.
+    is_one_line: bool,
 }
 
 impl Output {
-    pub fn new(is_whole: bool) -> Self {
+    pub fn new(is_whole: bool, is_one_line: bool) -> Self {
         Output {
             is_whole,
+            is_one_line,
             ..Output::default()
         }
     }
@@ -95,14 +114,14 @@ impl Output {
     #[inline]
     pub fn value(&mut self, encoding: Encoding, raw: &[u8], records: &[u8]) {
         if raw.len() <= LONG || self.is_whole {
-            return encoding.put(&mut self.bytes, raw);
+            return self.put(encoding, raw);
         }
         let start = (raw.as_ptr() as usize).wrapping_sub(records.as_ptr() as usize);
         if records
             .get(start..start.saturating_add(raw.len()))
             .is_none()
         {
-            return encoding.put(&mut self.bytes, raw);
+            return self.put(encoding, raw);
         }
         self.long_value(encoding, None, start..start + raw.len());
     }
@@ -112,9 +131,14 @@ impl Output {
     pub fn rendered(&mut self, encoding: Encoding, part: Part, scratch: &Scratch) {
         let text = scratch.part(part);
         if text.len() <= LONG || self.is_whole {
-            return encoding.put(&mut self.bytes, text);
+            return self.put(encoding, text);
         }
         self.long_value(encoding, Some(part), 0..text.len());
+    }
+
+    #[inline]
+    fn put(&mut self, encoding: Encoding, raw: &[u8]) {
+        put_value(&mut self.bytes, encoding, raw, self.is_one_line);
     }
 
     fn long_value(&mut self, encoding: Encoding, part: Option<Part>, range: Range<usize>) {
@@ -180,9 +204,13 @@ impl Output {
                 .map_or(records, |part| rest.scratch.part(part));
             let raw = whole.get(long_value.range.clone()).unwrap_or(b"");
             let size = long_value.encoding.piece_size(raw);
-            long_value
-                .encoding
-                .put(&mut self.bytes, raw.get(..size).unwrap_or(b""));
+            let piece = raw.get(..size).unwrap_or(b"");
+            put_value(
+                &mut self.bytes,
+                long_value.encoding,
+                piece,
+                self.is_one_line,
+            );
             long_value.range.start += size;
             if long_value.range.is_empty() {
                 rest.current = rest.long_values.next();

@@ -68,6 +68,7 @@ fn compile_scan(
         skip_invalid: flag("skip_invalid")?,
         is_chosen: flag("chosen")?,
         marks: flag("marks")?,
+        is_one_line: flag("is_one_line")? && form == OutputForm::Text,
         origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
         needs_values: form != OutputForm::Columns
             || check

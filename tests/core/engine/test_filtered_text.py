@@ -212,7 +212,7 @@ def test_units_of_a_batch_share_its_line() -> None:
     asked = query("metadata", types=frozenset({"partition"}))
 
     part = ByteRange(str(path))
-    found = list(record_lines(part, asked, Report(), file_head(part, Report())))
+    found = list(record_lines(part, asked, Report(), file_head(part, asked, Report())))
 
     assert len(found) > 3
     assert {unit.file for unit in found} == {f"Dumping {path}\nLog starting offset: 0\n".encode()}

@@ -36,6 +36,7 @@ def query_of(rng: Random, kind: Kind, rows: Sequence[Mapping[str, Any]] = ()) ->
         show_secrets=rng.random() < 0.3,
         salvage=rng.random() < 0.15,
         skip_invalid=rng.random() < 0.2,
+        is_one_line=rng.random() < 0.3,
         check=rng.random() < 0.3,
         filter=filter_of(rng, kind, rows) if rng.random() < 0.6 else Filter(),
         columns=names,

@@ -68,7 +68,7 @@ class PartPrinter:
                 yield from self._chosen(part, report)
             elif Request(part.path, query).is_chosen:
                 if not part.start:
-                    yield file_head(part, report)
+                    yield file_head(part, query, report)
                 yield from self._chosen(part, report)
             else:
                 yield from self._whole(part, report)
@@ -88,7 +88,7 @@ class PartPrinter:
         """Yield Kafka's text of a byte range with all its batches."""
         path, is_first = part.path, not part.start
         if is_first:
-            yield f"Dumping {path}\n".encode("utf-8", "surrogateescape")
+            yield _dumping_line(path, self._query)
         name = file_name(path)
         if name is None:
             report.ignored(path)
@@ -162,9 +162,13 @@ class PartPrinter:
             self._log = None
 
 
-def file_head(part: ByteRange, report: Report) -> bytes:
+def _dumping_line(path: str, query: Query) -> bytes:
+    return f"Dumping {query.shown(path)}\n".encode("utf-8", "surrogateescape")
+
+
+def file_head(part: ByteRange, query: Query, report: Report) -> bytes:
     """Return the lines about a file, before its batches."""
-    first = f"Dumping {part.path}\n".encode("utf-8", "surrogateescape")
+    first = _dumping_line(part.path, query)
     name = file_name(part.path)
     if name is None or not name.has_records or name.is_stdin:
         return first

@@ -6,7 +6,7 @@ in the text, headers decide which batches have a line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kraftops.engine.reference.batch_line import (
@@ -117,6 +117,8 @@ class TextScan:
     def _record_line(self, line: str | Iterator[str]) -> Iterator[None]:
         """Write the line of a record; pause when the call should end."""
         out = self._out
+        if self._query.is_one_line:
+            line = _on_one_line(line, self._query.shown)
         if isinstance(line, str):
             out.line(line)
         else:
@@ -275,6 +277,21 @@ def _control_text(record: Record) -> str:
     refuse_large(record)
     _, _, key, value, _ = whole_record(record)
     return control_text(key, value)
+
+
+def _on_one_line(line: str | Iterator[str], shown: Callable[[str], str]) -> str | Iterator[str]:
+    """Return a line with the ends of lines in its keys and values as escapes."""
+    if isinstance(line, str):
+        return shown(line.removesuffix("\n")) + "\n"
+    return _pieces_on_one_line(line, shown)
+
+
+def _pieces_on_one_line(pieces: Iterator[str], shown: Callable[[str], str]) -> Iterator[str]:
+    piece = next(pieces)
+    for following in pieces:
+        yield shown(piece)
+        piece = following
+    yield piece
 
 
 def _pieces(text: str, lead: str, key: str | None, value: str | None) -> Iterator[str]:

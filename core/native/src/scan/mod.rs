@@ -42,6 +42,8 @@ pub struct ScanRequest {
     pub skip_invalid: bool,
     pub is_chosen: bool,
     pub marks: bool,
+    /// Whether ends of lines in keys and values are escapes, in text.
+    pub is_one_line: bool,
     pub origin: Origin,
     pub needs_values: bool,
 }
@@ -103,7 +105,7 @@ impl Scan {
         select: Select,
         columns: &[Column],
     ) -> Self {
-        let output = Output::new(request.marks);
+        let output = Output::new(request.marks, request.is_one_line);
         Scan {
             decoder,
             control,
