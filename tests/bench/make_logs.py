@@ -5,7 +5,8 @@
     python tests/bench/make_logs.py offsets OUT_DIR --size 200M
 
 With `--mix other` they have records of other kinds and sizes, and other proportions, than those
-that the code was made fast for. The path of the segment is printed. The same options and seed give
+that the code was made fast for; metadata also as topics that come and go (`churn`), of many brokers
+(`brokers`), or mostly configurations (`configs`). The path of the segment is printed. The same options and seed give
 the same records.
 """
 
@@ -32,6 +33,7 @@ from tests.bench.logs.batches import (
 from tests.bench.logs.cluster import NOUNS, Cluster, framed
 from tests.bench.logs.group_log import group_batches
 from tests.bench.logs.random_messages import MadeUp
+from tests.bench.logs.shapes import SHAPES
 
 MIXES = ("usual", "other")
 VALUE_SIZE = 100
@@ -95,7 +97,7 @@ def _placed(random: Random) -> dict[str, object]:
 def metadata_batches(mix: str, spans: Spans, seed: int) -> Iterator[Made]:
     """Yield batches of a metadata log without end, each with a number of records from a span."""
     random = Random(seed)
-    values = {"usual": usual_values, "other": other_values}[mix](random)
+    values = ({"usual": usual_values, "other": other_values} | SHAPES)[mix](random)
     offset, now = 0, START
     while True:
         records = []
@@ -201,7 +203,8 @@ def main() -> None:
         kind.add_argument(
             "--size", type=byte_count, default="10M", help="bytes, inflated, or 60K, 200M, 1G"
         )
-        kind.add_argument("--mix", choices=MIXES, default=MIXES[0])
+        mixes = (*MIXES, *SHAPES) if kind is metadata else MIXES
+        kind.add_argument("--mix", choices=mixes, default=MIXES[0])
         kind.add_argument("--seed", type=int, default=1)
     for kind, usual in ((metadata, "1:200"), (user, "100")):
         kind.add_argument("--batch", type=spans, default=usual, metavar="MIN:MAX[,MIN:MAX…]")

@@ -304,15 +304,22 @@ impl Fold {
         let mut records = Records::new(data, position, number, stop);
         let mut progress = FoldProgress::new(position, number);
         let mut timeline = self.timeline.take();
-        let mut group = Vec::with_capacity(GROUP.min((stop - number).max(0) as usize));
+        let mut group = [const { None }; GROUP];
         let is_stopped = loop {
-            group.clear();
-            group.extend(std::iter::from_fn(|| records.next(&rules)).take(GROUP));
-            if group.is_empty() {
+            let mut count = 0;
+            for place in &mut group {
+                *place = records.next(&rules);
+                if place.is_none() {
+                    break;
+                }
+                count += 1;
+            }
+            if count == 0 {
                 break false;
             }
-            self.touch(&mut group, timeline.as_deref());
-            let is_stopped = group.iter().any(|record| {
+            let group = group.get_mut(..count).unwrap_or(&mut []);
+            self.touch(group, timeline.as_deref());
+            let is_stopped = group.iter().flatten().any(|record| {
                 progress.pass(record);
                 let place = address + record.start as u64;
                 self.apply_one(record, place, &mut progress, timeline.as_deref_mut())
@@ -370,20 +377,24 @@ impl Fold {
         progress.has_changes
     }
 
-    /// Read the state of the partitions that a group of records changes.
+    /// Read the state of the partitions that a group of records has.
     ///
     /// They lie all over the memory. The processor waits for several of them at once here, and for
     /// none when the records are applied.
-    fn touch(&self, group: &mut [ReadRecord], timeline: Option<&Timeline>) {
+    fn touch(&self, group: &mut [Option<ReadRecord>], timeline: Option<&Timeline>) {
         let mut chosen = [(usize::MAX, 0); GROUP];
         let mut count = 0;
-        for record in group {
+        let (mut last, mut place) = (Id::default(), None);
+        for record in group.iter_mut().flatten() {
             let Ok(found) = &record.found else {
                 continue;
             };
-            if found.op == Op::ChangePartition {
+            if matches!(found.op, Op::PutPartition | Op::ChangePartition) {
                 let id = found.fields.uuid(slot::TOPIC).unwrap_or_default();
-                record.topic = self.topics.place(&id);
+                if id != last {
+                    (last, place) = (id, self.topics.place(&id));
+                }
+                record.topic = place;
                 if let (Some(at), Some(place)) = (record.topic, chosen.get_mut(count)) {
                     *place = (at, found.fields.int32(slot::NUMBER).unwrap_or_default());
                     count += 1;
@@ -412,7 +423,7 @@ impl Fold {
             timeline.keep(self.watch.changes.drain(..), address);
         }
         let fields = &record.fields;
-        let at = match record.op {
+        let topic = match record.op {
             // The slot of the id.
             Op::PutTopic => self.topics.find(&fields.uuid(0).unwrap_or_default()),
             Op::PutPartition | Op::ChangePartition => self
@@ -420,7 +431,8 @@ impl Fold {
                 .find(&fields.uuid(slot::TOPIC).unwrap_or_default()),
             _ => None,
         };
-        timeline.apply(record, address, at, |topic| {
+        let topic = topic.and_then(|at| Some((at, self.topics.at(at)?)));
+        timeline.apply(record, address, topic, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
             let found = self.configs.get(&resource);
             found.is_some_and(|keys| keys.has(&self.limits.min_isr.name))

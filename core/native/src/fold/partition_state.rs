@@ -3,7 +3,9 @@ use super::Fold;
 use super::partition::slot;
 use super::partition::{Changes, Partition};
 use super::rules::{Op, Rules};
+use super::table_rules::key_of;
 use super::topics::Id;
+use super::watch::KeyPart;
 use crate::batch::{Header, read_record};
 use crate::plan::LocatedFields;
 use crate::reader::Reader;
@@ -240,6 +242,25 @@ impl Fold {
         let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
         let read = self.rules.read(&record).map_err(|_| gone())?;
         Ok(digest_of_record(&read.fields))
+    }
+
+    /// The keys of the entries that the records at addresses put.
+    pub(super) fn keys_of(
+        &self,
+        addresses: &[u64],
+        batches: &mut Batches,
+    ) -> PyResult<Vec<Vec<KeyPart>>> {
+        let mut order: Vec<usize> = (0..addresses.len()).collect();
+        order.sort_by_key(|at| addresses[*at]);
+        let mut found = vec![Vec::new(); addresses.len()];
+        for at in order {
+            let address = addresses[at];
+            let data = batches.get(address >> POSITION_BITS)?.as_bytes();
+            let mut reader = Reader::new(data, (address & POSITION) as usize);
+            let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
+            found[at] = key_of(&self.rules.read(&record).map_err(|_| gone())?);
+        }
+        Ok(found)
     }
 
     /// The digests of all partitions, in the order of topics and numbers.

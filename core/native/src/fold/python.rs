@@ -231,7 +231,9 @@ impl PyFold {
         let made = Timeline::new(request, limits.min_isr.clone(), buckets);
         self.fold.timeline = Some(Box::new(made));
         let keys = tables.into_iter().map(|name| (name, PyTuple::empty(py)));
-        self.fold.watch.set(keys.collect())
+        self.fold.watch.set(keys.collect())?;
+        self.fold.watch.is_keyless = true;
+        Ok(())
     }
 
     fn set_clock(&mut self, base: i64, append_time: Option<i64>) {
@@ -248,10 +250,18 @@ impl PyFold {
 
     /// Return the fields of `kraftops.engine.timeline_contract.Timeline`.
     fn timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let found = self.fold.timeline.as_ref();
-        found
-            .map(|timeline| timeline_tuple(py, timeline))
-            .transpose()
+        let Some(timeline) = &self.fold.timeline else {
+            return Ok(None);
+        };
+        let changes = timeline.changes();
+        let addresses: Vec<u64> = changes.iter().map(|one| one.change.keyed()).collect();
+        let mut batches = Batches::new(py, &self.fetch);
+        let keys = self.fold.keys_of(&addresses, &mut batches)?;
+        let found = PyList::empty(py);
+        for (one, key) in changes.iter().zip(&keys) {
+            found.append((one.time, one.address, one.change.with_key(py, key)?))?;
+        }
+        timeline_tuple(py, timeline, found).map(Some)
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -520,7 +530,11 @@ impl PyFold {
     }
 }
 
-fn timeline_tuple<'py>(py: Python<'py>, timeline: &Timeline) -> PyResult<Bound<'py, PyTuple>> {
+fn timeline_tuple<'py>(
+    py: Python<'py>,
+    timeline: &Timeline,
+    changes: Bound<'py, PyList>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let progress = &timeline.progress;
     let start = progress.buckets.start();
     let series = PyDict::new(py);
@@ -533,10 +547,6 @@ fn timeline_tuple<'py>(py: Python<'py>, timeline: &Timeline) -> PyResult<Bound<'
         if let Some(first) = first {
             firsts.set_item(name, *first)?;
         }
-    }
-    let changes = PyList::empty(py);
-    for one in timeline.changes() {
-        changes.append((one.time, one.address, one.change.to_python(py)?))?;
     }
     let left_out = PyDict::new(py);
     for (table, count) in timeline.left_out() {

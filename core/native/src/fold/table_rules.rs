@@ -1,5 +1,6 @@
 //! The rules of records of all but topics, as in Kafka's `ClusterDelta` and its siblings.
 use super::rules::{MetadataRecord, Op};
+use super::topic_rules::TOPIC_ID;
 use super::watch::{KeyPart, QuotaEntity, TableName};
 use super::{Applied, Broker, Fold, java_text, text_of};
 use crate::plan::{LocatedFields, Value};
@@ -80,6 +81,29 @@ fn quota_entity(record: &MetadataRecord) -> QuotaEntity {
     // As Python sorts texts: by code points.
     entity.sort_by(|one, other| one.0.chars().cmp(other.0.chars()));
     entity
+}
+
+/// The key of the entry that a record puts; nothing of one that puts none.
+pub fn key_of(record: &MetadataRecord) -> Vec<KeyPart> {
+    let fields = &record.fields;
+    let text = |slot: usize| KeyPart::Text(text_of(fields, slot));
+    let int32 = |slot: usize| KeyPart::Int(fields.int32(slot).unwrap_or_default().into());
+    let int8 = |slot: usize| KeyPart::Int(fields.int8(slot).unwrap_or_default().into());
+    let id = |slot: usize| KeyPart::Id(fields.uuid(slot).unwrap_or_default());
+    match record.op {
+        Op::PutTopic => vec![id(TOPIC_ID)],
+        Op::PutAcl => vec![id(ACL_ID)],
+        Op::RegisterBroker | Op::FenceBroker | Op::UnfenceBroker | Op::ChangeBroker => {
+            vec![int32(BROKER_ID)]
+        }
+        Op::RegisterController => vec![int32(CONTROLLER_ID)],
+        Op::PutConfig => vec![int8(RESOURCE_TYPE), text(RESOURCE_NAME), text(CONFIG_NAME)],
+        Op::PutQuota => vec![KeyPart::Entity(quota_entity(record)), text(QUOTA_KEY)],
+        Op::PutScram => vec![int8(MECHANISM), text(USER)],
+        Op::PutToken => vec![text(TOKEN_ID)],
+        Op::PutFeature => vec![text(FEATURE_NAME)],
+        _ => Vec::new(),
+    }
 }
 
 impl Fold {

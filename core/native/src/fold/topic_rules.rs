@@ -7,7 +7,7 @@ use crate::plan::LocatedFields;
 use std::sync::Arc;
 
 /// Slots of TopicRecord and RemoveTopicRecord.
-const TOPIC_ID: usize = 0;
+pub const TOPIC_ID: usize = 0;
 const TOPIC_NAME: usize = 1;
 /// The slot of ClearElrRecord.
 const CLEARED_NAME: usize = 0;

@@ -97,9 +97,17 @@ impl EntryChange {
         found.unwrap_or(NAMES.len())
     }
 
+    /// The record that has the key: the newest, or the one before.
+    pub fn keyed(&self) -> u64 {
+        self.after.or(self.before).unwrap_or_default()
+    }
+
     pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let parts: Vec<_> = self
-            .key
+        self.with_key(py, &self.key)
+    }
+
+    pub fn with_key<'py>(&self, py: Python<'py>, key: &[KeyPart]) -> PyResult<Bound<'py, PyTuple>> {
+        let parts: Vec<_> = key
             .iter()
             .map(|part| part.to_python(py))
             .collect::<PyResult<_>>()?;
@@ -113,12 +121,15 @@ impl EntryChange {
 #[derive(Default)]
 pub struct Watch {
     all: Vec<(TableName, Vec<KeyPart>)>,
+    /// Whether changes have no keys; their records have them.
+    pub is_keyless: bool,
     pub changes: Vec<EntryChange>,
 }
 
 impl Watch {
     pub fn set(&mut self, keys: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
         self.all.clear();
+        self.is_keyless = false;
         for (name, key) in keys {
             // No record of this engine changes other tables.
             let Some((_, table)) = NAMES.iter().find(|(known, _)| *known == name) else {
@@ -149,7 +160,8 @@ impl Watch {
         table: TableName,
         key: impl FnOnce() -> Vec<KeyPart>,
     ) -> Option<Vec<KeyPart>> {
-        self.has(table).then(key)
+        self.has(table)
+            .then(|| if self.is_keyless { Vec::new() } else { key() })
     }
 
     /// Note a change as `note` does, of an entry with a key from `key`.
@@ -177,6 +189,14 @@ impl Watch {
     ) {
         if !self.has(table) || (before.is_none() && after.is_none()) {
             return;
+        }
+        if self.is_keyless {
+            return self.changes.push(EntryChange {
+                table,
+                key: Vec::new(),
+                before,
+                after,
+            });
         }
         let key = key();
         let is_watched = self

@@ -1,5 +1,5 @@
 //! What partitions and topics lost over time, the worst first.
-use super::tracks::Track;
+use super::tracks::{Past, Track};
 use super::{LEVEL_COUNT, Timeline};
 
 /// See `kraftops.engine.timeline_contract.Loss`.
@@ -33,8 +33,11 @@ impl Timeline {
         let (mut partitions, mut topics) = (Vec::new(), Vec::new());
         for (place, topic) in self.topics.iter().enumerate() {
             let mut sum: Option<Loss> = None;
-            for (number, track) in topic.tracks.iter() {
-                let Some(loss) = self.loss(number, track, &mut touched) else {
+            let there = self.tracks.of(&topic.places);
+            let there = there.map(|(number, track)| (number, self.past_of(track)));
+            let gone = self.gone.get(topic.gone.clone()).unwrap_or(&[]);
+            for (number, past) in there.chain(gone.iter().cloned()) {
+                let Some(loss) = loss(number, &past, &mut touched) else {
                     continue;
                 };
                 sum = Some(added(sum, &loss));
@@ -49,41 +52,34 @@ impl Timeline {
         }
     }
 
-    /// The losses of a partition, without its topic; none if it has none.
-    fn loss(&self, number: i32, track: &Track, touched: &mut [u64; LEVEL_COUNT]) -> Option<Loss> {
-        let mut lost = track.lost;
+    /// The past of a partition up to now.
+    fn past_of(&self, track: &Track) -> Past {
+        let mut past = track.past.clone();
         for level in 0..LEVEL_COUNT {
-            let holds = track.holds[level];
-            let is_touched = track.ever[level] || (holds && self.progress.began.is_some());
-            touched[level] += is_touched as u64;
-            if holds {
-                lost[level] += self.progress.spent(track, level);
+            if track.holds[level] {
+                past.ever[level] |= self.progress.began.is_some();
+                past.lost[level] += self.progress.spent(track, level);
             }
         }
-        let tells = lost != [0; LEVEL_COUNT] || track.elections != 0 || track.isr_changes != 0;
-        tells.then(|| Loss {
-            topic: String::new(),
-            number: number.into(),
-            is_deleted: false,
-            lost,
-            elections: track.elections,
-            isr_changes: track.isr_changes,
-            address: track.trouble,
-        })
+        past
     }
 
     /// The worst of losses that have the places of their topics.
     fn worst(&self, mut all: Vec<(usize, Loss)>) -> Worst {
         let total = all.len();
-        all.sort_unstable_by_key(|(place, one)| {
+        let rank = |(place, one): &(usize, Loss)| {
             let counts = (u64::MAX - one.elections, u64::MAX - one.isr_changes);
             (one.lost.map(|lost| -lost), counts, *place, one.number)
-        });
+        };
+        if total > self.request.worst {
+            all.select_nth_unstable_by_key(self.request.worst, rank);
+        }
         all.truncate(self.request.worst);
+        all.sort_unstable_by_key(rank);
         let named = all.into_iter().filter_map(|(place, loss)| {
             let topic = self.topics.get(place)?;
             Some(Loss {
-                topic: topic.name.clone(),
+                topic: topic.name.to_string(),
                 is_deleted: topic.is_deleted,
                 ..loss
             })
@@ -93,6 +89,23 @@ impl Timeline {
             total,
         }
     }
+}
+
+/// The losses of a partition, without its topic; none if it has none.
+fn loss(number: i32, past: &Past, touched: &mut [u64; LEVEL_COUNT]) -> Option<Loss> {
+    for (count, ever) in touched.iter_mut().zip(past.ever) {
+        *count += ever as u64;
+    }
+    let tells = past.lost != [0; LEVEL_COUNT] || past.elections != 0 || past.isr_changes != 0;
+    tells.then(|| Loss {
+        topic: String::new(),
+        number: number.into(),
+        is_deleted: false,
+        lost: past.lost,
+        elections: past.elections,
+        isr_changes: past.isr_changes,
+        address: past.trouble,
+    })
 }
 
 /// The sum of the losses of a topic; its number is how many they are.

@@ -10,15 +10,17 @@ use super::ordered_map::FastMap;
 use super::partition::slot;
 use super::rules::{MetadataRecord, Op};
 use super::text_of;
-use super::topics::Id;
+use super::topics::{Id, Topic};
 use super::watch::EntryChange;
 use crate::plan::LocatedFields;
 pub use buckets::{Buckets, COUNTS, LEVELS};
 use buckets::{Count, trimmed};
 pub use losses::Worst;
 use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
 pub use tracks::Track;
-use tracks::{Isr, Tracks};
+use tracks::{Isr, Past, Places, Tracks};
 
 const LEVEL_COUNT: usize = LEVELS.len();
 const RECOVERING: i8 = 1;
@@ -45,9 +47,23 @@ pub struct MinIsrRules {
 
 /// A topic over time, also after its removal.
 struct TopicTrack {
-    name: String,
+    name: Arc<str>,
+    /// Its name's place in `Timeline::names`.
+    name_at: usize,
+    min_isr: u32,
     is_deleted: bool,
-    tracks: Tracks,
+    places: Places,
+    /// After its removal, the places in `Timeline::gone` of its partitions.
+    gone: Range<usize>,
+}
+
+/// The name of a topic: its own min ISR, and the place of the topic that has it.
+#[derive(Default)]
+struct Named {
+    min_isr: Option<u32>,
+    topic: Option<usize>,
+    /// Whether a topic took it from another that was there.
+    is_shared: bool,
 }
 
 pub struct KeptChange {
@@ -101,8 +117,8 @@ impl Progress {
         track.holds[level] = false;
         self.levels[level] -= 1;
         if self.began.is_some() {
-            track.ever[level] = true;
-            track.lost[level] += self.spent(track, level);
+            track.past.ever[level] = true;
+            track.past.lost[level] += self.spent(track, level);
         }
     }
 
@@ -110,7 +126,7 @@ impl Progress {
         self.levels[level] += 1;
         track.begin(level, self.began.and(self.now));
         if let (Some(_), Some(now)) = (self.began, self.now) {
-            track.trouble.get_or_insert(address);
+            track.past.trouble.get_or_insert(address);
             self.first_levels[level].get_or_insert((now, address));
             self.buckets.raise(level, self.levels[level]);
         }
@@ -158,7 +174,7 @@ impl Progress {
             }
         }
         self.brokers = brokers;
-        track.isr_changes += has_changes as u64;
+        track.past.isr_changes += has_changes as u64;
     }
 }
 
@@ -185,9 +201,12 @@ pub struct Timeline {
     topics: Vec<TopicTrack>,
     /// The places in `topics` of those that are there, by their places in the fold's topics.
     places: Vec<usize>,
+    tracks: Tracks,
+    /// What partitions of removed topics have to tell.
+    gone: Vec<(i32, Past)>,
     by_id: FastMap<Id, usize>,
-    by_name: FastMap<String, usize>,
-    min_isr: FastMap<String, u32>,
+    names: Vec<Named>,
+    by_name: FastMap<Arc<str>, usize>,
     default_min_isr: u32,
     kept: Vec<VecDeque<KeptChange>>,
     kept_count: u64,
@@ -218,9 +237,11 @@ impl Timeline {
             },
             topics: Vec::new(),
             places: Vec::new(),
+            tracks: Tracks::default(),
+            gone: Vec::new(),
             by_id: FastMap::default(),
+            names: Vec::new(),
             by_name: FastMap::default(),
-            min_isr: FastMap::default(),
             kept: Vec::new(),
             kept_count: 0,
             left_out: Vec::new(),
@@ -304,97 +325,107 @@ impl Timeline {
 
     /// Take a record that changed the state.
     ///
-    /// *at* is the place of its topic in the fold's topics, if that is there; *has_min_isr* tells
-    /// whether a topic's name has one.
+    /// *topic* is the topic that it names, if that is there, and its place in the fold's topics;
+    /// *has_min_isr* tells whether a topic's name has one.
     #[inline]
     pub fn apply(
         &mut self,
         record: &MetadataRecord,
         address: u64,
-        at: Option<usize>,
+        topic: Option<(usize, &Topic)>,
         has_min_isr: impl Fn(&str) -> bool,
     ) {
         let fields = &record.fields;
-        match record.op {
-            Op::PutTopic => self.put_topic(fields, at),
-            Op::RemoveTopic => {
+        match (record.op, topic) {
+            (Op::PutPartition, Some((at, _))) => self.put_partition(fields, address, at),
+            (Op::ChangePartition, Some((at, _))) => self.change_partition(fields, address, at),
+            (Op::PutTopic, Some((at, topic))) => self.put_topic(at, topic),
+            (Op::RemoveTopic, _) => {
                 // The slot of the id is the first one, as for a TopicRecord.
                 let gone = self.remove(&fields.uuid(0).unwrap_or_default());
-                if let Some(name) = gone.filter(|name| !has_min_isr(name)) {
-                    self.min_isr.remove(&name);
+                if let Some(gone) = gone.and_then(|at| self.topics.get(at)) {
+                    if !has_min_isr(&gone.name) {
+                        self.set_min_isr(gone.name_at, None);
+                    }
                 }
             }
-            Op::PutPartition => self.put_partition(fields, address, at),
-            Op::ChangePartition => self.change_partition(fields, address, at),
-            Op::PutConfig => self.put_config(fields, address),
+            (Op::PutConfig, _) => self.put_config(fields, address),
             _ => {}
         }
     }
 
-    fn put_topic(&mut self, fields: &LocatedFields, at: Option<usize>) {
-        let id = fields.uuid(0).unwrap_or_default();
-        self.remove(&id);
-        let name = text_of(fields, 1);
-        if let Some(at) = at {
-            if self.places.len() <= at {
-                self.places.resize(at + 1, usize::MAX);
-            }
-            self.places[at] = self.topics.len();
+    /// The place of a name in `names`.
+    fn name_at(&mut self, name: &str) -> usize {
+        if let Some(at) = self.by_name.get(name) {
+            return *at;
         }
-        self.by_id.insert(id, self.topics.len());
-        self.by_name.insert(name.clone(), self.topics.len());
+        self.by_name.insert(name.into(), self.names.len());
+        self.names.push(Named::default());
+        self.names.len() - 1
+    }
+
+    fn put_topic(&mut self, at: usize, topic: &Topic) {
+        self.remove(&topic.id);
+        let made = self.topics.len();
+        if self.places.len() <= at {
+            self.places.resize(at + 1, usize::MAX);
+        }
+        self.places[at] = made;
+        self.by_id.insert(topic.id, made);
+        let name_at = self.name_at(&topic.name);
+        let name = &mut self.names[name_at];
+        name.is_shared |= name.topic.replace(made).is_some();
         self.topics.push(TopicTrack {
-            name,
+            name: Arc::clone(&topic.name),
+            name_at,
+            min_isr: name.min_isr.unwrap_or(self.default_min_isr),
             is_deleted: false,
-            tracks: Tracks::default(),
+            places: Places::default(),
+            gone: 0..0,
         });
     }
 
-    fn remove(&mut self, id: &Id) -> Option<String> {
+    /// Remove a topic; return its place, where it stays.
+    fn remove(&mut self, id: &Id) -> Option<usize> {
         let at = self.by_id.remove(id)?;
         let topic = self.topics.get_mut(at)?;
-        if self.by_name.get(&topic.name) == Some(&at) {
-            self.by_name.remove(&topic.name);
+        let name = &mut self.names[topic.name_at];
+        if name.topic == Some(at) {
+            name.topic = None;
         }
         topic.is_deleted = true;
-        for track in topic.tracks.values_mut() {
+        let progress = &mut self.progress;
+        self.tracks.each(&topic.places, |track| {
             for level in 0..LEVEL_COUNT {
                 if track.holds[level] {
-                    self.progress.leave(track, level);
+                    progress.leave(track, level);
                 }
             }
-        }
-        topic.tracks.retain_told();
-        Some(topic.name.clone())
+        });
+        let start = self.gone.len();
+        self.tracks.remove(&mut topic.places, &mut self.gone);
+        topic.gone = start..self.gone.len();
+        Some(at)
     }
 
     /// The partition of a number, of the topic at a place in the fold's topics.
     #[inline]
     pub fn track(&self, at: usize, number: i32) -> Option<&Track> {
-        self.topics.get(*self.places.get(at)?)?.tracks.get(number)
-    }
-
-    fn min_isr_of(&self, name: &str) -> u32 {
-        if self.min_isr.is_empty() {
-            return self.default_min_isr;
-        }
-        self.min_isr
-            .get(name)
-            .copied()
-            .unwrap_or(self.default_min_isr)
+        let topic = self.topics.get(*self.places.get(at)?)?;
+        self.tracks.get(&topic.places, number)
     }
 
     #[inline]
-    fn put_partition(&mut self, fields: &LocatedFields, address: u64, at: Option<usize>) {
-        let Some(at) = at.and_then(|at| self.places.get(at).copied()) else {
+    fn put_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
+        let Some(at) = self.places.get(at).copied() else {
             return;
         };
-        let Some(topic) = self.topics.get(at) else {
+        let Some(topic) = self.topics.get_mut(at) else {
             return;
         };
-        let min_isr = self.min_isr_of(&topic.name);
+        let min_isr = topic.min_isr;
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let track = self.topics[at].tracks.entry(number);
+        let track = self.tracks.entry(&mut topic.places, number);
         track.leader = fields.int32(slot::LEADER).unwrap_or(0);
         track.replicas = fields.size(slot::REPLICAS).unwrap_or(0) as u32;
         track.isr = Isr::new(fields.ids(slot::ISR));
@@ -402,16 +433,14 @@ impl Timeline {
     }
 
     #[inline]
-    fn change_partition(&mut self, fields: &LocatedFields, address: u64, at: Option<usize>) {
-        let Some(at) = at.and_then(|at| self.places.get(at).copied()) else {
+    fn change_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
+        let place = self.places.get(at).copied();
+        let Some(topic) = place.and_then(|at| self.topics.get(at)) else {
             return;
         };
-        let Some(topic) = self.topics.get(at) else {
-            return;
-        };
-        let min_isr = self.min_isr_of(&topic.name);
+        let min_isr = topic.min_isr;
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let Some(track) = self.topics[at].tracks.get_mut(number) else {
+        let Some(track) = self.tracks.get_mut(&topic.places, number) else {
             return;
         };
         let progress = &mut self.progress;
@@ -419,8 +448,8 @@ impl Timeline {
         let kept_leader = self.rules.kept_leader;
         if let Some(leader) = fields.int32(slot::LEADER).filter(|id| *id != kept_leader) {
             if is_counting && leader >= 0 && leader != track.leader {
-                track.elections += 1;
-                track.trouble.get_or_insert(address);
+                track.past.elections += 1;
+                track.past.trouble.get_or_insert(address);
                 progress.count(Count::Elections, None, address);
                 progress.count(Count::Elections, Some(leader), address);
                 if fields.int8(slot::RECOVERY) == Some(RECOVERING) {
@@ -452,22 +481,42 @@ impl Timeline {
         let resource = text_of(fields, 1);
         let value = fields.text(3).and_then(number_in);
         let chosen: Vec<usize> = if kind == self.rules.topic_resource {
-            match value {
-                Some(value) => self.min_isr.insert(resource.clone(), value),
-                None => self.min_isr.remove(&resource),
-            };
-            self.by_name.get(&resource).copied().into_iter().collect()
+            let name_at = self.name_at(&resource);
+            self.set_min_isr(name_at, value);
+            self.names[name_at].topic.into_iter().collect()
         } else if kind == self.rules.broker_resource && resource.is_empty() {
             self.default_min_isr = value.unwrap_or(self.rules.default);
+            for at in self.by_id.values() {
+                let topic = &mut self.topics[*at];
+                let own = self.names[topic.name_at].min_isr;
+                topic.min_isr = own.unwrap_or(self.default_min_isr);
+            }
             self.by_id.values().copied().collect()
         } else {
             return;
         };
         for at in chosen {
-            let min_isr = self.min_isr_of(&self.topics[at].name);
-            for track in self.topics[at].tracks.values_mut() {
-                self.progress.settle(track, min_isr, address);
+            let topic = &self.topics[at];
+            let progress = &mut self.progress;
+            self.tracks.each(&topic.places, |track| {
+                progress.settle(track, topic.min_isr, address);
+            });
+        }
+    }
+
+    /// Set the min ISR of the topics of a name, without counting partitions.
+    fn set_min_isr(&mut self, name_at: usize, own: Option<u32>) {
+        let name = &mut self.names[name_at];
+        name.min_isr = own;
+        let min_isr = own.unwrap_or(self.default_min_isr);
+        if name.is_shared {
+            for at in self.by_id.values() {
+                if self.topics[*at].name_at == name_at {
+                    self.topics[*at].min_isr = min_isr;
+                }
             }
+        } else if let Some(at) = name.topic {
+            self.topics[at].min_isr = min_isr;
         }
     }
 
@@ -509,7 +558,7 @@ impl Timeline {
     pub fn replicas(&self) -> usize {
         let present = self.by_id.values().filter_map(|at| self.topics.get(*at));
         present
-            .flat_map(|topic| topic.tracks.iter())
+            .flat_map(|topic| self.tracks.of(&topic.places))
             .map(|(_, track)| track.replicas as usize)
             .sum()
     }

@@ -46,8 +46,14 @@ pub struct Track {
     pub replicas: u32,
     pub isr: Isr,
     pub holds: [bool; LEVEL_COUNT],
-    pub ever: [bool; LEVEL_COUNT],
     pub since: [i64; LEVEL_COUNT],
+    pub past: Past,
+}
+
+/// The past of a partition; arrays are by `LEVELS`.
+#[derive(Default, Clone)]
+pub struct Past {
+    pub ever: [bool; LEVEL_COUNT],
     pub lost: [i64; LEVEL_COUNT],
     pub elections: u64,
     pub isr_changes: u64,
@@ -61,27 +67,25 @@ impl Default for Track {
             replicas: 0,
             isr: Isr::Few(0, [0; FEW]),
             holds: [false; LEVEL_COUNT],
-            ever: [false; LEVEL_COUNT],
             since: [LONG_AGO; LEVEL_COUNT],
-            lost: [0; LEVEL_COUNT],
-            elections: 0,
-            isr_changes: 0,
-            trouble: None,
+            past: Past::default(),
         }
     }
 }
 
-impl Track {
+impl Past {
     fn tells(&self) -> bool {
         self.lost.iter().any(|lost| *lost != 0)
             || self.ever.contains(&true)
             || self.elections != 0
             || self.isr_changes != 0
     }
+}
 
+impl Track {
     /// Read something of each line of the processor's cache.
     pub fn touch(&self) -> u64 {
-        self.leader as u64 ^ self.elections ^ self.lost[0] as u64 ^ self.since[0] as u64
+        self.leader as u64 ^ self.past.elections ^ self.past.lost[0] as u64 ^ self.since[0] as u64
     }
 
     /// Note the begin of a level, at a time if there is one.
@@ -91,58 +95,116 @@ impl Track {
     }
 }
 
-/// Partitions by number: those that came in order in a list, all others in a table.
+const NONE: u32 = u32::MAX;
+/// Entries of a dense list for each partition that is there, and for none.
+const MAX_ENTRIES: usize = 4;
+const FREE_ENTRIES: usize = 64;
+
+/// The tracks of all partitions that are there, in memory that is used again.
 #[derive(Default)]
 pub struct Tracks {
-    dense: Vec<Track>,
-    sparse: FastMap<i32, Track>,
+    all: Vec<Track>,
+    free: Vec<u32>,
+}
+
+/// The places of a topic's tracks, by the numbers of partitions.
+#[derive(Default)]
+pub struct Places {
+    dense: Vec<u32>,
+    dense_count: usize,
+    /// Those of numbers far above the others, or negative.
+    sparse: FastMap<i32, u32>,
+}
+
+impl Places {
+    #[inline]
+    fn get(&self, number: i32) -> Option<u32> {
+        let at = usize::try_from(number).ok();
+        match at.and_then(|at| self.dense.get(at)) {
+            Some(place) if *place != NONE => Some(*place),
+            _ if self.sparse.is_empty() => None,
+            _ => self.sparse.get(&number).copied(),
+        }
+    }
+
+    /// Put a place in for a number that has none.
+    fn put(&mut self, number: i32, place: u32) {
+        let size = self.dense.len();
+        let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
+        match usize::try_from(number) {
+            Ok(at) if at <= limit => {
+                if at >= size {
+                    self.dense.resize(at + 1, NONE);
+                }
+                self.dense[at] = place;
+                self.dense_count += 1;
+            }
+            _ => {
+                self.sparse.insert(number, place);
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (i32, u32)> {
+        let sparse = self.sparse.iter().map(|(number, place)| (*number, *place));
+        let dense = (0..).zip(self.dense.iter().copied());
+        dense.filter(|(_, place)| *place != NONE).chain(sparse)
+    }
 }
 
 impl Tracks {
     #[inline]
-    pub fn get(&self, number: i32) -> Option<&Track> {
-        let at = usize::try_from(number).ok();
-        match at.and_then(|at| self.dense.get(at)) {
-            Some(found) => Some(found),
-            None => self.sparse.get(&number),
-        }
+    pub fn get(&self, places: &Places, number: i32) -> Option<&Track> {
+        self.all.get(places.get(number)? as usize)
     }
 
     #[inline]
-    pub fn get_mut(&mut self, number: i32) -> Option<&mut Track> {
-        let at = usize::try_from(number).ok();
-        match at.and_then(|at| self.dense.get_mut(at)) {
-            Some(found) => Some(found),
-            None => self.sparse.get_mut(&number),
+    pub fn get_mut(&mut self, places: &Places, number: i32) -> Option<&mut Track> {
+        self.all.get_mut(places.get(number)? as usize)
+    }
+
+    /// The track of a partition, which is made if it is not there.
+    pub fn entry(&mut self, places: &mut Places, number: i32) -> &mut Track {
+        let place = places.get(number).unwrap_or_else(|| {
+            let place = match self.free.pop() {
+                Some(place) => {
+                    self.all[place as usize] = Track::default();
+                    place
+                }
+                None => {
+                    self.all.push(Track::default());
+                    self.all.len() as u32 - 1
+                }
+            };
+            places.put(number, place);
+            place
+        });
+        &mut self.all[place as usize]
+    }
+
+    pub fn of<'a>(&'a self, places: &'a Places) -> impl Iterator<Item = (i32, &'a Track)> {
+        let all = places.iter();
+        all.filter_map(|(number, place)| Some((number, self.all.get(place as usize)?)))
+    }
+
+    /// Visit the tracks of a topic.
+    pub fn each(&mut self, places: &Places, mut visit: impl FnMut(&mut Track)) {
+        for (_, place) in places.iter() {
+            if let Some(track) = self.all.get_mut(place as usize) {
+                visit(track);
+            }
         }
     }
 
-    /// The partition of a number, which is made if it is not there.
-    pub fn entry(&mut self, number: i32) -> &mut Track {
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        if at == self.dense.len() && !self.sparse.contains_key(&number) {
-            self.dense.push(Track::default());
+    /// Take the tracks of a topic out, and keep in *told* what they have to tell.
+    pub fn remove(&mut self, places: &mut Places, told: &mut Vec<(i32, Past)>) {
+        for (number, place) in std::mem::take(places).iter() {
+            self.free.push(place);
+            if let Some(track) = self.all.get(place as usize) {
+                if track.past.tells() {
+                    told.push((number, track.past.clone()));
+                }
+            }
         }
-        match self.dense.get_mut(at) {
-            Some(found) => found,
-            None => self.sparse.entry(number).or_default(),
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (i32, &Track)> {
-        let sparse = self.sparse.iter().map(|(number, track)| (*number, track));
-        (0..).zip(&self.dense).chain(sparse)
-    }
-
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Track> {
-        self.dense.iter_mut().chain(self.sparse.values_mut())
-    }
-
-    /// Keep what there is to tell of; partitions that come later are none of these.
-    pub fn retain_told(&mut self) {
-        self.sparse.retain(|_, track| track.tells());
-        let dense = (0..).zip(std::mem::take(&mut self.dense));
-        self.sparse.extend(dense.filter(|(_, track)| track.tells()));
-        self.sparse.shrink_to_fit();
     }
 }
