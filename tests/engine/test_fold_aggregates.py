@@ -221,3 +221,27 @@ class TestNewestBelow:
         exact.each(topic(), partition())
 
         assert driver.fold.newest_below(T, exact.fold) == NewestRecord(exact.addresses[1], 1)
+
+
+class TestStateColumns:
+    def test_columns_have_the_states(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(directories=[D1, D2]), partition(1, replicas=[1, 3]))
+        driver.each(topic(U, "b"), partition(4, U), change(1, isr=[3], leader=3), partition(2))
+        driver.each(change(0, replicas=[5, 1, 2], directories=[D3, D1, D2]), topic(V, "c"))
+
+        found = driver.fold.state_columns()
+
+        assert found.topics == [(T, 3), (U, 1), (V, 0)]
+        assert found.numbers.tolist() == [0, 1, 2, 4]
+        keys = [(T, 0), (T, 1), (T, 2), (U, 4)]
+        states = [state for state in driver.fold.states(keys) if state]
+        assert [found.isr.at(at) for at in range(4)] == [state.isr for state in states]
+        assert [found.replicas.at(at) for at in range(4)] == [state.replicas for state in states]
+        assert found.leader.tolist() == [state.leader for state in states]
+        assert found.leader_epoch.tolist() == [state.leader_epoch for state in states]
+        assert found.newest.tolist() == [
+            newest.address for key in keys if (newest := driver.fold.newest(*key))
+        ]
+        places = [[found.directory_ids[one] for one in found.directories.at(at)] for at in range(4)]
+        assert places == [state.directories for state in states]
+        assert places[0] == [D3, D1, D2]

@@ -21,6 +21,7 @@ from kraftops.engine.metadata_state import (
     PartitionCondition,
     PartitionState,
     ReplicaRole,
+    StateColumns,
     Tables,
     TopicEntry,
 )
@@ -314,6 +315,9 @@ class Fold(Protocol):
         A partition needs as many as *needed* has for the id of its topic, *usual* for another, but
         no more than it has replicas, and at least one (Kafka's `Partition.isUnderMinIsr`).
         """
+
+    def state_columns(self) -> StateColumns:
+        """Return the states of all partitions as columns; errors as `partition`."""
 
     def brokers(self) -> dict[int, BrokerEntry]:
         """Return the registered brokers, in the order in which they came."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Sequence
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
@@ -148,3 +150,77 @@ class EntryChange(NamedTuple):
     key: tuple[object, ...]
     before: int | None
     after: int | None
+
+
+StatesOfTopic = tuple[bytes, Sequence[tuple[int, int, PartitionState]]]
+"""A topic's id, and number, newest record's address and state of each partition."""
+
+
+class ListColumn(NamedTuple):
+    """Lists of numbers, one a partition: *items* of all in any order, begin and size of each."""
+
+    items: array[int]
+    starts: array[int]
+    sizes: array[int]
+
+    def at(self, index: int) -> list[int]:
+        """Return the list of a partition."""
+        start = self.starts[index]
+        return self.items[start : start + self.sizes[index]].tolist()
+
+
+class StateColumns(NamedTuple):
+    """The columns of partitions, in the order of topics and numbers.
+
+    *topics* has the id of each topic and the number of its partitions, *newest* the addresses of
+    the records that changed them last. The columns after it are those of `PartitionState`;
+    *directories* are indexes of *directory_ids*.
+    """
+
+    topics: list[tuple[bytes, int]]
+    numbers: array[int]
+    newest: array[int]
+    leader: array[int]
+    leader_recovery_state: array[int]
+    leader_epoch: array[int]
+    partition_epoch: array[int]
+    replicas: ListColumn
+    directories: ListColumn
+    isr: ListColumn
+    removing_replicas: ListColumn
+    adding_replicas: ListColumn
+    eligible_leader_replicas: ListColumn
+    last_known_elr: ListColumn
+    directory_ids: list[bytes]
+
+
+_SCALARS = ("leader", "leader_recovery_state", "leader_epoch", "partition_epoch")
+_LISTS = (
+    *("replicas", "directories", "isr", "removing_replicas", "adding_replicas"),
+    *("eligible_leader_replicas", "last_known_elr"),
+)
+
+
+def columns_of_states(topics: Iterable[StatesOfTopic]) -> StateColumns:
+    """Return the columns of states."""
+    counts: list[tuple[bytes, int]] = []
+    numbers, newest = array("i"), array("q")
+    scalars = {name: array("i") for name in _SCALARS}
+    lists = {name: ListColumn(array("i"), array("I"), array("I")) for name in _LISTS}
+    directories: dict[bytes, int] = {}
+    for topic_id, states in topics:
+        counts.append((topic_id, len(states)))
+        for number, address, state in states:
+            numbers.append(number)
+            newest.append(address)
+            for name, column in scalars.items():
+                column.append(getattr(state, name))
+            for name, found in lists.items():
+                items = getattr(state, name)
+                if name == "directories":
+                    items = [directories.setdefault(one, len(directories)) for one in items]
+                found.starts.append(len(found.items))
+                found.sizes.append(len(items))
+                found.items.extend(items)
+    columns = (*scalars.values(), *lists.values())
+    return StateColumns._make((counts, numbers, newest, *columns, [*directories]))

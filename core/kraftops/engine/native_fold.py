@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import ParamSpec, TypeVar
@@ -20,10 +21,12 @@ from kraftops.engine.metadata_state import (
     BrokerLoad,
     EntryChange,
     EntryKey,
+    ListColumn,
     NewestRecord,
     PartitionCondition,
     PartitionState,
     ReplicaRole,
+    StateColumns,
     Tables,
     TopicEntry,
 )
@@ -208,6 +211,16 @@ class NativeFold(Fold):
 
     def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
         return dict(self.native.short_of(dict(needed), usual))
+
+    def state_columns(self) -> StateColumns:
+        topics, numbers, newest, scalars, lists, directories = _call(self.native.state_columns)
+        lists_of = [
+            ListColumn(array("i", items), array("I", starts), array("I", sizes))
+            for items, starts, sizes in lists
+        ]
+        columns = (*(array("i", column) for column in scalars), *lists_of)
+        head = (topics, array("i", numbers), array("q", newest))
+        return StateColumns._make((*head, *columns, directories))
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {

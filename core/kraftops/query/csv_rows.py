@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kraftops.query.json_rows import headers_json
@@ -37,6 +37,11 @@ def chosen_csv(row: Row, names: Sequence[str]) -> str:
     """Return some columns of a row as one line of CSV, in the order of *names*."""
     fields = _fields(row)
     return f"{_WRITER.writerow([fields[COLUMNS.index(name)] for name in names])}\n"
+
+
+def csv_line(fields: Iterable[object]) -> str:
+    """Return texts and numbers as one line of CSV; None is empty."""
+    return f"{_WRITER.writerow(fields)}\n"
 
 
 def csv_pieces(row: Row) -> Iterator[str]:

@@ -32,7 +32,7 @@ def topics_by_id(view: View) -> Node:
         lambda: map(to_text, fold.topic_ids()),
         get,
         newest=lambda: _newest_address(image, None),
-        last_change=lambda: _last_change(image, None),
+        last_change=lambda: last_change_below(image, None),
         topics=TopicsBelow(image, ids),
     )
 
@@ -77,7 +77,7 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
         is_known_flat=True,
         kafka_texts=kafka_texts,
         newest=lambda: _newest_address(image, topic_id),
-        last_change=lambda: _last_change(image, topic_id),
+        last_change=lambda: last_change_below(image, topic_id),
     )
 
 
@@ -89,7 +89,7 @@ def _newest_address(image: Image, topic_id: bytes | None) -> tuple[Image, int] |
     return None if newest is None else (image, newest.address)
 
 
-def _last_change(image: Image, topic_id: bytes | None) -> LastChange | None:
+def last_change_below(image: Image, topic_id: bytes | None) -> LastChange | None:
     """Return the newest change of a topic and its partitions, or of all topics."""
 
     def newest_in(other: Image) -> NewestRecord | None:

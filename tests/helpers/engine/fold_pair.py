@@ -1,11 +1,18 @@
 """Folds of both engines with the same records, and the comparison of their answers."""
 
+from array import array
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fold, FoldProgress
-from kraftops.engine.metadata_state import EntryKey, PartitionCondition, ReplicaRole
+from kraftops.engine.metadata_state import (
+    EntryKey,
+    ListColumn,
+    PartitionCondition,
+    ReplicaRole,
+    StateColumns,
+)
 from kraftops.engine.native_fold import NativeFold
 from kraftops.engine.native_rules import index_records
 from kraftops.engine.reference.fold import ReferenceFold
@@ -124,11 +131,33 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
             _of(lambda directory=directory: [*fold.in_directory(directory).items()]),
         )
     yield "short", [*fold.short_of(dict.fromkeys(fold.topic_ids()[::2], 3), 2).items()]
+    yield "columns", _of(lambda: column_values(fold.state_columns()))
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()
     yield "tables", tables._replace(scram={})
     yield "orders", [[*one.items()] for one in tables if isinstance(one, dict)][:5]
     yield "scram", {mechanism: users for mechanism, users in tables.scram.items() if users}
+
+
+def column_values(columns: StateColumns) -> list[object]:
+    """Return the values of all columns; lists may lie in any order."""
+    places = [*map(columns.directory_ids.__getitem__, columns.directories.items)]
+    lists = [one for one in columns if isinstance(one, ListColumn)]
+    return [
+        columns.topics,
+        *(one.tolist() for one in columns if isinstance(one, array)),
+        *(
+            [one.at(at) for at in range(len(columns.numbers))]
+            for one in lists
+            if one is not columns.directories
+        ),
+        [
+            places[start : start + size]
+            for start, size in zip(
+                columns.directories.starts, columns.directories.sizes, strict=True
+            )
+        ],
+    ]
 
 
 def _of(ask: Any) -> object:

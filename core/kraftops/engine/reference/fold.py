@@ -19,8 +19,10 @@ from kraftops.engine.metadata_state import (
     PartitionCondition,
     PartitionState,
     ReplicaRole,
+    StateColumns,
     Tables,
     TopicEntry,
+    columns_of_states,
 )
 from kraftops.engine.reference.folding import aggregates, rules
 from kraftops.engine.reference.folding.state import Partition, State, Unit
@@ -264,6 +266,18 @@ class ReferenceFold(Fold):
 
     def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
         return aggregates.short_of(self.state, needed, usual)
+
+    def state_columns(self) -> StateColumns:
+        return columns_of_states(
+            (
+                topic_id,
+                [
+                    (number, found.newest.address, self.state.of_partition(found))
+                    for number, found in sorted(topic.partitions.items())
+                ],
+            )
+            for topic_id, topic in self.state.topics.items()
+        )
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {number: found.entry() for number, found in self.state.brokers.items()}

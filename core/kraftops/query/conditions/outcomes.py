@@ -41,7 +41,7 @@ Find = Callable[[tuple[str, ...]], Candidates]
 Outcomes = Callable[[Find], int]
 """A function from what is known of a row to the set of possible outcomes."""
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -49,6 +49,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+"""The comparisons by their signs."""
 _NEGATED = [each & NULL | (each & TRUE) << 1 | (each & FALSE) >> 1 for each in range(8)]
 
 
@@ -65,15 +66,15 @@ def outcomes_of(condition: Condition) -> Outcomes:  # noqa: PLR0911 - one a kind
         case IsNull(operand):
             return partial(_decided, (_values(operand),), lambda value: value is None)
         case Matches(operand, pattern):
-            return partial(_decided, (_values(operand),), partial(_matches, pattern))
+            return partial(_decided, (_values(operand),), partial(matches_text, pattern))
         case Compare(left, sign, right):
-            compare = partial(_compared, _COMPARISONS[sign])
+            compare = partial(compared, COMPARISONS[sign])
             return partial(_decided, (_values(left), _values(right)), compare)
         case OneOf(operand, literals):
             values = [literal.value for literal in literals]
-            return partial(_decided, (_values(operand),), lambda value: _is_in(value, values))
+            return partial(_decided, (_values(operand),), lambda value: is_one_of(value, values))
         case Contains(item, path):
-            return partial(_decided, (_values(item), _values(path)), _is_in)
+            return partial(_decided, (_values(item), _values(path)), is_one_of)
 
 
 def matches(condition: Condition, record: Mapping[str, Any]) -> bool:
@@ -155,20 +156,22 @@ def _kind(value: object) -> type | None:
     return float if isinstance(value, int | float) else None
 
 
-def _compared(compare: Callable[[Any, Any], bool], one: object, other: object) -> bool | None:
+def compared(compare: Callable[[Any, Any], bool], one: object, other: object) -> bool | None:
+    """Tell whether a comparison holds; None for null, and for values of different kinds."""
     kind = _kind(one)
     return compare(one, other) if kind and kind is _kind(other) else None
 
 
-def _matches(pattern: str, value: object) -> bool | None:
+def matches_text(pattern: str, value: object) -> bool | None:
+    """Tell whether a pattern is found in a text; None where the value is none."""
     return found_in(pattern, value) if isinstance(value, str) else None
 
 
-def _is_in(value: object, items: object) -> bool | None:
+def is_one_of(value: object, items: object) -> bool | None:
     """Tell whether a value is one of a list; None if a null leaves it open."""
     if not isinstance(items, list | tuple):
         return None
-    found = [_compared(operator.eq, value, item) for item in items]
+    found = [compared(operator.eq, value, item) for item in items]
     if True in found:
         return True
     return None if None in found else False

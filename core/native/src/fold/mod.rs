@@ -11,6 +11,7 @@ mod partition_state;
 mod placed;
 mod python;
 mod rules;
+mod state_columns;
 mod table_rules;
 mod timeline;
 mod topic_rules;

@@ -28,9 +28,9 @@ pub struct PartitionState {
     pub elr: Box<[i32]>,
     pub last_known_elr: Box<[i32]>,
     pub leader: i32,
-    recovery: i8,
-    leader_epoch: i32,
-    partition_epoch: i32,
+    pub recovery: i8,
+    pub leader_epoch: i32,
+    pub partition_epoch: i32,
 }
 
 impl PartitionState {

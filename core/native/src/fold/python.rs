@@ -473,6 +473,11 @@ impl PyFold {
         Ok(by_topic(py, found))
     }
 
+    fn state_columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut batches = Batches::new(py, &self.fetch);
+        self.fold.state_columns(&mut batches)?.to_python(py)
+    }
+
     fn brokers(&self) -> Vec<Registered> {
         let brokers = self.fold.brokers.in_order().into_iter();
         brokers

@@ -1,30 +1,46 @@
-"""Rows of views as tables for people."""
+"""Rows of views as tables for people, as lines of JSON, and as CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from kraftops.display.times import iso_time
-from kraftops.query.conditions.types import NUMBER, TIME
+from kraftops.query.conditions.types import NUMBER, TEXT, TIME
+from kraftops.query.csv_rows import csv_line
 from kraftops.tree.node import json_text
 from kraftops.views.columns import ViewColumn
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Cell, Column, Table, print_table
 
+Rows = Iterable[Sequence[object]]
+
 
 def print_rows(
     session: Session,
     columns: Sequence[ViewColumn],
-    rows: Iterable[Sequence[object]],
-    *,
-    limit: int | None = None,
-    title: str = "",
+    rows: Rows,
+    total: Sequence[object] | None = None,
 ) -> None:
-    """Print rows as a table; *limit* is the most rows on a terminal."""
+    """Print rows as a table."""
     head = [_head(column, at) for at, column in enumerate(columns)]
     cells = ([*map(cell_of, columns, row)] for row in rows)
-    print_table(session.table_console, Table(head, cells, title=title, limit=limit))
+    last = None if total is None else [*map(cell_of, columns, total)]
+    print_table(session.table_console, Table(head, cells, total=last))
+
+
+def print_json(session: Session, columns: Sequence[ViewColumn], rows: Rows) -> None:
+    """Print a line of JSON for each row."""
+    names = [column.name for column in columns]
+    for row in rows:
+        session.out(json_text(dict(zip(names, row, strict=True))) + "\n")
+
+
+def print_csv(session: Session, columns: Sequence[ViewColumn], rows: Rows) -> None:
+    """Print a head and rows as CSV; lists are JSON."""
+    session.out(csv_line([column.name for column in columns]))
+    for row in rows:
+        session.out(csv_line([_csv_field(value) for value in row]))
 
 
 def cell_of(column: ViewColumn, value: object) -> Cell:
@@ -52,11 +68,17 @@ def refuse_both(call: Call, one: str, other: str) -> None:
         raise BadLineError(f"argument {other}: not allowed with argument {one}")
 
 
+def _csv_field(value: object) -> object:
+    return value if value is None or isinstance(value, str) else json_text(value)
+
+
 def _head(column: ViewColumn, at: int) -> Column:
-    is_number = NUMBER in column.type.kinds and len(column.type.kinds) == 1
+    kinds = column.type.kinds
+    is_number = kinds == {NUMBER}
+    is_list = column.type.items is not None
     return Column(
         column.name,
         priority=at,
         justify="right" if is_number else "left",
-        is_folded=not is_number and TIME not in column.type.kinds,
+        is_folded=is_list or TEXT in kinds,
     )

@@ -11,7 +11,71 @@ _OUTPUT = (
     Flag("--csv", None, "Print CSV."),
 )
 
+_WHERE = Flag("--where", "CONDITION", "Only rows of which it is true.", values=Values.CONDITION)
+_FLAGS = (
+    _WHERE,
+    Flag(
+        "--sort",
+        "NAME[,NAME…]",
+        "Sort by these columns; -NAME has the highest first.",
+        values=Values.COLUMNS,
+    ),
+    Flag("--limit", "N", "Show no more than N rows."),
+    *_OUTPUT,
+)
+_LAST = ("lastOffset", "lastTime", "inSnapshot")
+_DETAILS = """\
+--where takes the conditions of dump-log on the columns: = != < <= > >=, ~ 'REGEX', in, is null,
+and, or, not, len(LIST). JSON and CSV have all columns; a table has the usual ones, and on a
+terminal 200 rows."""
+
 ROWS: tuple[Command, ...] = (
+    Command(
+        "acls",
+        "List access control entries.",
+        "views.tables:table",
+        flags=_FLAGS,
+        details=_DETAILS,
+        examples=(
+            ("acls --where \"principal = 'User:alice'\"", "what alice may do"),
+            ("acls --where \"operation in ('ALL', 'WRITE')\" --csv", "who may write"),
+        ),
+        task=Task.CLUSTER,
+        columns=(
+            *("principal", "permission", "operation", "resource", "name", "pattern", "host", "id"),
+            *_LAST,
+        ),
+    ),
+    Command(
+        "brokers",
+        "List brokers with their states and loads.",
+        "views.tables:table",
+        flags=_FLAGS,
+        details=_DETAILS,
+        examples=(
+            ("brokers --sort -leaders", "the brokers that lead most first"),
+            ("brokers --where \"state != 'active'\"", "brokers that are fenced or stopping"),
+        ),
+        task=Task.CLUSTER,
+        columns=(
+            *("broker", "state", "rack", "endpoints", "leaders", "replicas", "directories"),
+            *("features", "brokerEpoch", "incarnation"),
+            *_LAST,
+        ),
+    ),
+    Command(
+        "configs",
+        "List configurations of topics, brokers and others.",
+        "views.tables:table",
+        flags=_FLAGS,
+        details=_DETAILS,
+        examples=(
+            ("configs --where \"key = 'retention.ms'\"", "the retention of all topics"),
+            ("configs --sort -lastOffset --limit 10", "the last ten that were set"),
+        ),
+        task=Task.CLUSTER,
+        columns=("type", "name", "key", "value", "source", *_LAST),
+    ),
     Command(
         "log",
         "Show the newest records of the log.",
@@ -42,5 +106,63 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
         ),
         task=Task.TIME,
         columns=(*ROW_COLUMNS, "about"),
+    ),
+    Command(
+        "partitions",
+        "List partitions with leader, ISR and replicas.",
+        "views.tables:partitions",
+        flags=(
+            Flag("--topic", "NAME[,NAME…]", "Only partitions of topics.", values=Values.TOPICS),
+            Flag("--broker", "ID", "Only partitions on this broker.", values=Values.BROKERS),
+            Flag("--leader", None, "Only those that the broker leads."),
+            Flag("--follower", None, "Only those that the broker follows."),
+            *_FLAGS,
+        ),
+        details=_DETAILS,
+        examples=(
+            ("partitions --broker 103 --leader", "what broker 103 leads"),
+            (
+                'partitions --where "leader = 101 and len(isr) < len(replicas)"',
+                "what 101 leads with replicas out of sync",
+            ),
+            ("partitions --where \"state = 'offline'\" --json", "partitions without a leader"),
+            ("partitions --where 'len(isr) = 1' --sort leader", "one in-sync replica is left"),
+        ),
+        task=Task.CLUSTER,
+        columns=(
+            *("topic", "partition", "state", "leader", "preferred", "isr", "replicas", "minIsr"),
+            *("leaderEpoch", "partitionEpoch", "adding", "removing", "elr", "lastKnownElr"),
+            *("directories", "recovery", "underReplicated", "underMinIsr", "reassigning"),
+            "topicId",
+            *_LAST,
+        ),
+    ),
+    Command(
+        "quotas",
+        "List quotas of clients.",
+        "views.tables:table",
+        flags=_FLAGS,
+        details=_DETAILS,
+        examples=(("quotas --where \"user = 'bob'\"", "the quotas of a user"),),
+        task=Task.CLUSTER,
+        columns=("entity", "user", "clientId", "ip", "key", "value", *_LAST),
+    ),
+    Command(
+        "topics",
+        "List topics with sizes, replication and troubles.",
+        "views.tables:table",
+        flags=_FLAGS,
+        details=_DETAILS,
+        examples=(
+            ("topics --where 'replication < 3'", "topics with too few replicas"),
+            ("topics --where 'offline > 0' --sort -offline", "topics that cannot be used"),
+            ("topics --sort -lastOffset --limit 5", "what changed last"),
+        ),
+        task=Task.CLUSTER,
+        columns=(
+            *("topic", "partitions", "replication", "offline", "underReplicated", "underMinIsr"),
+            *("minIsr", "configs", "retentionMs", "cleanupPolicy", "id"),
+            *_LAST,
+        ),
     ),
 )

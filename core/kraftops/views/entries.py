@@ -1,0 +1,178 @@
+"""The views of entries that a record each makes: configurations, ACLs, quotas, and of brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kraftops.engine.metadata_state import BrokerLoad
+from kraftops.image.state.broker import broker_status
+from kraftops.image.state.image import MetadataImage
+from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.tree.leaves import acl_data, broker_data
+from kraftops.tree.names import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+    RESOURCE_TYPES,
+    entity_name,
+)
+from kraftops.uuids import to_text
+from kraftops.views.columns import ViewColumn
+from kraftops.views.order import natural_key
+from kraftops.views.view import (
+    Frame,
+    View,
+    last_change_of,
+    last_columns,
+    number,
+    text,
+    texts,
+    with_last_change,
+)
+
+_SOURCES = {
+    (2, True): "DYNAMIC_TOPIC_CONFIG",
+    (4, True): "DYNAMIC_BROKER_CONFIG",
+    (4, False): "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    (8, True): "DYNAMIC_BROKER_LOGGER_CONFIG",
+    (16, True): "DYNAMIC_CLIENT_METRICS_CONFIG",
+    (32, True): "DYNAMIC_GROUP_CONFIG",
+}
+"""Kafka's names (`ConfigEntry.ConfigSource`) by type of resource, and whether it has a name."""
+_DEFAULT = "<default>"
+
+BROKER_COLUMNS = (
+    number("broker", "id of the broker"),
+    text("state", "registered-fenced, active or controlled-shutdown"),
+    text("rack", "rack, if it has one"),
+    texts("endpoints", "listeners with host and port"),
+    number("leaders", "partitions that it leads", is_amount=True),
+    number("replicas", "replicas on it", is_amount=True),
+    texts("directories", "ids of its log directories", is_usual=False),
+    texts("features", "features with the levels that it supports", is_usual=False),
+    number("brokerEpoch", "epoch of its registration", is_usual=False),
+    text("incarnation", "id of its start", is_usual=False),
+    *last_columns(),
+)
+CONFIG_COLUMNS = (
+    text("type", "type of the resource", values=(*RESOURCE_TYPES.values(),)),
+    text("name", "name of the resource, empty for the default"),
+    text("key", "name of the configuration"),
+    text("value", "value; secrets are redacted"),
+    text("source", "Kafka's name of where it is set", is_usual=False),
+    *last_columns(),
+)
+ACL_COLUMNS = (
+    text("principal", "who"),
+    text("permission", "ALLOW or DENY", values=ACL_PERMISSIONS),
+    text("operation", "what", values=ACL_OPERATIONS),
+    text("resource", "type of the resource", values=ACL_RESOURCES),
+    text("name", "name of the resource, or its beginning"),
+    text("pattern", "LITERAL or PREFIXED", values=ACL_PATTERNS),
+    text("host", "from which host"),
+    text("id", "id of the ACL", is_usual=False),
+    *last_columns(is_usual=False),
+)
+QUOTA_COLUMNS = (
+    text("entity", "clients, as the tree names them"),
+    text("user", "user; <default> for all without their own", is_usual=False),
+    text("clientId", "client id; <default> for all without their own", is_usual=False),
+    text("ip", "address; <default> for all without their own", is_usual=False),
+    text("key", "what is limited"),
+    number("value", "limit"),
+    *last_columns(),
+)
+
+
+def _brokers(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
+    loads = image.fold.broker_loads()
+    ids = sorted(image.brokers)
+    rows = []
+    for broker_id in ids:
+        state = image.broker_state(image.brokers[broker_id])
+        data: Any = broker_data(state)
+        load = loads.get(broker_id, BrokerLoad(0, 0))
+        rows.append(
+            (
+                broker_id,
+                broker_status(state),
+                state["rack"],
+                [f"{one['name']}://{one['host']}:{one['port']}" for one in data["endPoints"]],
+                load.leaders,
+                load.replicas,
+                data["logDirs"],
+                [_feature(one) for one in data["features"]],
+                state["brokerEpoch"],
+                data["incarnationId"],
+            )
+        )
+    return with_last_change(
+        BROKER_COLUMNS[:-3], rows, lambda at: last_change_of(image, "brokers", ids[at])
+    )
+
+
+def _feature(data: Any) -> str:
+    return f"{data['name']} {data['minSupportedVersion']}-{data['maxSupportedVersion']}"
+
+
+def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001 - see View
+    rows, keys = [], []
+    resources = sorted(image.configs, key=lambda one: (one[0], natural_key(one[1])))
+    for kind, name in resources:
+        for key, address in sorted(image.configs[kind, name].items()):
+            is_hidden = not show_secrets and is_secret_config(key)
+            value = REDACTED if is_hidden else image.read(address)[1]["value"]
+            label = RESOURCE_TYPES.get(kind, f"UNKNOWN({kind})")
+            keys.append((kind, name, key))
+            rows.append((label, name, key, value, _SOURCES.get((kind, bool(name)))))
+    return _of_table(image, "configs", CONFIG_COLUMNS, rows, keys)
+
+
+def _acls(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
+    found = []
+    for acl_id, address in image.acls.items():
+        data: Any = acl_data(image.read(address)[1])
+        row = (
+            data["principal"],
+            data["permissionType"],
+            data["operation"],
+            data["resourceType"],
+            data["resourceName"],
+            data["patternType"],
+            data["host"],
+            to_text(acl_id),
+        )
+        found.append((row, (acl_id,)))
+    found.sort(key=lambda pair: [natural_key(one) for one in pair[0]])
+    rows, keys = [row for row, _ in found], [key for _, key in found]
+    return _of_table(image, "acls", ACL_COLUMNS, rows, keys)
+
+
+def _quotas(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
+    rows, keys = [], []
+    for entity in sorted(image.quotas, key=lambda one: natural_key(entity_name(one))):
+        parts = {kind: _DEFAULT if name is None else name for kind, name in entity}
+        clients = (parts.get("user"), parts.get("client-id"), parts.get("ip"))
+        for key, address in sorted(image.quotas[entity].items()):
+            keys.append((entity, key))
+            rows.append((entity_name(entity), *clients, key, image.read(address)[1]["value"]))
+    return _of_table(image, "quotas", QUOTA_COLUMNS, rows, keys)
+
+
+def _of_table(
+    image: MetadataImage,
+    table: str,
+    columns: Sequence[ViewColumn],
+    rows: Sequence[Sequence[object]],
+    keys: Sequence[Sequence[object]],
+) -> Frame:
+    """Return the frame of rows with their keys in a table of the state."""
+    return with_last_change(columns[:-3], rows, lambda at: last_change_of(image, table, *keys[at]))
+
+
+BROKERS = View("brokers", BROKER_COLUMNS, _brokers)
+CONFIGS = View("configs", CONFIG_COLUMNS, _configs)
+ACLS = View("acls", ACL_COLUMNS, _acls)
+QUOTAS = View("quotas", QUOTA_COLUMNS, _quotas)

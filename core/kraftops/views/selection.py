@@ -1,0 +1,182 @@
+"""Selection of a view's rows by conditions, and their order.
+
+A condition becomes two functions of a row's index: whether it is true, and whether it is false;
+with null it is neither. `kraftops.query.conditions.outcomes` has the meaning of conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.query.conditions.outcomes import (
+    COMPARISONS,
+    compared,
+    is_one_of,
+    matches_text,
+    value_at,
+)
+from kraftops.query.conditions.parser import parse_condition
+from kraftops.query.conditions.syntax import (
+    And,
+    Compare,
+    Condition,
+    Contains,
+    IsNull,
+    Length,
+    Literal,
+    Matches,
+    Not,
+    OneOf,
+    Operand,
+    Or,
+    Path,
+    all_of,
+    conjuncts,
+)
+from kraftops.query.conditions.types import checked
+from kraftops.views.columns import column_named
+from kraftops.views.order import sorted_by
+from kraftops.views.view import Frame, Get, View
+
+Test = Callable[[int], bool]
+
+
+class _Tests(NamedTuple):
+    is_true: Test
+    is_false: Test
+
+
+def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None:
+    """Return the condition that all of some texts hold for the rows of a view; None without one.
+
+    Args:
+        view: its columns are the names of the conditions.
+        texts: the conditions.
+        now: in ms since the epoch, for durations.
+
+    Raises:
+        UsageError: one is no condition, has an unknown name, or compares values of other kinds.
+    """
+    types = view.types
+    return all_of([checked(parse_condition(text), text, types, now) for text in texts])
+
+
+def selected(frame: Frame, condition: Condition | None) -> Sequence[int]:
+    """Return the indexes of the rows of which a condition is true."""
+    found: Sequence[int] = range(frame.count)
+    for part in conjuncts(condition):
+        test = _tests(frame, part).is_true
+        found = [index for index in found if test(index)]
+    return found
+
+
+def in_order(view: View, frame: Frame, indexes: Iterable[int], sort: str = "") -> Iterable[int]:
+    """Return the indexes of rows in the order of some columns, or in the usual one.
+
+    *sort* names columns, separated by commas; a minus before one is for the highest first.
+
+    Raises:
+        UsageError: there is no column of a name.
+    """
+    found = frame.in_order(indexes)
+    names = [name.strip() for name in sort.split(",")] if sort else []
+    keys = [(column_named(view.columns, one.removeprefix("-")), one) for one in names]
+    for column, name in reversed(keys):
+        get = frame.columns[column.name]
+        found = sorted_by(found, get, is_descending=name.startswith("-"))
+    return found
+
+
+def check_sort(view: View, sort: str) -> None:
+    """Refuse a `--sort` that `in_order` would; errors as there."""
+    for name in sort.split(","):
+        if not name.strip().removeprefix("-"):
+            raise UsageError("--sort has a column without a name", "as leader,-partition")
+        column_named(view.columns, name.strip().removeprefix("-"))
+
+
+def _tests(frame: Frame, condition: Condition) -> _Tests:  # noqa: C901, PLR0911 - one a kind
+    match condition:
+        case And(parts):
+            return _all([_tests(frame, part) for part in parts])
+        case Or(parts):
+            return _negated(_all([_negated(_tests(frame, part)) for part in parts]))
+        case Not(part):
+            return _negated(_tests(frame, part))
+        case IsNull(operand):
+            get = _values(frame, operand)
+            return _Tests(lambda at: get(at) is None, lambda at: get(at) is not None)
+        case Compare(left, sign, Literal(value)) if not isinstance(left, Literal):
+            return _against(_values(frame, left), COMPARISONS[sign], value)
+        case Compare(left, sign, right):
+            one, other, compare = _values(frame, left), _values(frame, right), COMPARISONS[sign]
+            return _decided(lambda at: compared(compare, one(at), other(at)))
+        case Matches(operand, pattern):
+            get = _values(frame, operand)
+            return _decided(lambda at: matches_text(pattern, get(at)))
+        case OneOf(operand, literals):
+            get, items = _values(frame, operand), [literal.value for literal in literals]
+            return _decided(lambda at: is_one_of(get(at), items))
+        case Contains(Literal(value), path):
+            list_at = _values(frame, path)
+            return _decided(lambda at: _has(list_at(at), value))
+        case Contains(item, path):
+            get, list_at = _values(frame, item), _values(frame, path)
+            return _decided(lambda at: is_one_of(get(at), list_at(at)))
+
+
+def _against(get: Get, compare: Callable[[Any, Any], bool], value: object) -> _Tests:
+    """Return the tests of a comparison with a literal, whose kind is that of the column."""
+
+    def is_true(at: int) -> bool:
+        found = get(at)
+        return found is not None and compare(found, value)
+
+    def is_false(at: int) -> bool:
+        found = get(at)
+        return found is not None and not compare(found, value)
+
+    return _Tests(is_true, is_false)
+
+
+def _has(items: Any, value: object) -> bool | None:
+    """Tell whether a list has a value; lists of views have no nulls."""
+    return value in items if isinstance(items, list | tuple) else None
+
+
+def _decided(decide: Callable[[int], bool | None]) -> _Tests:
+    return _Tests(lambda at: decide(at) is True, lambda at: decide(at) is False)
+
+
+def _negated(tests: _Tests) -> _Tests:
+    return _Tests(tests.is_false, tests.is_true)
+
+
+def _all(parts: Sequence[_Tests]) -> _Tests:
+    return _Tests(
+        lambda at: all(part.is_true(at) for part in parts),
+        lambda at: any(part.is_false(at) for part in parts),
+    )
+
+
+def _values(frame: Frame, operand: Operand) -> Get:
+    match operand:
+        case Path((name,)):
+            return frame.columns[name]
+        case Path((name, *names)):
+            column = frame.columns[name]
+            return lambda at: value_at(column(at), names)
+        case Literal(value):
+            return lambda _: value
+        case Length(Path((name,))) if name in frame.sizes:
+            return frame.sizes[name]
+        case Length(path):
+            get = _values(frame, path)
+            return lambda at: _length(get(at))
+    raise AssertionError(operand)
+
+
+def _length(value: object) -> int | None:
+    return len(value) if isinstance(value, list | tuple) else None

@@ -1,0 +1,86 @@
+"""The view of topics: size, replication, what is missing, and configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate, pairwise
+
+from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
+from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.tree.names import UUIDS
+from kraftops.tree.topics import last_change_below
+from kraftops.views.min_isr import min_isrs_of
+from kraftops.views.order import natural_key
+from kraftops.views.view import Frame, View, last_columns, number, text, with_last_change
+
+COLUMNS = (
+    text("topic", "name of the topic"),
+    number("partitions", "partitions", is_amount=True),
+    number("replication", "replicas of the partition that has the fewest"),
+    number("offline", "partitions without a leader", is_amount=True),
+    number("underReplicated", "partitions with replicas out of sync", is_amount=True),
+    number("underMinIsr", "partitions with an ISR below minIsr", is_amount=True),
+    number("minIsr", "min.insync.replicas, as far as the log tells"),
+    number("configs", "configurations of its own", is_amount=True),
+    number("retentionMs", "retention.ms of its own", is_usual=False),
+    text("cleanupPolicy", "cleanup.policy of its own", is_usual=False),
+    text("id", "id of the topic", is_usual=False),
+    *last_columns(),
+)
+
+
+def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
+    fold = image.fold
+    columns = fold.state_columns()
+    ends = [0, *accumulate(count for _, count in columns.topics)]
+    fewest = {
+        topic_id: min(columns.replicas.sizes[start:stop], default=None)
+        for (topic_id, _), (start, stop) in zip(columns.topics, pairwise(ends), strict=True)
+    }
+    counts = dict(columns.topics)
+    offline = _counts(fold.partitions_with(PartitionCondition.LEADERLESS))
+    under_replicated = _counts(fold.partitions_with(PartitionCondition.UNDER_REPLICATED))
+    known = min_isrs_of(image)
+    ids = image.topic_ids
+    needed = {ids[name]: one.value for name, one in known.by_topic.items() if name in ids}
+    under_min_isr = _counts(fold.short_of(needed, known.usual.value))
+    rows, found = [], []
+    for name in sorted(ids, key=natural_key):
+        topic_id = ids[name]
+        configs = image.configs.get((TOPIC_RESOURCE, name), {})
+        retention = _config(image, configs, "retention.ms")
+        found.append(topic_id)
+        rows.append(
+            (
+                name,
+                counts.get(topic_id, 0),
+                fewest.get(topic_id),
+                offline.get(topic_id, 0),
+                under_replicated.get(topic_id, 0),
+                under_min_isr.get(topic_id, 0),
+                known.of(name).value,
+                len(configs),
+                int(retention) if retention and retention.removeprefix("-").isdecimal() else None,
+                _config(image, configs, "cleanup.policy"),
+                UUIDS[topic_id],
+            )
+        )
+
+    def change(at: int) -> LastChange | None:
+        return last_change_below(image, found[at])
+
+    return with_last_change(COLUMNS[:-3], rows, change)
+
+
+def _counts(found: Mapping[bytes, list[int]]) -> dict[bytes, int]:
+    return {topic_id: len(numbers) for topic_id, numbers in found.items()}
+
+
+def _config(image: MetadataImage, configs: Mapping[str, int], name: str) -> str | None:
+    if name not in configs:
+        return None
+    value: str | None = image.read(configs[name])[1]["value"]
+    return value
+
+
+TOPICS = View("topics", COLUMNS, _frame)

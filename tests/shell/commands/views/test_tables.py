@@ -1,0 +1,139 @@
+"""The commands of the tables: flags, forms of output, and errors."""
+
+import json
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops_shell.output.outlets import StandardOutput, connect
+from tests.helpers.tools.memory_console import Streams
+from tests.helpers.tools.shell_session import LOG, NODE, Answer, Shell
+
+VIEWS = ("acls", "brokers", "configs", "partitions", "quotas", "topics")
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    """A cluster while broker 4 was fenced and 1 led most."""
+    return Shell(NODE, at_offset=540)
+
+
+def column(found: Answer, at: int = 0) -> list[str]:
+    """Return a column of a table, without its title."""
+    return [line.split()[at] for line in found.lines[1:]]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_table_json_and_csv_have_the_same_rows(shell: Shell, name: str) -> None:
+    table, told, csv = shell(name), shell(name, "--json"), shell(name, "--csv")
+
+    rows = [json.loads(line) for line in told.lines]
+    assert len(table.lines) == len(csv.lines) == len(rows) + 1 > 1
+    assert csv.lines[0].split(",") == [*rows[0]]
+    assert set(table.lines[0].split()) < {*rows[0]}
+    assert {table.code, told.code, csv.code} == {0}
+
+
+def test_partitions_of_a_broker(shell: Shell) -> None:
+    def chosen(*flags: str) -> list[tuple[str, int]]:
+        told = map(json.loads, shell("partitions", "--json", *flags).lines)
+        return [(one["topic"], one["partition"]) for one in told]
+
+    every = [json.loads(line) for line in shell("partitions", "--json").lines]
+    on = [(one["topic"], one["partition"]) for one in every if 1 in one["replicas"]]
+    led = [(one["topic"], one["partition"]) for one in every if one["leader"] == 1]
+    assert chosen("--broker", "1") == on
+    assert chosen("--broker", "1", "--leader") == led != []
+    assert chosen("--broker", "1", "--follower") == [one for one in on if one not in led]
+    assert chosen("--broker", "1", "--topic", "orders,grow") == [
+        one for one in on if one[0] in ("orders", "grow")
+    ]
+
+
+def test_conditions_and_order(shell: Shell) -> None:
+    found = shell(
+        *("partitions", "--where", "topic = 'orders' and len(isr) < len(replicas)"),
+        *("--sort", "-partition", "--columns", "partition,topic", "--limit", "3"),
+    )
+
+    assert found.lines[0].split() == ["partition", "topic"]
+    numbers = [int(one) for one in column(found)]
+    assert len(numbers) == 3
+    assert numbers == sorted(numbers, reverse=True)
+    assert column(shell("partitions", "--topic", "orders"), 1) == [*map(str, range(12))]
+
+
+def test_topics_are_in_natural_order(shell: Shell) -> None:
+    assert column(shell("topics", "--where", "replication < 2"))[:2] == [
+        "Aa",
+        "UPPER-Case.and_dots",
+    ]
+
+
+def test_numbers_of_json_are_those_of_the_log(shell: Shell) -> None:
+    (row,) = map(json.loads, shell("configs", "--json", "--where", "key = 'segment.bytes'").lines)
+
+    assert row == {
+        "type": "TOPIC",
+        "name": "UPPER-Case.and_dots",
+        "key": "segment.bytes",
+        "value": "1048576",
+        "source": "DYNAMIC_TOPIC_CONFIG",
+        "lastOffset": 132,
+        "lastTime": 1795258077569,
+        "inSnapshot": False,
+    }
+
+
+def test_terminal_shows_some_rows_and_counts_the_others() -> None:
+    shell = Shell(LOG)
+    streams = Streams(is_terminal=True, environment={"TERM": "xterm"})
+    connect(shell.session, streams.console, StandardOutput(streams.console))
+
+    shell("partitions", "--limit", "2", "--columns", "topic,partition")
+
+    assert streams.out.getvalue().splitlines()[-1] == "and 34 more; --limit shows others"
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint", "code"),
+    [
+        (("partitions", "--topic", "ordres"), "there is no topic", "perhaps orders", 4),
+        (("partitions", "--broker", "9"), "there is no broker 9", "the registered", 4),
+        (("topics", "--where", "replicaton < 3"), "no column", "perhaps replication", 1),
+        (("topics", "--sort", "nmae"), "no column", "the columns are", 1),
+        (("topics", "--columns", "Topics"), "no column", "perhaps topic", 1),
+        (("topics", "--where", "topic <"), "a value is expected", "as value", 1),
+        (("topics", "--where", "topic = 3"), "topic is text", "", 1),
+    ],
+)
+def test_wrong_names_are_refused(
+    shell: Shell, words: tuple[str, ...], message: str, hint: str, code: int
+) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        shell(*words)
+
+    assert (caught.value.hint or "").startswith(hint)
+    assert caught.value.exit_code == code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("topics", "--json", "--csv"),
+        ("partitions", "--leader"),
+        ("partitions", "--broker", "1", "--leader", "--follower"),
+        ("partitions", "--broker", "one"),
+        ("topics", "--limit", "-1"),
+    ],
+)
+def test_contradictions_are_refused(shell: Shell, words: tuple[str, ...]) -> None:
+    found = shell(*words)
+
+    assert (found.out, found.code, len(found.err)) == ("", 1, 1)
+
+
+def test_kafkas_form_has_no_views() -> None:
+    found = Shell(LOG, kafka=True)("topics")
+
+    assert found.out.startswith("invalid choice: 'topics'")
