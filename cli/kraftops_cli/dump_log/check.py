@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.check.directories import CheckRequest, check_directories
@@ -12,6 +12,8 @@ from kraftops.dump.check.files import can_be_checked
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
 from kraftops.dump.check.units import RunUnits, run_units
 from kraftops.dump.sources.names import expand, matching_paths
+from kraftops.errors import SourceError
+from kraftops.log.reader import DamagedArchive
 from kraftops.uris import is_remote, local_path
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
@@ -49,6 +51,13 @@ class Checked(NamedTuple):
     others: list[str]
 
 
+class Archives(NamedTuple):
+    """Archives of directories, unpacked, and the errors of what was not read, which were shown."""
+
+    bundles: Mapping[str, Bundle]
+    skipped: Sequence[SourceError] = ()
+
+
 def among(
     names: Iterable[str], alone: Collection[str], bundles: Mapping[str, Bundle], decoder: str | None
 ) -> Checked:
@@ -83,12 +92,12 @@ def among(
 def run_check(
     request: CheckRequest,
     terminal: Terminal,
-    bundles: Iterable[Bundle] = (),
+    archives: Archives | None = None,
     run: RunUnits = run_units,
     *,
     has_progress: bool = True,
 ) -> int:
-    """Check files and partitions, also those of *bundles*; return the exit code.
+    """Check files and partitions, also those of archives; return the exit code.
 
     *run* does the work, and shows the progress unless *has_progress*.
 
@@ -97,9 +106,10 @@ def run_check(
         SourceError: a directory or remote log metadata cannot be read.
     """
     output = _Json(terminal) if terminal.is_json else _Text(terminal)
+    bundles, skipped = archives or Archives({})
 
     def shown(text: str) -> str:
-        for bundle in bundles:
+        for bundle in bundles.values():
             text = bundle.shown(text)
         return text
 
@@ -113,11 +123,19 @@ def run_check(
         found, of_directories = check_directories(request, on_check, run)
     checks = [check.renamed(shown) for check in found]
     common = tuple(finding.renamed(shown) for finding in of_directories)
-    output.end(checks, common)
+    output.end(checks, (*_of_archives(skipped), *common) if terminal.is_json else common)
     findings = [*common, *(finding for check in checks for finding in check.findings)]
     if any(finding.effect is not Effect.MENDED for finding in findings):
         return DAMAGED
     return 1 if any(check.unreadable for check in checks) else 0
+
+
+def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
+    """Yield the findings about archives that are damaged."""
+    for error in skipped:
+        if isinstance(error, DamagedArchive):
+            path, reason = str(error.known["path"]), str(error.known["reason"])
+            yield Finding("bad-archive", path, None, reason, Effect.STAYS)
 
 
 class _Text:

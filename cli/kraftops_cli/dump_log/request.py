@@ -36,6 +36,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
+    from kraftops_cli.dump_log.check import Archives
 
 _NO_WALK = (
     *("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes"),
@@ -83,8 +84,12 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     with _unpacked(names, terminal, skipped.append) as bundles:
         for error in skipped:
             terminal.error(error.message)
-        run = _run_check if _is_walk(query, options) else _run_dump
-        code = run(names, query, options, terminal, bundles)
+        if _is_walk(query, options):
+            from kraftops_cli.dump_log.check import Archives
+
+            code = _run_check(names, query, options, terminal, Archives(bundles, skipped))
+        else:
+            code = _run_dump(names, query, options, terminal, bundles)
     if any(isinstance(error, DamagedArchive) for error in skipped):
         return max(code, DAMAGED)
     return max(code, 1) if skipped else code
@@ -195,7 +200,7 @@ def _run_check(
     query: Query,
     options: dict[str, object],
     terminal: Terminal,
-    bundles: Mapping[str, Bundle],
+    archives: Archives,
 ) -> int:
     """Check files of Kafka's form as they are dumped, and then all others as a whole."""
     from kraftops.dump.check.units import run_units
@@ -203,7 +208,7 @@ def _run_check(
 
     listed = set() if options["files"] is None else {*_paths(str(options["files"]))}
     alone = {*names} - listed if _is_whole(options) else set()
-    request, others = among(names, alone, bundles, query.decoder)
+    request, others = among(names, alone, archives.bundles, query.decoder)
     codes = []
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
@@ -212,7 +217,7 @@ def _run_check(
         request = request._replace(remote_metadata=remote)
         jobs = options["jobs"]
         run = partial(run_units, jobs=jobs if isinstance(jobs, int) else None)
-        codes.append(run_check(request, terminal, bundles.values(), run))
+        codes.append(run_check(request, terminal, archives, run))
     return max(codes)
 
 

@@ -39,6 +39,27 @@ def test_sound_partitions_are_a_table(stopped: Path) -> None:
     assert total == "7 partitions: 7 clean"
 
 
+def test_missing_partition_is_lost_where_the_metadata_log_has_its_topic(stopped: Path) -> None:
+    """Without the metadata log it may have been deleted; while it is deleted it is renamed."""
+    shutil.rmtree(stopped / "plain-0")
+
+    lost = run_here("--check", str(stopped))
+    (stopped / f"plain-0.{'0' * 32}-delete").mkdir()
+    deleted = run_here("--check", str(stopped))
+    (stopped / f"plain-0.{'0' * 32}-delete").rmdir()
+    shutil.rmtree(stopped / "__cluster_metadata-0")
+    alone = run_here("--check", str(stopped))
+    of_another = run_here("--check", str(stopped / "txn-0"))
+
+    place = f"{stopped}/recovery-point-offset-checkpoint: plain-0 has no directory"
+    (line,) = [line for line in lost.text.splitlines() if line.startswith(place)]
+    assert line.endswith("and the metadata log has the topic [no-partition, lost]")
+    assert "its high watermark was 24" in line
+    assert (lost.code, deleted.code, alone.code, of_another.code) == (2, 0, 0, 0)
+    assert "no-partition" not in deleted.text + of_another.text
+    assert alone.text.count("[no-partition, mended]") == 1
+
+
 @pytest.mark.parametrize("options", [["--files"], ["--print-data-log"]])
 def test_directory_is_checked_however_it_is_named(stopped: Path, options: list[str]) -> None:
     done = run_here("--check", *options, str(stopped))

@@ -1,6 +1,7 @@
 """Codes of findings about partitions, which stay the same between versions."""
 
 CODES = {
+    "bad-archive": "an archive, or a file in it, that is damaged or cut short",
     "bad-batch": "bytes of a log that are no batch, or a batch with a wrong CRC",
     "bad-checkpoint": "a checkpoint of a log directory that cannot be read: a broker stops",
     "bad-epochs": "a leader-epoch-checkpoint that cannot be read: a broker stops",
@@ -21,6 +22,7 @@ CODES = {
     "no-checkpoint": "a log directory that lacks a checkpoint which every broker keeps",
     "no-epochs": "a log with leader epochs and no leader-epoch-checkpoint",
     "no-log": "an index without its log",
+    "no-partition": "a checkpoint names a partition that has no directory",
     "no-producers": "no producer snapshot is left, and a clean start takes none from the log",
     "no-topic-id": "a log without partition.metadata: a broker takes it for a stray",
     "offsets-missing": "offsets that no batch has, in a log that is not compacted",

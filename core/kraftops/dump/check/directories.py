@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
-from kraftops.dump.check.log_directory import LogDirectory, read_log_directory
+from kraftops.dump.check.log_directory import (
+    LogDirectory,
+    missing_findings,
+    missing_partitions,
+    read_log_directory,
+)
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.partition_files import TOPIC_ID
 from kraftops.dump.check.tier import LocalLog, Surroundings
@@ -105,6 +110,7 @@ def check_directories(
             common.append(Finding("bad-remote-metadata", path, None, reason, Effect.STAYS))
     for check in _absent_tiers(by_path, around):
         add(check)
+    common += _missing_partitions(by_path, directories)
     return checks, tuple(common)
 
 
@@ -130,6 +136,33 @@ def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[
             known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
         found[folder] = known[parent]
     return found, [finding for one in known.values() for finding in one.findings]
+
+
+def _missing_partitions(
+    by_path: dict[str, list[str]], directories: dict[str, LogDirectory]
+) -> list[Finding]:
+    """Return the findings about partitions of log directories that have no directory there."""
+    found: list[Finding] = []
+    known: set[str] | None = None
+    for path, folders in by_path.items():
+        if folders == [path]:
+            continue  # a partition that is named alone
+        directory = directories[folders[0]]
+        missing = missing_partitions(directory)
+        if missing and known is None:
+            known = _live_topics(directories)
+        found += missing_findings(directory, missing, known or ())
+    return found
+
+
+def _live_topics(folders: Iterable[str]) -> set[str]:
+    """Return the names of topics that metadata logs have, and do not remove."""
+    found: set[str] = set()
+    for folder in folders:
+        if _topic_of(folder) == METADATA_TOPIC:
+            removed = {row.topic_id for row, _ in _metadata_records(folder, "removetopic")}
+            found.update(name for name, topic_id in _topics(folder) if topic_id not in removed)
+    return found
 
 
 def _local_logs(checks: Iterable[PartitionCheck]) -> Iterator[LocalLog]:

@@ -140,6 +140,16 @@ class PartitionCheck:
         )
 
 
+def offsets_text(first: int, last: int) -> str:
+    """Return offsets in words, the last one included."""
+    return f"offset {first}" if first == last else f"offsets {first} to {last}"
+
+
+def lost_text(first: int, last: int) -> str:
+    """Return in words that offsets are lost."""
+    return f"{offsets_text(first, last)} {'is' if first == last else 'are'} lost"
+
+
 def worst_state(findings: tuple[Finding, ...]) -> State:
     """Return the state of a partition with these findings."""
     effects = {finding.effect for finding in findings}

@@ -7,12 +7,14 @@ A broker keeps four checkpoints of offsets in each log directory (Kafka's `LogMa
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from kraftops.dump.check.findings import Effect, Finding, Findings
 from kraftops.dump.small_files import small_file
 from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError
+from kraftops.log.files import PARTITION_NAME
 
 RECOVERY_POINT = "recovery-point-offset-checkpoint"
 LOG_START = "log-start-offset-checkpoint"
@@ -84,6 +86,42 @@ def read_log_directory(path: str, *, shown: str | None = None) -> LogDirectory:
         written=written,
         findings=findings.all(),
     )
+
+
+def missing_partitions(directory: LogDirectory) -> dict[tuple[str, int], str]:
+    """Return the partitions that have no directory, with the checkpoint that names them.
+
+    A broker that deletes or moves a partition renames its directory, and writes the checkpoints
+    anew before that is gone (Kafka's `LogManager.asyncDelete`); so they are read once more.
+    """
+    again = read_log_directory(directory.path)
+    matches = map(PARTITION_NAME.fullmatch, _names(directory.path))
+    there = {(match[1], int(match[2])) for match in matches if match}
+    found: dict[tuple[str, int], str] = {}
+    for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
+        rows = directory.offsets.get(checkpoint, {}).keys() & again.offsets.get(checkpoint, {})
+        for place in sorted(rows - there):
+            found.setdefault(place, checkpoint)
+    return found
+
+
+def missing_findings(
+    directory: LogDirectory, missing: dict[tuple[str, int], str], topics: Container[str]
+) -> tuple[Finding, ...]:
+    """Return the findings about missing partitions; those of *topics* were not deleted."""
+    findings = Findings()
+    for (topic, partition), checkpoint in missing.items():
+        end = directory.offset(HIGH_WATERMARK, topic, partition)
+        known = "" if end is None else f"; its high watermark was {end}"
+        is_live = topic in topics
+        reason = f"{topic}-{partition} has no directory{known}, and " + (
+            "the metadata log has the topic"
+            if is_live
+            else "no metadata log here tells whether it was deleted"
+        )
+        effect = Effect.LOST if is_live else Effect.MENDED
+        findings.add("no-partition", os.path.join(directory.path, checkpoint), reason, effect)
+    return findings.all()
 
 
 def _is_tiered(names: frozenset[str], offsets: dict[str, Offsets]) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch, seen
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Effect, Findings, Loss
+from kraftops.dump.check.findings import Effect, Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.index_checks import (
     IndexCheck,
     IndexContext,
@@ -334,7 +334,7 @@ class LogWalk:
             self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
         elif following > hole.first:
             self.losses.append(Loss(hole.first, following - 1, hole.size))
-            reason = f"{hole.reason}; offsets {hole.first} to {following - 1} are lost"
+            reason = f"{hole.reason}; {lost_text(hole.first, following - 1)}"
             self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
         else:
             self._findings.add("bad-batch", hole.path, hole.reason, Effect.STAYS, hole.position)
@@ -349,7 +349,7 @@ class LogWalk:
             self.next_offset = first
         for gap in self._lost_gaps():
             self.losses.append(Loss(gap.first, gap.last))
-            reason = f"offsets {gap.first} to {gap.last} are missing before it"
+            reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None
             self._findings.add("offsets-missing", gap.path, reason, Effect.LOST, position)
 

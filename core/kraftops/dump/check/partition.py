@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Effect, Findings, Loss, PartitionCheck
+from kraftops.dump.check.findings import Effect, Findings, Loss, PartitionCheck, lost_text
 from kraftops.dump.check.log_directory import (
     CLEANER,
     HIGH_WATERMARK,
@@ -202,7 +202,7 @@ class _PartitionLook:
 
     def _lose(self, code: str, path: str, first: int, last: int, reason: str) -> None:
         self._losses.append(Loss(first, last))
-        self._findings.add(code, path, f"{reason}: {first} to {last} are lost", Effect.LOST)
+        self._findings.add(code, path, f"{reason}: {lost_text(first, last)}", Effect.LOST)
 
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
         """Look for offsets behind the end in other files."""

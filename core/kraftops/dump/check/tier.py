@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.dump.check.findings import Effect, Findings, Loss
+from kraftops.dump.check.findings import Effect, Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.partition_files import PartitionFiles, size_of
 from kraftops.dump.tiers.remote_metadata import (
     RemoteMetadata,
@@ -146,7 +146,7 @@ class TierCheck:
         spans = [(one.start, one.end) for one in there] + self._local_spans()
         for segment in missing:
             path = os.path.join(self._folder, segment.log_name)
-            reason = f"the log of offsets {segment.start} to {segment.end} is missing"
+            reason = f"the log of {offsets_text(segment.start, segment.end)} is missing"
             self._lose("remote-missing", path, reason, (segment.start, segment.end), spans)
         for segment in there:
             path = self._log_path(segment) or ""
@@ -176,8 +176,8 @@ class TierCheck:
         """Report offsets that are lost, as far as nothing else has them."""
         lost = list(uncovered(span, others))
         self.losses += (Loss(first, last) for first, last in lost)
-        shown = ", ".join(f"{first} to {last}" for first, last in lost)
-        ending = f"; {shown} are lost" if lost else "; their records are found elsewhere"
+        shown = ", ".join(lost_text(first, last) for first, last in lost)
+        ending = f"; {shown}" if lost else "; their records are found elsewhere"
         effect = Effect.LOST if lost else Effect.STAYS
         self._findings.add(code, path, reason + ending, effect)
 
@@ -245,7 +245,7 @@ class TierCheck:
 
     def _gap(self, path: str, first: int, last: int, reason: str) -> None:
         self.losses.append(Loss(first, last))
-        reason = f"{reason}: offsets {first} to {last} are lost"
+        reason = f"{reason}: {lost_text(first, last)}"
         self._findings.add("remote-gap", path, reason, Effect.LOST)
 
 

@@ -93,7 +93,7 @@ class PartPrinter:
         if name is None:
             report.ignored(path)
             if not os.path.lexists(path):
-                report.note(path, -1, "No such file or directory")
+                report.note(path or "an empty name", -1, "No such file or directory")
             return
         if name.renamed and is_first:
             report.remark(f"{path}: this file {RENAMED[name.renamed]}")

@@ -130,5 +130,7 @@ def _unpacked(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
     for one in skipped:
         place = f"{path}!/{one.name}" if one.name else f"the rest of {path}"
         kind = DamagedArchive if one.is_damaged else SourceError
-        on_skipped(kind(f"cannot read {place}: {bundle.shown(one.reason)}"))
+        reason = bundle.shown(one.reason)
+        name = place if one.name else path
+        on_skipped(kind(f"cannot read {place}: {reason}", path=name, reason=reason))
     return bundle

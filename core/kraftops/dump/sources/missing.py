@@ -19,6 +19,9 @@ def refuse_missing(names: Iterable[str]) -> None:
         SourceError: there is no such file or directory; the hint has a name that is like it.
     """
     missing = [name for name in names if _is_missing(name)]
+    if "" in missing:
+        hint = "a variable of the shell may be empty"
+        raise SourceError("an empty name names no file", hint, code="not-found", path="")
     if missing:
         near = nearest_path(missing[0])
         raise SourceError(

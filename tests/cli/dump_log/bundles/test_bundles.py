@@ -1,5 +1,6 @@
 """`kafka-dump-log` of archives of directories, such as those for support."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -175,6 +176,21 @@ def test_member_with_a_wrong_checksum_does_not_hide_the_others() -> None:
     assert done.code == 2
     assert "cannot read b.zip!/plain-0/00000000000000000000.log: " in done.err
     assert {"plain", "txn", "kept"} <= {line.split()[0] for line in done.text.splitlines()}
+
+
+def test_check_as_json_tells_that_a_bundle_is_cut() -> None:
+    KINDS["log.tar"](Path("b.tar"), FILES)
+    os.truncate("b.tar", Path("b.tar").stat().st_size // 3)
+
+    done = run_here("--check", "--format", "json", "b.tar")
+
+    objects = [json.loads(line) for line in done.text.splitlines()]
+    found = [one for one in objects if one.get("code") == "bad-archive"]
+    assert done.code == 2
+    assert [(one["kind"], one["path"], one["effect"]) for one in found] == [
+        ("finding", "b.tar", "stays")
+    ]
+    assert f"cannot read the rest of b.tar: {found[0]['reason']}\n" in done.err
 
 
 def test_archive_of_which_nothing_can_be_read_is_refused() -> None:
