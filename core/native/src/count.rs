@@ -96,9 +96,10 @@ impl Tops {
             value_size: record.value.map(<[u8]>::len),
             label,
         };
+        // Records of a damaged batch may have one offset: they stay in their order.
         let at = self
             .largest
-            .partition_point(|one| one.rank() < large.rank());
+            .partition_point(|one| one.rank() <= large.rank());
         self.largest.insert(at, large);
         self.largest.truncate(self.limits.largest);
     }

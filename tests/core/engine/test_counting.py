@@ -205,6 +205,21 @@ def test_largest_records_and_keys_are_kept(engine: str) -> None:
 
 
 @each_engine
+def test_largest_records_with_one_offset_stay_in_their_order(engine: str) -> None:
+    same = [Record(3, 1_000 + n, b"k", b"vv") for n in range(MOST_LARGEST + 2)]
+    body = b"".join(record_bytes(one, 0, 1_000) for one in same)
+
+    with using(engine):
+        counter = counter_of(Query("user"), tops=True)
+        counts(counter, batch_around(body, len(same)))
+        (tops,) = counter.tops()
+
+    times = [one.timestamp for one in tops.largest]
+    assert times == sorted(times)
+    assert len(set(times)) == MOST_LARGEST
+
+
+@each_engine
 def test_long_keys_are_told_apart_in_bounded_space(engine: str) -> None:
     long = [b"x" * LONGEST_KEY, b"x" * LONGEST_KEY + b"1", b"x" * LONGEST_KEY + b"2"]
     records = [Record(n, 0, key, b"") for n, key in enumerate([*long, long[2]])]

@@ -154,7 +154,7 @@ class ReferenceCounter:
 
 
 def largest_records(records: Iterable[LargeRecord]) -> list[LargeRecord]:
-    """Return the largest records; of equal ones, those with the lowest offsets."""
+    """Return the largest records; of equal ones, those with the lowest offsets, then the first."""
     return nsmallest(MOST_LARGEST, records, key=lambda one: (-one.size, one.offset, one.position))
 
 
