@@ -162,6 +162,19 @@ impl Framed {
         template.show(&data, out)
     }
 
+    /// Tell whether a record is known to be readable, without its JSON.
+    pub fn is_readable(&self, record: &Record) -> bool {
+        let raw = record.value.unwrap_or(b"");
+        let Ok(frame) = self.frame(raw) else {
+            return false;
+        };
+        let message = self.type_of(frame.number).map(|found| &found.message);
+        message.is_some_and(|message| {
+            message.plan(frame.version).is_some()
+                && read_body(message, &frame, raw, |plan, reader| plan.locate(reader)).is_ok()
+        })
+    }
+
     pub fn head<'a>(&'a self, record: &Record<'a>) -> Meaning<'a> {
         let Ok(frame) = self.frame(record.value.unwrap_or(b"")) else {
             return Meaning::of(&self.kind);

@@ -241,6 +241,14 @@ impl Decoder {
         }
     }
 
+    /// Tell whether a record is known to be readable, so that its meaning has no error.
+    pub fn is_readable(&self, record: &Record) -> bool {
+        match self {
+            Decoder::Framed(framed) => excess(record).is_none() && framed.is_readable(record),
+            Decoder::Keyed(_) | Decoder::User(..) => false,
+        }
+    }
+
     /// The texts that Kafka's tool prints; it dies of the error.
     pub fn texts<'a>(
         &self,

@@ -183,4 +183,14 @@ impl Field {
         }
         self.value(reader, flexible).map(Some)
     }
+
+    /// The bytes of the integers of 32 bits at the reader; None if it has no list of them.
+    pub fn shown_ints<'a>(&self, mut reader: Reader<'a>, flexible: bool) -> Option<&'a [u8]> {
+        let is_plain = matches!(self.shown, Shown::Plain);
+        if !(is_plain && self.array && self.kind == Kind::Int32) {
+            return None;
+        }
+        let count = length(&mut reader, flexible, false, self.nullable).ok()??;
+        reader.take(count.checked_mul(4)?).ok()
+    }
 }

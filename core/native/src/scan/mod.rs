@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::reader::Reader;
 use crate::row::Column;
 use crate::row_text::{CommonParts, Origin};
-use crate::select::Select;
+use crate::select::{Select, Verdict};
 use std::sync::Arc;
 
 /// The bytes of output, rows, and bytes of columns after which a call ends, about.
@@ -344,11 +344,16 @@ impl Scan {
                 self.check_record(&record, is_control, position);
                 continue;
             }
-            if selects && !self.may_match(&header, &record, position) {
-                continue;
-            }
-            if is_text && selects && !self.has_row(&header, &record, position) {
-                continue;
+            let verdict = selects.then(|| self.verdict(&header, &record, position));
+            if let Some(verdict) = verdict {
+                let is_out = if is_text {
+                    !self.has_row(&header, &record, position, verdict)
+                } else {
+                    matches!(verdict, Verdict::Never)
+                };
+                if is_out {
+                    continue;
+                }
             }
             if is_text {
                 if self.request.is_chosen && selects && !cursor.has_line {
@@ -358,7 +363,7 @@ impl Scan {
                 self.note_offset(record.offset);
                 self.record_line(&header, &record, records, position);
             } else {
-                self.put_row(&header, &record, records, position, selects);
+                self.put_row(&header, &record, records, position, verdict);
             }
             self.output.end_line(&mut self.scratch);
             if self.output.has_rest() {

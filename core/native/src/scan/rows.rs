@@ -4,30 +4,22 @@ use crate::batch::{Header, Record};
 use crate::decode::{Meaning, Scratch};
 use crate::row::Row;
 use crate::row_text::{csv_row, json_row};
-use crate::select::OfRecord;
+use crate::select::{OfRecord, Verdict};
 
 impl Scan {
     /// Tell whether a record is selected.
     pub(crate) fn selects(&mut self, header: &Header, record: &Record, position: i64) -> bool {
-        self.select.is_empty
-            || self.may_match(header, record, position) && self.has_row(header, record, position)
+        if self.select.is_empty {
+            return true;
+        }
+        let verdict = self.verdict(header, record, position);
+        self.has_row(header, record, position, verdict)
     }
 
-    /// Tell whether a record can be selected, by its bytes.
+    /// Return what is known of the selection of a record, by its bytes.
     #[inline]
-    pub(super) fn may_match(&self, header: &Header, record: &Record, position: i64) -> bool {
-        let known = self.known(header, record, position);
-        self.select.may_match_record(known)
-    }
-
-    /// What is known of a record before it is read.
-    fn known<'a>(
-        &'a self,
-        header: &'a Header,
-        record: &'a Record<'a>,
-        position: i64,
-    ) -> OfRecord<'a> {
-        OfRecord {
+    pub(super) fn verdict(&self, header: &Header, record: &Record, position: i64) -> Verdict {
+        self.select.verdict(OfRecord {
             origin: &self.request.origin,
             position,
             is_valid: self.is_valid,
@@ -35,8 +27,7 @@ impl Scan {
             record,
             decoder: &self.decoder,
             is_redacted: self.secrets.is_some(),
-            is_read: false,
-        }
+        })
     }
 
     /// The reason why a record cannot be read; only a check reads more than its size.
@@ -51,9 +42,24 @@ impl Scan {
     }
 
     /// Tell whether a record that is printed as text is selected.
-    pub(super) fn has_row(&mut self, header: &Header, record: &Record, position: i64) -> bool {
+    pub(super) fn has_row(
+        &mut self,
+        header: &Header,
+        record: &Record,
+        position: i64,
+        verdict: Verdict,
+    ) -> bool {
+        if matches!(verdict, Verdict::Never) {
+            return false;
+        }
         if !self.select.needs_rows && !self.select.has_types() && !header.is_control() {
             return true; // offset and time match
+        }
+        let decided = self.select.decided(verdict);
+        if let Some(holds) =
+            decided.filter(|_| !header.is_control() && self.decoder.is_readable(record))
+        {
+            return holds;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
@@ -67,8 +73,7 @@ impl Scan {
             meaning,
             scratch: &scratch,
         };
-        let known = self.known(header, record, position);
-        let has = self.select.matches_row(&row, known);
+        let has = self.select.matches_row(&row, verdict);
         drop(found);
         self.scratch = scratch;
         has
@@ -97,7 +102,7 @@ impl Scan {
         record: &Record,
         records: &[u8],
         position: i64,
-        selects: bool,
+        verdict: Option<Verdict>,
     ) {
         let deep = self.request.needs_values;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -116,10 +121,7 @@ impl Scan {
             meaning: &found,
             scratch: &scratch,
         };
-        let is_chosen = !selects || {
-            let known = self.known(header, record, position);
-            self.select.matches_row(&row, known)
-        };
+        let is_chosen = verdict.is_none_or(|verdict| self.select.matches_row(&row, verdict));
         if is_chosen {
             if let Some(reason) = found.error.clone().filter(|_| self.request.check) {
                 let at = self.output_size();

@@ -1,6 +1,7 @@
 //! Conditions on rows (`kraftops.query.conditions`), and their outcomes with what is known of a row.
 //!
-//! A set of possible outcomes is a sum of bits. Null behaves as in SQL.
+//! A set of possible outcomes is a sum of bits. Null behaves as in SQL. Two sets are kept: the outcomes
+//! of any record, and above `READABLE` those of a record that turns out to be readable.
 use super::regex::Program;
 use super::value::Operand;
 use crate::row::Column;
@@ -10,10 +11,20 @@ use pyo3::types::PyTuple;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-pub const TRUE: u8 = 1;
+const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const NULL: u8 = 4;
-const ALL: u8 = TRUE | FALSE | NULL;
+const ANY: u8 = TRUE | FALSE | NULL;
+const READABLE: u32 = 3;
+
+/// The outcome of a condition as far as it is known.
+#[derive(Clone, Copy)]
+pub enum Verdict {
+    Never,
+    /// True or not, if the record turns out to be readable.
+    IfReadable(bool),
+    Open,
+}
 
 /// A column, and the names and indexes after it.
 pub struct Path {
@@ -27,6 +38,8 @@ pub enum Known<'a> {
     One(Operand<'a>),
     /// The value, or null if the record turns out to be unreadable.
     OrNull(Operand<'a>),
+    /// The value, or null, which rows show instead of some defaults.
+    Perhaps(Operand<'a>),
 }
 
 /// All that is known of a row.
@@ -74,18 +87,15 @@ impl Sign {
 }
 
 impl<'a> Known<'a> {
-    /// The candidates; none if it can be anything.
-    fn each(&self) -> impl Iterator<Item = &Operand<'a>> {
-        let (value, null) = match self {
-            Known::Any => (None, None),
-            Known::One(value) => (Some(value), None),
-            Known::OrNull(value) => (Some(value), Some(&Operand::Null)),
+    /// The candidates, each with the sets that it is for; None if it can be anything.
+    fn each(&self) -> Option<[(&Operand<'a>, u8); 2]> {
+        let (value, of_null) = match self {
+            Known::Any => return None,
+            Known::One(value) => (value, 0),
+            Known::OrNull(value) => (value, ANY),
+            Known::Perhaps(value) => (value, of_each(ANY)),
         };
-        value.into_iter().chain(null)
-    }
-
-    fn is_any(&self) -> bool {
-        matches!(self, Known::Any)
+        Some([(value, of_each(ANY)), (&Operand::Null, of_null)])
     }
 
     fn map(self, change: impl FnOnce(Operand<'a>) -> Operand<'a>) -> Known<'a> {
@@ -93,6 +103,7 @@ impl<'a> Known<'a> {
             Known::Any => Known::Any,
             Known::One(value) => Known::One(change(value)),
             Known::OrNull(value) => Known::OrNull(change(value)),
+            Known::Perhaps(value) => Known::Perhaps(change(value)),
         }
     }
 }
@@ -101,9 +112,9 @@ impl Term {
     fn find<'a>(&'a self, source: &'a impl Source) -> Known<'a> {
         match self {
             Term::Path(path) => source.find(path),
-            Term::Length(path) => source.find(path).map(|value| match value {
-                Operand::List(items) => Operand::Int(items.len() as i64),
-                _ => Operand::Null,
+            Term::Length(path) => source.find(path).map(|value| {
+                let length = value.items().map(|items| items.count() as i64);
+                length.map_or(Operand::Null, Operand::Int)
             }),
             Term::Literal(value) => Known::One(value.clone()),
         }
@@ -119,23 +130,28 @@ impl Condition {
         }
     }
 
-    /// Whether the condition comes out true; None if more than one outcome is possible.
-    pub fn decided(&self, source: &impl Source) -> Option<bool> {
-        let outcomes = self.outcomes(source);
-        match outcomes & TRUE {
-            0 => Some(false),
-            _ if outcomes == TRUE => Some(true),
-            _ => None,
+    /// Return what is known of the outcome.
+    pub fn verdict(&self, source: &impl Source) -> Verdict {
+        let can_hold = |found: u8| found & TRUE != 0;
+        let outcomes = match self {
+            Condition::And(parts) => all(parts.iter().map(|part| part.outcomes(source)), can_hold),
+            other => other.outcomes(source),
+        };
+        match outcomes >> READABLE {
+            _ if !can_hold(outcomes) => Verdict::Never,
+            TRUE => Verdict::IfReadable(true),
+            readable if !can_hold(readable) => Verdict::IfReadable(false),
+            _ => Verdict::Open,
         }
     }
 
     /// The possible outcomes.
     fn outcomes(&self, source: &impl Source) -> u8 {
         match self {
-            Condition::And(parts) => all(parts.iter().map(|part| part.outcomes(source))),
+            Condition::And(parts) => all(parts.iter().map(|part| part.outcomes(source)), is_open),
             Condition::Or(parts) => {
                 let not_one = parts.iter().map(|part| negated(part.outcomes(source)));
-                negated(all(not_one))
+                negated(all(not_one, is_open))
             }
             Condition::Not(part) => negated(part.outcomes(source)),
             Condition::IsNull(term) => one(term.find(source), |value| {
@@ -170,23 +186,33 @@ fn bit(decision: Option<bool>) -> u8 {
     }
 }
 
+/// The same outcomes in both sets.
+const fn of_each(outcomes: u8) -> u8 {
+    outcomes | outcomes << READABLE
+}
+
 fn one(known: Known, decide: impl Fn(&Operand) -> Option<bool>) -> u8 {
-    if known.is_any() {
-        return ALL;
+    let Some(each) = known.each() else {
+        return of_each(ANY);
+    };
+    let mut found = 0;
+    for (value, sets) in each.into_iter().filter(|(_, sets)| *sets != 0) {
+        found |= of_each(bit(decide(value))) & sets;
     }
-    known
-        .each()
-        .fold(0, |found, value| found | bit(decide(value)))
+    found
 }
 
 fn two(left: Known, right: Known, decide: impl Fn(&Operand, &Operand) -> Option<bool>) -> u8 {
-    if left.is_any() || right.is_any() {
-        return ALL;
-    }
+    let (Some(left), Some(right)) = (left.each(), right.each()) else {
+        return of_each(ANY);
+    };
     let mut found = 0;
-    for one in left.each() {
-        for other in right.each() {
-            found |= bit(decide(one, other));
+    for (one, of_one) in left {
+        for (other, of_other) in right {
+            let sets = of_one & of_other;
+            if sets != 0 {
+                found |= of_each(bit(decide(one, other))) & sets;
+            }
         }
     }
     found
@@ -194,12 +220,9 @@ fn two(left: Known, right: Known, decide: impl Fn(&Operand, &Operand) -> Option<
 
 /// Tell whether a list has a value; a null leaves it open.
 fn contains(list: &Operand, value: &Operand) -> Option<bool> {
-    let Operand::List(items) = list else {
-        return None;
-    };
     let mut found = Some(false);
-    for item in items {
-        match value.order(item) {
+    for item in list.items()? {
+        match value.order(&item) {
             Some(Ordering::Equal) => return Some(true),
             None => found = None,
             Some(_) => {}
@@ -209,21 +232,32 @@ fn contains(list: &Operand, value: &Operand) -> Option<bool> {
 }
 
 fn negated(outcomes: u8) -> u8 {
-    outcomes & NULL | (outcomes & TRUE) << 1 | (outcomes & FALSE) >> 1
+    outcomes & of_each(NULL) | (outcomes & of_each(TRUE)) << 1 | (outcomes & of_each(FALSE)) >> 1
 }
 
-/// The outcomes of `and`: of false and null it is false.
-fn all(parts: impl Iterator<Item = u8>) -> u8 {
-    let mut found = TRUE;
+/// Whether anything after an outcome of parts of `and` can change it.
+fn is_open(found: u8) -> bool {
+    found != of_each(FALSE)
+}
+
+/// The outcomes of `and`, until it does not go on.
+fn all(parts: impl Iterator<Item = u8>, goes_on: impl Fn(u8) -> bool) -> u8 {
+    let mut found = of_each(TRUE);
     for part in parts {
-        let either = found | part;
-        let has_null = either & NULL != 0 && found & !FALSE != 0 && part & !FALSE != 0;
-        found = found & part & TRUE | either & FALSE | if has_null { NULL } else { 0 };
-        if found == FALSE {
+        let readable = both(found >> READABLE, part >> READABLE);
+        found = both(found & ANY, part & ANY) | readable << READABLE;
+        if !goes_on(found) {
             break;
         }
     }
     found
+}
+
+/// The outcomes of two parts of `and`: of false and null it is false.
+fn both(one: u8, other: u8) -> u8 {
+    let either = one | other;
+    let has_null = either & NULL != 0 && one & !FALSE != 0 && other & !FALSE != 0;
+    one & other & TRUE | either & FALSE | if has_null { NULL } else { 0 }
 }
 
 // The functions below compile the description of `kraftops.engine.native_conditions`.

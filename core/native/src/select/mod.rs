@@ -8,6 +8,7 @@ use crate::batch::Header;
 use crate::decode::{Decoder, TypeName, item, unknown_name};
 use crate::json::{Json, parse};
 use crate::row::{Cell, Column, Row};
+pub use condition::Verdict;
 use condition::{Condition, Source};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -113,33 +114,46 @@ impl Select {
         condition.is_none_or(|condition| condition.may_hold(source))
     }
 
-    /// Tell whether a record can match, by offset, time, type and the bytes that conditions name.
+    /// Return what is known of a record by offset, time, type and the bytes that conditions name.
     #[inline]
-    pub fn may_match_record(&self, known: OfRecord) -> bool {
+    pub fn verdict(&self, known: OfRecord) -> Verdict {
         let (header, record, decoder) = (known.header, known.record, known.decoder);
         if self.has_limits
             && !((self.first_offset..=self.last_offset).contains(&record.offset)
                 && record.time >= self.since
                 && self.until.is_none_or(|until| record.time < until))
         {
-            return false;
+            return Verdict::Never;
         }
         if !self.types.is_empty() && !header.is_control() {
             let Some((number, _)) = decoder.peek(record) else {
-                return false;
+                return Verdict::Never;
             };
             let is_wanted = usize::try_from(number)
                 .ok()
                 .and_then(|at| self.wanted.get(at).copied());
             if !is_wanted.unwrap_or(false) {
-                return false;
+                return Verdict::Never;
             }
         }
-        self.may_hold(&known)
+        match &self.condition {
+            Some(condition) => condition.verdict(&known),
+            None => Verdict::IfReadable(true),
+        }
     }
 
-    /// Tell whether a row matches, of a record that can match.
-    pub fn matches_row(&self, row: &Row, known: OfRecord) -> bool {
+    /// Tell whether a record matches that is known to be readable; None if its row must tell.
+    pub fn decided(&self, verdict: Verdict) -> Option<bool> {
+        match verdict {
+            Verdict::IfReadable(holds) if self.keys.is_empty() && self.topics.is_empty() => {
+                Some(holds)
+            }
+            _ => None,
+        }
+    }
+
+    /// Tell whether a row matches, of a record with a verdict.
+    pub fn matches_row(&self, row: &Row, verdict: Verdict) -> bool {
         if !self.types.is_empty() {
             let is_one = match row.meaning.type_name {
                 TypeName::None => false,
@@ -157,22 +171,16 @@ impl Select {
         }
         (self.keys.is_empty() || self.has_key(row))
             && (self.topics.is_empty() || self.names_row_topic(row))
-            && self.holds(row, known)
+            && self.holds(row, verdict)
     }
 
-    /// Tell whether the condition holds: by the bytes of a record that was read if they tell,
+    /// Tell whether the condition holds: by the verdict on a record that was read if that tells,
     /// since the row's JSON takes longer.
-    fn holds(&self, row: &Row, known: OfRecord) -> bool {
-        let Some(condition) = &self.condition else {
-            return true;
-        };
-        if row.meaning.error.is_none() {
-            let is_read = true;
-            if let Some(decided) = condition.decided(&OfRecord { is_read, ..known }) {
-                return decided;
-            }
+    fn holds(&self, row: &Row, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::IfReadable(holds) if row.meaning.error.is_none() => holds,
+            _ => self.may_hold(&OfRow::new(row)),
         }
-        condition.may_hold(&OfRow::new(row))
     }
 
     fn has_key(&self, row: &Row) -> bool {

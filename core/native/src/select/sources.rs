@@ -33,8 +33,6 @@ pub struct OfRecord<'a> {
     pub record: &'a Record<'a>,
     pub decoder: &'a Decoder,
     pub is_redacted: bool,
-    /// Whether it has been read, so that its row has the values in its bytes.
-    pub is_read: bool,
 }
 
 impl Source for OfRecord<'_> {
@@ -64,8 +62,7 @@ impl Source for OfRecord<'_> {
             (C::ValueSize, true) => Known::One(size(record.value)),
             (C::Type, true) if !is_control => match self.decoder.peek(record) {
                 Some((_, name)) => {
-                    let name = Operand::of_cell(Cell::Text(name.as_bytes().into()));
-                    self.if_read(Known::OrNull(name))
+                    Known::OrNull(Operand::of_cell(Cell::Text(name.as_bytes().into())))
                 }
                 None => Known::Any,
             },
@@ -81,14 +78,6 @@ impl Source for OfRecord<'_> {
 }
 
 impl OfRecord<'_> {
-    /// The value alone, if the record has been read.
-    fn if_read<'s>(&self, known: Known<'s>) -> Known<'s> {
-        match known {
-            Known::OrNull(value) if self.is_read => Known::One(value),
-            other => other,
-        }
-    }
-
     /// The field of a framed value.
     fn field<'s>(&'s self, framed: &'s Framed, path: &Path) -> Known<'s> {
         let Some(value) = self.record.value else {
@@ -107,7 +96,7 @@ impl OfRecord<'_> {
         if let Some((slot, kind)) = slot {
             return match plan.wire_slot(slot) {
                 Some(index) if path.rest.is_empty() && plan.wire[index].kind == kind => {
-                    self.if_read(wire_value(plan, index, reader, &[]))
+                    wire_value(plan, index, reader, &[])
                 }
                 None if path.rest.is_empty() && !plan.has_tagged_slot(slot) => {
                     Known::One(Operand::Null)
@@ -125,16 +114,14 @@ impl OfRecord<'_> {
             return Known::Any;
         };
         match plan.wire_field(name) {
-            Some(index) => self.if_read(wire_value(plan, index, reader, rest)),
+            Some(index) => wire_value(plan, index, reader, rest),
             // A field that is not there is not shown.
             None if !plan.has_tagged(name) => Known::One(Operand::Null),
             None => match plan.seek_tagged(&mut reader.clone(), name) {
                 Ok(None) => Known::One(Operand::Null),
                 Ok(Some((field, at))) => match field_value(field, at, true, rest) {
                     // Of tagged fields, rows do not show the default.
-                    Known::OrNull(Operand::List(items)) if !items.is_empty() => {
-                        self.if_read(Known::OrNull(Operand::List(items)))
-                    }
+                    Known::OrNull(value) if !value.has_items() => Known::Perhaps(value),
                     other => other,
                 },
                 Err(_) => Known::Any,
@@ -163,20 +150,20 @@ fn field_value<'a>(
     flexible: bool,
     rest: &[Vec<u8>],
 ) -> Known<'a> {
-    let Ok(Some(value)) = field.shown_value(&mut reader, flexible) else {
-        return Known::Any;
-    };
-    let Some(mut found) = Operand::of_value(&value) else {
-        return Known::Any;
+    let mut found = match field.shown_ints(reader, flexible) {
+        Some(raw) => Operand::Ints(raw),
+        None => {
+            let Ok(Some(value)) = field.shown_value(&mut reader, flexible) else {
+                return Known::Any;
+            };
+            let Some(value) = Operand::of_value(&value) else {
+                return Known::Any;
+            };
+            value
+        }
     };
     for part in rest {
-        found = match found {
-            Operand::List(mut items) => match index_of(part) {
-                Some(at) if at < items.len() => items.swap_remove(at),
-                _ => Operand::Null,
-            },
-            _ => Operand::Null,
-        };
+        found = index_of(part).map_or(Operand::Null, |at| found.into_item(at));
     }
     Known::OrNull(found)
 }

@@ -14,6 +14,8 @@ pub enum Operand<'a> {
     Bool(bool),
     Text(Cow<'a, [u8]>),
     List(Vec<Operand<'a>>),
+    /// A list of integers of 32 bits, as its bytes.
+    Ints(&'a [u8]),
     Object,
 }
 
@@ -57,6 +59,31 @@ impl<'a> Operand<'a> {
         })
     }
 
+    /// The items of a list; None if it is something else.
+    pub fn items(&self) -> Option<impl Iterator<Item = Cow<'_, Operand<'a>>>> {
+        let (list, ints) = match self {
+            O::List(items) => (&items[..], &[][..]),
+            O::Ints(raw) => (&[][..], *raw),
+            _ => return None,
+        };
+        let ints = ints.chunks_exact(4).map(|raw| Cow::Owned(int(raw)));
+        Some(list.iter().map(Cow::Borrowed).chain(ints))
+    }
+
+    /// Whether it is a list with an item.
+    pub fn has_items(&self) -> bool {
+        self.items().is_some_and(|mut items| items.next().is_some())
+    }
+
+    /// The item of a list at an index.
+    pub fn into_item(self, at: usize) -> Operand<'a> {
+        match self {
+            O::List(mut items) if at < items.len() => items.swap_remove(at),
+            O::Ints(raw) => raw.chunks_exact(4).nth(at).map_or(O::Null, int),
+            _ => O::Null,
+        }
+    }
+
     /// The order of two values of one kind.
     pub fn order(&self, other: &Operand) -> Option<Ordering> {
         match (self, other) {
@@ -85,6 +112,11 @@ fn order(number: i64, double: f64) -> Option<Ordering> {
         let rest = 0.0_f64.partial_cmp(&(double - whole))?;
         Some(number.cmp(&(whole as i64)).then(rest))
     }
+}
+
+fn int(raw: &[u8]) -> Operand<'static> {
+    let raw = raw.try_into().unwrap_or_default();
+    O::Int(i32::from_be_bytes(raw).into())
 }
 
 fn number(digits: &[u8]) -> Operand<'static> {
