@@ -124,7 +124,7 @@ def _only(directory: Directory, names: Sequence[str]) -> Directory:
 
 
 def _is_same(old: Leaf, new: Leaf) -> bool:
-    if old.kind is new.kind and old.image.store is new.image.store:
+    if old.kind is new.kind and old.image.store.shares_batches(new.image.store):
         newest = old.newest
         if newest and newest == new.newest:
             return True

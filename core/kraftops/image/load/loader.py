@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from copy import copy
 from typing import NamedTuple, Protocol
 
 from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
@@ -13,7 +14,7 @@ from kraftops.image.load.sources import SourceFile
 from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.order import LogOrder
-from kraftops.image.replay.replay import NOT_OPEN, Replay
+from kraftops.image.replay.replay import NOT_OPEN, OLDEST, Replay
 from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import CUTS_SHORT, Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
@@ -24,6 +25,10 @@ from kraftops.log.streams import LogStream, open_log
 
 Progress = Callable[[int], None]
 """Called with the bytes that were read since the last call."""
+Stop = Callable[[Batch], bool]
+"""Tells whether to read no further than before a batch."""
+Listener = Callable[[Event], None]
+"""Called with each event of a replay."""
 
 _MAGIC = 16
 
@@ -83,11 +88,28 @@ class Loader:
         self._listen = listen
         self._hears_windows = hears_windows
         self._sources: dict[str, int] = {}
+        self._stop: Stop | None = None
+        self._pause: Callable[[], bool] | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether a record beyond the limits was met."""
         return self._replay.is_over
+
+    @property
+    def covered(self) -> int:
+        """The last offset that a snapshot, or an earlier reading of it, covers."""
+        return self._replay.limits.after
+
+    @property
+    def has_open_transaction(self) -> bool:
+        """Whether records wait for the end of their metadata transaction."""
+        return self._replay.open_transaction is not None
+
+    @property
+    def newest(self) -> int:
+        """The newest time of the batches after the snapshot, in ms."""
+        return self._replay.newest
 
     @property
     def stray_marker(self) -> int | None:
@@ -116,22 +138,66 @@ class Loader:
             SourceError: one cannot be read.
         """
         for number, file in enumerate(files):
-            log = self._open(file.path)
-            source = self._add_source(log, file)
-            # A stream is read once; the image reads files again, and closes them in the end.
-            with log if isinstance(log, LogStream) else nullcontext():
-                batches = log.batches()
-                if file.is_snapshot:
-                    if not self._read_snapshot(batches, source, file):
-                        return False
-                elif not self._read_segment(
-                    batches, source, file.path, is_last=number == len(files) - 1
-                ):
-                    break
-            if self.is_over:
+            is_whole = self.read_file(file, is_last=number == len(files) - 1)
+            if file.is_snapshot and not is_whole:
+                return False
+            if not is_whole or self.is_over:
                 break
         self._replay.finish()
         return True
+
+    def read_file(self, file: SourceFile, start: int = 0, *, is_last: bool) -> bool:
+        """Read a file from byte *start*, where a batch begins; tell whether the next can follow.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        log = self._open(file.path)
+        source = self._sources.get(file.path)
+        if source is None:
+            source = self._add_source(log, file)
+        # A stream is read once; the image reads files again, and closes them in the end.
+        is_kept = isinstance(log, LogFile) and self.image.store.holds(source, log)
+        with nullcontext() if is_kept else log:
+            batches = log.batches(start)
+            if file.is_snapshot:
+                return self._read_snapshot(batches, source, file)
+            return self._read_segment(batches, source, file.path, is_last=is_last)
+
+    def copy(self) -> Loader:
+        """Return a loader that goes on behind the last batch, with a copy of the image."""
+        made = copy(self)
+        made._replay = self._replay.copy()  # noqa: SLF001 - its own class
+        made.image = made._replay.image  # noqa: SLF001 - its own class
+        made.order = self.order.copy()
+        made._sources = dict(self._sources)  # noqa: SLF001 - its own class
+        return made
+
+    def turn(
+        self,
+        limits: Limits,
+        *,
+        stop: Stop | None = None,
+        pause: Callable[[], bool] | None = None,
+        listen: Listener | None = None,
+    ) -> None:
+        """Have the next files read within other limits, with other functions to call.
+
+        Args:
+            limits: *after* stays as it is.
+            stop: is called before each sound batch of a segment, and ends the reading there if it
+                returns True; it is not called before ordinary batches within the limits.
+            pause: is called behind batches of a segment, where this can be copied, and ends the
+                reading there if it returns True.
+            listen: is called with each event of the replay.
+        """
+        self._limits = limits
+        self._replay.limits = limits._replace(after=self._replay.limits.after)
+        self._stop, self._pause, self._listen = stop, pause, listen
+
+    def finish(self) -> None:
+        """Note a transaction that is open at the end of the log."""
+        self._replay.finish()
 
     def add(self, batches: Iterable[Batch], source: int, path: str) -> bool:
         """Apply batches of a log; tell whether all of them were sound.
@@ -141,7 +207,10 @@ class Loader:
         if self.tail is None or self.tail.path != path:
             self.tail = Tail(path)
         for batch, progress in self._left_by_windows(batches, source, path):
-            reason = _damage_of(batch) or self._add(batch, source, path, progress)
+            reason = _damage_of(batch)
+            if reason is None and self._is_stopped_before(batch, progress):
+                break
+            reason = reason or self._add(batch, source, path, progress)
             if reason is not None:
                 self._note(
                     FindingKind.DAMAGE, f"{reason}; what follows is not read", path, batch.position
@@ -150,7 +219,7 @@ class Loader:
             self.tail = Tail(path, batch.position + batch.size, batch)
             if self._progress:
                 self._progress(batch.size)
-            if self.is_over:
+            if self.is_over or self._is_paused():
                 break
         return True
 
@@ -165,13 +234,7 @@ class Loader:
         Raises:
             SourceError: it cannot be read.
         """
-        log = self._open(path)
-        source = self._sources.get(path)
-        is_known = source is not None
-        if source is None:
-            source = self._add_source(log, SourceFile(path))
-        with log if is_known else nullcontext():
-            return self._read_segment(log.batches(start), source, path, is_last=True)
+        return self.read_file(SourceFile(path), start, is_last=True)
 
     def _left_by_windows(
         self, batches: Iterable[Batch], source: int, path: str
@@ -192,11 +255,22 @@ class Loader:
                         self._listen(event)
                 progress = result.inside
                 if progress is None and result.next > window[1]:
+                    if self._is_paused():
+                        return
                     continue
             batch = batches.next_batch()
             if batch is None:
                 return
             yield batch, progress
+
+    def _is_stopped_before(self, batch: Batch, progress: FoldProgress | None) -> bool:
+        if self._stop is None or progress is not None or not self.order.is_log:
+            return False
+        return self._stop(batch)
+
+    def _is_paused(self) -> bool:
+        """Let the caller copy this behind a batch of a segment, or end the reading."""
+        return self._pause is not None and self.order.is_log and self._pause()
 
     def _apply_window(self, window: tuple[bytes, int, int], source: int) -> WindowResult:
         order = self.order
@@ -273,6 +347,7 @@ class Loader:
             reason = "the snapshot has no footer: its end is missing"
             self._note(FindingKind.DAMAGE, reason, file.path, end.position)
             return False
+        self._replay.newest = OLDEST
         self.order.next_offset = file.end_offset
         after = -1 if file.end_offset is None else file.end_offset - 1
         self._replay.limits = self._limits._replace(after=after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import count
 from typing import TypeVar
@@ -19,7 +19,7 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.records.dialects import KAFKA_DIALECT
 
 L = TypeVar("L", bound="Loader")
-_TRIES = 5  # a running server deletes files between listing and opening
+TRIES = 5  # a running server deletes files between listing and opening
 
 
 def load(
@@ -81,7 +81,7 @@ def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
         try:
             return _loaded(make, names, limits)
         except VanishedFileError as error:
-            if attempt == _TRIES:
+            if attempt == TRIES:
                 raise SourceError(error.message) from None
     raise AssertionError
 
@@ -98,21 +98,8 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     else:
         loader = first  # no snapshot is whole: what the newest has
     if loader is None:
-        raise SourceError(
-            f"{', '.join(names)}: there is no metadata log",
-            "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
-        )
-    if not loader.has_records:
-        if loader.is_over:
-            raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
-        for finding in loader.image.log_findings:
-            raise SourceError(f"cannot read {finding}")
-        raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
-    if loader.is_other_log:
-        raise SourceError(
-            f"{', '.join(names)}: no record in it can be read as a metadata record",
-            "is it the log of another topic, or of another dialect?",
-        )
+        raise no_log(names)
+    check(loader, names, is_over=loader.is_over)
     image = loader.image
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
@@ -121,3 +108,36 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
             partial(prior_state_of, files, ends[0], image.dialect, loader.factory)
         )
     return loader
+
+
+def no_log(names: Sequence[str]) -> SourceError:
+    """Return the error for names without any file of a metadata log."""
+    return SourceError(
+        f"{', '.join(names)}: there is no metadata log",
+        "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
+    )
+
+
+def check(loader: Loader, names: Sequence[str], *, is_over: bool) -> None:
+    """Raise an error where what was read is no metadata log.
+
+    Args:
+        loader: has read it.
+        names: of the files, for messages.
+        is_over: whether a record beyond the limits was met.
+
+    Raises:
+        SourceError: there are no metadata records.
+        UsageError: none is within the limits.
+    """
+    if not loader.has_records:
+        if is_over:
+            raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
+        for finding in loader.image.log_findings:
+            raise SourceError(f"cannot read {finding}")
+        raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
+    if loader.is_other_log and not is_over:
+        raise SourceError(
+            f"{', '.join(names)}: no record in it can be read as a metadata record",
+            "is it the log of another topic, or of another dialect?",
+        )

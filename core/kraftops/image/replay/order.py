@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 from kraftops.engine.fold_contract import BatchHead
 from kraftops.image.state.findings import FindingKind
@@ -25,6 +26,10 @@ class LogOrder:
         """The last offset that was read before a repeat; -1 without one."""
         self.epoch = -1
         self._path = ""  # the file with the last repeat
+
+    def copy(self) -> LogOrder:
+        """Return one that goes on by itself."""
+        return copy(self)
 
     def follow(self, header: Header, path: str) -> Iterator[tuple[FindingKind, str]]:
         """Take the next batch of a file; yield kind and reason of findings."""

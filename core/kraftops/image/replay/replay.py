@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Generator, Iterator
+from copy import copy
 from typing import NamedTuple, Protocol, cast
 
 from kraftops.engine.fold_contract import (
@@ -37,6 +38,8 @@ from kraftops.records.metadata_numbers import ABORT_TRANSACTION, BEGIN_TRANSACTI
 
 NOT_OPEN = "no metadata transaction is open"
 """The reason for leaving out a marker that ends no transaction."""
+OLDEST = -(1 << 63)
+"""The time of no batch."""
 _MOST = (1 << 63) - 1
 _LEADER_CHANGE = "LEADER_CHANGE"
 _QUORUM_FIELDS = {
@@ -102,6 +105,8 @@ class Replay:
         """The offset of the first marker in `add` that ends no transaction."""
         self.has_readable = self.has_unreadable = False
         """Whether there were records, apart from control records, of a known or an unknown type."""
+        self.newest = OLDEST
+        """The newest time of the batches after the snapshot, in ms."""
         self.open_transaction: int | None = None
         """The address of the record that began the metadata transaction which is open."""
         self.can_apply_windows = applier is None
@@ -110,6 +115,17 @@ class Replay:
         self._reported = self._window_reported = image.fold.dropped
         self._unreadable = 0  # records of this batch
         self._deferred: list[_Pending] = []  # the records of the open transaction
+
+    def copy(self) -> Replay:
+        """Return a replay that goes on, behind the last batch, with a copy of the image.
+
+        It applies records to the copy's fold, and has no other applier.
+        """
+        made = copy(self)
+        made.image = self.image.copy()
+        made._applier = made.image.fold  # noqa: SLF001 - its own class
+        made._deferred = list(self._deferred)  # noqa: SLF001 - its own class
+        return made
 
     def apply_window(
         self, window: bytes, start: int, position: int, source: int, bounds: BatchBounds
@@ -145,6 +161,7 @@ class Replay:
         self.has_unreadable |= any(unreadable)
         self.has_readable |= sum(counts) > sum(unreadable)
         last = result.last
+        self.newest = max(self.newest, result.newest)
         counted = last.base_offset + last.records - 1 - unreadable[-1]
         self.image.provenance = Provenance(last.last_offset, last.epoch, last.time, counted)
         return result
@@ -202,6 +219,8 @@ class Replay:
             self.is_over |= is_cut
             if span.first == span.stop:
                 return
+        if not is_covered:
+            self.newest = max(self.newest, time)
         address = self.image.store.add(source, batch)
         if header.is_control:
             yield from self._read_control(inflated, address, span, is_covered=is_covered)

@@ -6,6 +6,7 @@ The engine's fold holds the addresses of the records; states are decoded when th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from kraftops.engine.choice import open_fold
@@ -86,6 +87,18 @@ class MetadataImage:
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
         self._find_prior_state: Callable[[], PriorState | None] | None = None
         self._prior_state: PriorState | None = None
+
+    def copy(self) -> MetadataImage:
+        """Return an image with the same state, which a replay changes by itself."""
+        made = copy(self)
+        made.store = store = self.store.copy()
+        made.fold = self.fold.copy(lambda number: store.batch(number).data)
+        made.quorum = copy(self.quorum)
+        made.record_findings = RecordFindings(made.fold)
+        made.log_findings = list(self.log_findings)
+        made._states = {}  # noqa: SLF001 - its own class
+        made.forget()
+        return made
 
     def forget(self) -> None:
         """Forget the values that were read from the fold, which has changed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from copy import copy
 from typing import NamedTuple, cast
 from weakref import finalize
 
@@ -58,75 +59,134 @@ class InflatedBatch(NamedTuple):
     epoch: int
 
 
-class RecordStore:
-    """Numbers batches, and finds records by their addresses.
+class _Batches:
+    """The sources and batches that a store and its copies share; each knows a beginning of them.
 
-    Its files stay open as long as the store exists.
+    The files stay open as long as this object exists.
     """
 
     def __init__(self) -> None:
-        self._files: list[LogFile | None] = []
-        finalize(self, _close, self._files)
-        self._names: list[str] = []
-        self._end_offsets: list[int | None] = []
-        self._batches: array[int] = array("q")  # the file's number and the position in it
-        self._crcs: array[int] = array("I")
-        self._cache: dict[int, InflatedBatch] = {}
-        self._cached_bytes = 0
-        self._streamed: dict[int, Batch] = {}
+        self.files: list[LogFile | None] = []
+        self.to_close: list[LogFile | None] = []
+        finalize(self, _close, self.to_close)
+        self.names: list[str] = []
+        self.end_offsets: list[int | None] = []
+        self.places: array[int] = array("q")  # the file's number and the position in it
+        self.crcs: array[int] = array("I")
+        self.cache: dict[int, InflatedBatch] = {}
+        self.cached_bytes = 0
+        self.streamed: dict[int, Batch] = {}
+        self.origin: _Batches | None = None
+
+    def beginning(self, sources: int, batches: int) -> _Batches:
+        """Return another one that begins with so many of the sources and batches."""
+        made = _Batches()
+        made.files += self.files[:sources]
+        made.names = self.names[:sources]
+        made.end_offsets = self.end_offsets[:sources]
+        made.places, made.crcs = self.places[:batches], self.crcs[:batches]
+        made.streamed = {at: batch for at, batch in self.streamed.items() if at < batches}
+        made.origin = self  # it closes these files
+        return made
+
+
+class RecordStore:
+    """Numbers batches, and finds records by their addresses.
+
+    Its files stay open as long as the store, or a copy of it, exists.
+    """
+
+    def __init__(self) -> None:
+        self._all = _Batches()
+        self._source_count = 0
+        self._count = 0  # of batches
+
+    def copy(self) -> RecordStore:
+        """Return a store with the same batches, to which others are added by itself.
+
+        Batches that are added to both, as by two readings of one log, are kept once.
+        """
+        return copy(self)
+
+    def shares_batches(self, other: RecordStore) -> bool:
+        """Tell whether addresses in both stores mean the same records."""
+        return self._all is other._all
 
     def add_source(self, name: str, file: LogFile | None, end_offset: int | None = None) -> int:
         """Return the number of a new source, read again through *file* if there is one.
 
         A snapshot has an *end_offset*; its records have no offsets of the log.
         """
-        self._files.append(file)
-        self._names.append(name)
-        self._end_offsets.append(end_offset)
-        return len(self._files) - 1
+        kept, number = self._all, self._source_count
+        is_kept = number < len(kept.names)
+        if is_kept and (kept.names[number], kept.end_offsets[number]) != (name, end_offset):
+            kept = self._all = kept.beginning(number, self._count)
+            is_kept = False
+        if is_kept and file is None:
+            is_kept = kept.files[number] is None
+        if not is_kept:
+            kept.files.append(file)
+            kept.to_close.append(file)
+            kept.names.append(name)
+            kept.end_offsets.append(end_offset)
+        self._source_count += 1
+        return number
 
     def sources(self) -> range:
         """Return the numbers of all sources, in the order in which they were added."""
-        return range(len(self._names))
+        return range(self._source_count)
 
     def source(self, number: int) -> tuple[str, int | None]:
         """Return the name of a source, and its end offset if it is a snapshot."""
-        return self._names[number], self._end_offsets[number]
+        return self._all.names[number], self._all.end_offsets[number]
 
     def add(self, source: int, batch: Batch) -> int:
         """Return the address of the batch's first byte; record addresses add their positions."""
-        number = len(self._batches)
-        self._batches.append(source << _FILE_SHIFT | batch.position)
-        self._crcs.append(int.from_bytes(batch.data[_CRC_POSITION:CRC_START]))
-        if self._files[source] is None:
-            self._streamed[number] = batch
+        number = self._count
+        crc = int.from_bytes(batch.data[_CRC_POSITION:CRC_START])
+        self.add_many(source, [batch.position], [crc])
+        if self._all.files[source] is None:
+            self._all.streamed[number] = batch
         return number << POSITION_BITS
 
     def can_read_again(self, source: int) -> bool:
         """Tell whether a source is a file, and no stream."""
-        return self._files[source] is not None
+        return self._all.files[source] is not None
+
+    def holds(self, source: int, file: LogFile) -> bool:
+        """Tell whether a source is read again through this file, and not through an earlier one."""
+        return self._all.files[source] is file
 
     def is_current(self, source: int) -> bool:
         """Tell whether a source's name still leads to the file that is open."""
-        file = self._files[source]
+        file = self._all.files[source]
         return file is None or file.is_current()
 
     def add_many(self, source: int, positions: Iterable[int], crcs: Iterable[int]) -> None:
         """Add batches that can be read again: their positions in the source and checksums."""
-        place = source << _FILE_SHIFT
-        self._batches.extend([place | position for position in positions])
-        self._crcs.extend(iter(crcs))
+        first_byte = source << _FILE_SHIFT
+        places = array("q", [first_byte | position for position in positions])
+        checksums = array("I", crcs)
+        kept, count = self._all, self._count
+        known = min(len(kept.places) - count, len(places))
+        if known and (
+            kept.places[count : count + known] != places[:known]
+            or kept.crcs[count : count + known] != checksums[:known]
+        ):
+            kept, known = kept.beginning(self._source_count, count), 0
+            self._all = kept
+        kept.places.extend(places[known:])
+        kept.crcs.extend(checksums[known:])
+        self._count += len(places)
 
     def forget(self) -> None:
         """Forget all batches; numbers begin at 0 again."""
-        del self._batches[:], self._crcs[:]
-        self._cache.clear()
-        self._cached_bytes = 0
-        self._streamed.clear()
+        self._all = self._all.beginning(self._source_count, 0)
+        self._count = 0
 
     def numbers(self) -> range:
         """Return the numbers of all batches, in the order in which they were added."""
-        return range(len(self._batches))
+        return range(self._count)
 
     def record(self, address: int) -> LoggedRecord:
         """Return the record at an address.
@@ -156,31 +216,32 @@ class RecordStore:
         Raises:
             SourceError: its file cannot be read any more, or has changed.
         """
-        found = self._cache.get(number)
+        kept = self._all
+        found = kept.cache.get(number)
         if found is None:
             found = self._read(number)
-            self._cached_bytes += len(found.data)
-            while self._cache and self._cached_bytes > _CACHE_BYTES:
-                oldest = self._cache.pop(next(iter(self._cache)))
-                self._cached_bytes -= len(oldest.data)
-            self._cache[number] = found
+            kept.cached_bytes += len(found.data)
+            while kept.cache and kept.cached_bytes > _CACHE_BYTES:
+                oldest = kept.cache.pop(next(iter(kept.cache)))
+                kept.cached_bytes -= len(oldest.data)
+            kept.cache[number] = found
         return found
 
     def place(self, address: int) -> tuple[str, int, int | None]:
         """Return the source's name, the batch's position in it, and a snapshot's end offset."""
         source, position = self.source_of(address)
-        return self._names[source], position, self._end_offsets[source]
+        return self._all.names[source], position, self._all.end_offsets[source]
 
     def source_of(self, address: int) -> tuple[int, int]:
         """Return the source's number, and the batch's position in it."""
-        place = self._batches[address >> POSITION_BITS]
+        place = self._all.places[address >> POSITION_BITS]
         return place >> _FILE_SHIFT, place & (1 << _FILE_SHIFT) - 1
 
     def _read(self, number: int) -> InflatedBatch:
         source, position = self.source_of(number << POSITION_BITS)
-        file = self._files[source]
+        file = self._all.files[source]
         if file is None:
-            return inflated_batch(self._streamed[number])
+            return inflated_batch(self._all.streamed[number])
         changed = SourceError(f"{file.path} has changed since it was read (position {position})")
         head = file.read_at(position, HEADER_SIZE)
         if len(head) < HEADER_SIZE:
@@ -188,7 +249,7 @@ class RecordStore:
         size = int.from_bytes(head[8:12]) + LOG_OVERHEAD
         data = head + file.read_at(position + HEADER_SIZE, size - HEADER_SIZE)
         again = Batch(position, size, data)
-        crc = self._crcs[number]
+        crc = self._all.crcs[number]
         if again.header.crc != crc or not is_valid(again, crc):
             raise changed
         return inflated_batch(again)

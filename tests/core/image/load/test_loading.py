@@ -687,7 +687,7 @@ class TestHeldImages:
         image = load(path)
 
         assert state_of(image) == model_of(log)
-        kept = image.store._cache.values()
+        kept = image.store._all.cache.values()
         assert sum(len(one.data) for one in kept) <= max(1000, *(len(one.data) for one in kept))
 
     def test_files_are_closed_with_the_image(self, path: Path) -> None:

@@ -1,0 +1,167 @@
+"""Search for the changes of a log, from a state that was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kraftops.engine.metadata_state import EntryChange, EntryKey
+from kraftops.image.replay.events import (
+    EntriesChanged,
+    Event,
+    TransactionAborted,
+    TransactionBegun,
+    TransactionEnded,
+)
+from kraftops.image.replay.limits import Limits
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.course import Course
+from kraftops.image.travel.lane import Lane
+
+TABLES = (
+    "topic-names",
+    "topics",
+    "partitions",
+    "brokers",
+    "controllers",
+    "failed-replicas",
+    "configs",
+    "quotas",
+    "acls",
+    "scram",
+    "tokens",
+    "features",
+    "producer-ids",
+)
+_FIRST_SPAN = 256  # offsets
+_WIDER = 8
+_MORE = 64  # offsets behind a change that was found: the next search may find its change there
+
+
+_ALL = [EntryKey(table) for table in TABLES]
+
+
+class LogChange(NamedTuple):
+    """A change of the state: the *offset* of the record that made it, and the entries it changed.
+
+    The records of a metadata transaction change the state together, at its end. There are no
+    entries for the end of a snapshot, where a log begins.
+    """
+
+    offset: int
+    entries: tuple[EntryChange, ...] = ()
+
+
+class Wanted(NamedTuple):
+    """The changes to search for."""
+
+    entries: Callable[[MetadataImage], Sequence[EntryKey]] = lambda _: _ALL
+    """Returns the entries that count; it is called again after each of their changes."""
+    is_wanted: Callable[[MetadataImage, int], bool] = lambda *_: True
+    """Tells whether the record at an address counts."""
+
+
+ANY = Wanted()
+
+
+class _Listener:
+    """Collects changes from the events of a replay."""
+
+    def __init__(self, image: MetadataImage, wanted: Wanted, after: int, *, is_open: bool) -> None:
+        self.found: list[LogChange] = []
+        self._image = image
+        self._wanted = wanted
+        self._after = after
+        self._waiting: list[EntryChange] = []
+        self._is_open = is_open
+        self._watch()
+
+    def listen(self, event: Event) -> None:
+        """Take an event."""
+        match event:
+            case EntriesChanged(address, changes):
+                if self._wanted.is_wanted(self._image, address):
+                    self._waiting += changes
+                if not self._is_open:
+                    self._add(address)
+                self._watch()
+            case TransactionBegun():
+                self._is_open = True
+            case TransactionEnded(address):
+                self._is_open = False
+                self._add(address)
+            case TransactionAborted():
+                self._is_open = False
+
+    def _add(self, address: int) -> None:
+        changes, self._waiting = tuple(self._waiting), []
+        if changes:
+            offset = self._image.store.offset(address)
+            if offset > self._after:
+                self.found.append(LogChange(offset, changes))
+
+    def _watch(self) -> None:
+        self._image.fold.watch(self._wanted.entries(self._image))
+
+
+def changes_after(
+    lane: Lane, offset: int, wanted: Wanted, number: int
+) -> tuple[list[LogChange], Course]:
+    """Return the next changes after an offset, and the reading that found them.
+
+    They are at least *number*, or all that there are.
+
+    Raises:
+        SourceError: a file cannot be read.
+    """
+    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), wanted, number)
+
+
+def changes_before(
+    lane: Lane, offset: int, first: int, wanted: Wanted, number: int
+) -> list[LogChange]:
+    """Return the changes before an offset, oldest first: at least *number*, or all that there are.
+
+    Args:
+        lane: the states.
+        offset: the changes are before it.
+        first: the last offset that the beginning of the lane covers.
+        wanted: the changes that count.
+        number: of changes.
+
+    Raises:
+        SourceError: a file cannot be read.
+    """
+    span, last = _FIRST_SPAN, offset - 1
+    found: list[LogChange] = []
+    while True:
+        start = lane.reach(Limits(until=max(first, last - span)))
+        limits = Limits(after=start.last_offset, until=last)
+        earlier, _ = _scan(lane, start, limits, wanted, None)
+        found = [*earlier, *found]
+        if len(found) >= number or start.last_offset <= first:
+            return found
+        span, last = span * _WIDER, start.last_offset
+
+
+def _scan(
+    lane: Lane, start: Course, limits: Limits, wanted: Wanted, number: int | None
+) -> tuple[list[LogChange], Course]:
+    """Return the changes within limits from a state on, and the reading that found them.
+
+    It stops behind so many changes, if there is a *number*.
+    """
+    course = start.copy()
+    is_open = course.loader.has_open_transaction
+    listener = _Listener(course.image, wanted, limits.after, is_open=is_open)
+    found = listener.found
+
+    def rest() -> bool:
+        if number is None or len(found) < number:
+            return False
+        return course.last_offset >= found[number - 1].offset + _MORE
+
+    beyond = course.read(lane.files, limits, rest=rest, listen=listener.listen)
+    if beyond is not None:
+        course.read_cut(lane.files, limits, listener.listen)
+    return found, course

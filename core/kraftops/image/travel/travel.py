@@ -1,0 +1,253 @@
+"""Travel through the states of a log, each as a load with its limits makes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from itertools import count
+from typing import NamedTuple, TypeVar
+
+from kraftops.errors import SourceError, UsageError
+from kraftops.image.load.loader import Loader, Progress, VanishedFileError
+from kraftops.image.load.loading import TRIES, check, limits_of, no_log
+from kraftops.image.load.prior_state import prior_state_of
+from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_plans
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.replay import Replay
+from kraftops.image.state.findings import Finding
+from kraftops.image.state.image import MetadataImage, PriorState
+from kraftops.image.travel.course import Course
+from kraftops.image.travel.lane import Lane
+from kraftops.image.travel.search import ANY, LogChange, Wanted, changes_after, changes_before
+from kraftops.records.dialects import KAFKA_DIALECT
+
+MOST_BYTES = 256 << 20
+"""The bytes of the states that are kept, by the sizes of their folds."""
+T = TypeVar("T")
+_LaneKey = tuple[SourceFile, tuple[Finding, ...]]
+
+
+class _Route(NamedTuple):
+    """A plan to read the log, its states, and the state before its snapshot."""
+
+    lane: Lane
+    prior_state: Callable[[], PriorState | None] | None
+
+    @property
+    def covered(self) -> int:
+        """The last offset that the snapshot at its beginning covers; -1 without one."""
+        return (self.lane.files[0].end_offset or 0) - 1
+
+
+class _Known(NamedTuple):
+    """All changes of some entries after *first* and up to *last*."""
+
+    wanted: Wanted
+    lane: Lane
+    first: int
+    last: int
+    changes: list[LogChange]
+
+
+class Travel:
+    """The states of a log at any offset or time; some are kept, to be quick at others.
+
+    Images that it returns stay as they are; nobody may change them. It is for one thread.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        dialect: str = KAFKA_DIALECT,
+        finish: Callable[[MetadataImage], None] | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """Make one without reading.
+
+        Args:
+            source: as `kraftops.image.load.loading.load` takes it.
+            dialect: framing and numbers of record types.
+            finish: completes a copy of each image that is returned.
+            most_bytes: of the states that are kept, besides the one that was used last.
+        """
+        given = [source] if isinstance(source, (str, os.PathLike)) else source
+        self._names = [os.fspath(one) for one in given]
+        self._dialect = dialect
+        self._finish = finish
+        self._most_bytes = most_bytes
+        self._routes: dict[_LaneKey, _Route] = {}  # the one that was used last is the last
+        self._known: _Known | None = None
+        self.progress: Progress | None = None
+        """Called with the number of bytes read."""
+
+    @property
+    def bytes(self) -> int:
+        """About the number of bytes of the states that are kept."""
+        return sum(route.lane.bytes for route in self._routes.values())
+
+    def at(self, *, offset: int | None = None, time: int | None = None) -> MetadataImage:
+        """Return the state after the record of an offset, or at a time in ms; or the newest.
+
+        Raises:
+            SourceError: the log cannot be read, or has no metadata records.
+            UsageError: it does not reach back to that.
+        """
+        image = self._tried(partial(self._image, limits_of(offset, time)))
+        if self._finish is None:
+            return image
+        image = image.copy()
+        self._finish(image)
+        return image
+
+    def after(self, offset: int, wanted: Wanted = ANY, number: int = 1) -> list[LogChange]:
+        """Return the next changes after an offset, oldest first; fewer than *number* at the end.
+
+        Raises:
+            KraftopsError: as `at`.
+        """
+        return self._tried(partial(self._after, offset, wanted, number))
+
+    def before(self, offset: int, wanted: Wanted = ANY, number: int = 1) -> list[LogChange]:
+        """Return the last changes before an offset, oldest first; fewer than *number* at the start.
+
+        Raises:
+            KraftopsError: as `at`.
+        """
+        return self._tried(partial(self._before, offset, wanted, number))
+
+    def _tried(self, work: Callable[[], T]) -> T:
+        """Do work again where a server deletes files meanwhile."""
+        for attempt in count(1):
+            try:
+                return work()
+            except VanishedFileError as error:
+                self._routes.clear()
+                if attempt == TRIES:
+                    raise SourceError(error.message) from None
+        raise AssertionError
+
+    def _image(self, limits: Limits) -> MetadataImage:
+        first: tuple[Course, bool, _Route] | None = None
+        found: tuple[Course, bool, _Route] | None
+        files = files_of(self._names)
+        for plan, findings in read_plans(files, limits):
+            route = self._route(files, plan, findings)
+            found = (*route.lane.at(limits), route)
+            first = first or found
+            if not found[0].is_broken:
+                break
+        else:
+            found = first  # no snapshot is whole: what the newest has
+        if found is None:
+            raise no_log(self._names)
+        course, is_over, route = found
+        check(course.loader, self._names, is_over=is_over)
+        if route.prior_state is not None:
+            course.image.offer_prior_state(route.prior_state)
+        return course.image
+
+    def _route_to(self, limits: Limits) -> _Route:
+        """Return the route to the state within limits."""
+        files = files_of(self._names)
+        first = None
+        for plan, findings in read_plans(files, limits):
+            route = self._route(files, plan, findings)
+            first = first or route
+            if not route.lane.reach(limits).is_broken:
+                return route
+        if first is None:
+            raise no_log(self._names)
+        return first
+
+    def _route(self, files: LogFiles, plan: list[SourceFile], findings: list[Finding]) -> _Route:
+        key = plan[0], tuple(findings)
+        route = self._routes.pop(key, None)
+        if route is not None:
+            known = len(route.lane.files)
+            if plan[:known] == route.lane.files:
+                route.lane.files[known:] = plan[known:]  # the log has grown
+            else:
+                route = None
+        if route is None:
+            route = self._new_route(files, plan, findings)
+        self._routes[key] = route
+        return route
+
+    def _new_route(
+        self, files: LogFiles, plan: list[SourceFile], findings: list[Finding]
+    ) -> _Route:
+        image = MetadataImage(self._dialect)
+        image.log_findings += findings
+        loader = Loader(Replay(image), self._note_progress, may_grow=files.is_directory)
+        ends = [file.end_offset for file in plan if file.end_offset is not None]
+        prior_state = None
+        if ends:
+            prior_state = cache(
+                partial(prior_state_of, files, ends[0], self._dialect, loader.factory)
+            )
+        return _Route(Lane(plan, Course(loader), self._make_room), prior_state)
+
+    def _note_progress(self, size: int) -> None:
+        if self.progress is not None:
+            self.progress(size)
+
+    def _make_room(self) -> None:
+        """Drop states until the others take no more bytes than they may."""
+        *others, last = self._routes.values()
+        while self.bytes > self._most_bytes:
+            lane = next((one.lane for one in others if one.lane.bytes), None)
+            if lane is not None:
+                lane.forget()
+            elif not last.lane.thin():
+                return
+
+    def _after(self, offset: int, wanted: Wanted, number: int) -> list[LogChange]:
+        lane = self._route_to(Limits(until=offset)).lane
+        known = self._known_of(wanted, lane)
+        if known is not None and known.first <= offset < known.last:
+            found = [one for one in known.changes if one.offset > offset]
+            if len(found) >= number:
+                return found[:number]
+        found, course = changes_after(lane, offset, wanted, number)
+        self._known = _Known(wanted, lane, offset, course.last_offset, found)
+        if len(found) < number and course.is_ended:
+            # Damage hides the rest, but for newer snapshots.
+            ends = [one.snapshot_id[0] - 1 for one in files_of(self._names).snapshots]
+            found += [LogChange(end) for end in sorted(ends) if end > course.last_offset]
+        return found[:number]
+
+    def _before(self, offset: int, wanted: Wanted, number: int) -> list[LogChange]:
+        found: list[LogChange] = []
+        last = offset
+        while len(found) < number and last > 0:
+            try:
+                route = self._route_to(Limits(until=last - 1))
+                if route.covered == last - 1:
+                    # What the last record before a snapshot's end did is in an older plan.
+                    route = self._route_to(Limits(until=last - 2))
+            except UsageError:
+                found = [LogChange(last - 1), *found] if last < offset else found
+                break
+            found = [*self._before_in(route, last, wanted, number - len(found)), *found]
+            last = route.covered + 1
+        return found[-number:]
+
+    def _before_in(
+        self, route: _Route, offset: int, wanted: Wanted, number: int
+    ) -> list[LogChange]:
+        lane, known = route.lane, self._known_of(wanted, route.lane)
+        if known is not None and known.first < offset - 1 <= known.last:
+            found = [one for one in known.changes if one.offset < offset]
+            if len(found) >= number:
+                return found[-number:]
+        found = changes_before(lane, offset, route.covered, wanted, number)
+        first = found[0].offset - 1 if found else offset
+        self._known = _Known(wanted, lane, first, offset - 1, found)
+        return found[-number:]
+
+    def _known_of(self, wanted: Wanted, lane: Lane) -> _Known | None:
+        known = self._known
+        is_known = known is not None and known.wanted == wanted and known.lane is lane
+        return known if is_known else None
