@@ -2,6 +2,11 @@
 
 An engine makes a `Scan` from a `Request`; the caller feeds it the bytes of a source in order. A
 call ends after output of a certain size, also inside a batch or a value; the next goes on there.
+
+The header of a batch can tell all columns that are asked for: its own; of a batch without gaps
+offset and sequence, of one with the append time the timestamp, of one without control records
+`kind`. If its checksum matches, offsets are the only condition and nothing is checked, the records
+are not read, and not even inflated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 //! Rows as columns in Arrow's layout (`kraftops.engine.scan_contract.Column`).
 use crate::row::{COLUMNS, Cell, Column, Row};
 use crate::text;
+use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -108,6 +109,34 @@ struct NamedColumn {
     bits: Bits,
 }
 
+impl NamedColumn {
+    /// Append a cell but that of headers; return the size of its bytes.
+    #[inline]
+    fn put(&mut self, cell: &Cell) -> usize {
+        let column = &mut self.builder;
+        let before = column.data.len();
+        match (self.kind, cell) {
+            (Kind::Int(width), Cell::Int(number)) => {
+                column.push_valid(true);
+                column
+                    .data
+                    .extend_from_slice(&number.to_le_bytes()[..width.min(8)]);
+            }
+            (Kind::Int(width), _) => {
+                column.push_valid(false);
+                column.data.extend_from_slice(&[0; 8][..width.min(8)]);
+            }
+            (Kind::Bool, cell) => {
+                column.push_valid(matches!(cell, Cell::Bool(_)));
+                self.bits.push(matches!(cell, Cell::Bool(true)));
+            }
+            (Kind::Text, Cell::Text(text)) => column.text(Some(text)),
+            (Kind::Text | Kind::Headers, _) => column.text(None),
+        }
+        column.data.len() - before
+    }
+}
+
 /// The columns of some rows.
 pub struct Columns {
     columns: Vec<NamedColumn>,
@@ -145,43 +174,47 @@ impl Columns {
         }
     }
 
+    /// The columns that are asked for.
+    pub fn wanted(&self) -> impl Iterator<Item = Column> {
+        self.columns.iter().map(|named| named.column)
+    }
+
     pub fn add(&mut self, row: &Row) {
         for named in &mut self.columns {
-            let column = &mut named.builder;
-            let before = column.data.len();
-            match (named.kind, row.table_cell(named.column)) {
-                (Kind::Int(width), Cell::Int(number)) => {
-                    column.push_valid(true);
-                    column
-                        .data
-                        .extend_from_slice(&number.to_le_bytes()[..width.min(8)]);
-                }
-                (Kind::Int(width), _) => {
-                    column.push_valid(false);
-                    column.data.extend_from_slice(&[0; 8][..width.min(8)]);
-                }
-                (Kind::Bool, cell) => {
-                    column.push_valid(matches!(cell, Cell::Bool(_)));
-                    named.bits.push(matches!(cell, Cell::Bool(true)));
-                }
-                (Kind::Text, Cell::Text(text)) => column.text(Some(&text)),
-                (Kind::Text, _) => column.text(None),
-                (Kind::Headers, _) => {
-                    for (key, value) in row.record.headers.iter() {
-                        self.header_keys.text(Some(&text::lossy(key)));
-                        self.header_values.text(value);
-                        self.size += key.len() + value.map_or(0, <[u8]>::len);
-                        self.header_count += 1;
-                    }
-                    column.push_valid(true);
-                    column
-                        .offsets
-                        .extend_from_slice(&self.header_count.to_le_bytes());
-                }
+            if named.kind != Kind::Headers {
+                self.size += named.put(&row.table_cell(named.column));
+                continue;
             }
-            self.size += column.data.len() - before;
+            for (key, value) in row.record.headers.iter() {
+                self.header_keys.text(Some(&text::lossy(key)));
+                self.header_values.text(value);
+                self.size += key.len() + value.map_or(0, <[u8]>::len);
+                self.header_count += 1;
+            }
+            named.builder.push_valid(true);
+            named
+                .builder
+                .offsets
+                .extend_from_slice(&self.header_count.to_le_bytes());
         }
         self.rows += 1;
+    }
+
+    /// Add the rows of some records of a batch; only offset and sequence are not the same in all.
+    pub fn add_told<'a>(&mut self, numbers: Range<i32>, cell: impl Fn(Column, i32) -> Cell<'a>) {
+        for named in &mut self.columns {
+            if matches!(named.column, Column::Offset | Column::Sequence) {
+                for number in numbers.clone() {
+                    self.size += named.put(&cell(named.column, number));
+                }
+            } else {
+                let same = cell(named.column, numbers.start);
+                for _ in numbers.clone() {
+                    self.size += named.put(&same);
+                }
+            }
+        }
+        self.rows += numbers.len();
     }
 
     /// Take the buffers of all columns out, by name.

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from kraftops.engine.columns import columns_of
 from kraftops.engine.reference.checks import check_batch
+from kraftops.engine.reference.header_rows import told_records, told_rows
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
 from kraftops.engine.reference.selection import RowBuilder
@@ -57,7 +58,7 @@ class RowScan:
                 is_valid = check_batch(batch, query, self._out)
                 if not is_valid and query.skip_invalid:
                     return
-            for row in self._batch_rows(batch):
+            for row in self._batch_rows(batch, is_valid=bool(is_valid)):
                 if query.check and row.error:
                     self._out.finding(batch.position, row.error)
                 yield from writer.add(row) or ()
@@ -79,7 +80,7 @@ class RowScan:
     def _may_match(self, batch: Batch) -> bool:
         return batch.is_legacy or self._query.filter.may_match(batch.header)
 
-    def _batch_rows(self, batch: Batch) -> Iterator[Row]:
+    def _batch_rows(self, batch: Batch, *, is_valid: bool) -> Iterator[Row]:
         rows, query = self._rows, self._query
         if batch.is_legacy:
             head = legacy.header(batch)
@@ -92,6 +93,11 @@ class RowScan:
         if not self._may_match(batch):
             return
         header = batch.header
+        told = told_records(batch, header, query) if is_valid else None
+        if told is not None:
+            kind = query.record_decoder.name
+            yield from told_rows(rows.origin, batch, header, told, kind)
+            return
         for record in records(batch, header, query.max_inflated_bytes):
             if row := rows.row(batch, header, record):
                 yield row

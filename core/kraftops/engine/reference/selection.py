@@ -27,7 +27,7 @@ class RowBuilder:
 
     def __init__(self, path: str, query: Query) -> None:
         """Build rows of the file *path* for a query."""
-        self._origin = origin_of(path)
+        self.origin = origin_of(path)
         self._filter = query.filter
         self._is_all = query.filter.is_empty
         self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
@@ -51,7 +51,7 @@ class RowBuilder:
         meaning = control_meaning(record) if header.is_control else self._meaning_of(record)
         if self._head[0] is not batch:
             is_valid = crc_is_valid(batch)
-            self._head = batch, row_head(self._origin, batch.position, header, is_valid=is_valid)
+            self._head = batch, row_head(self.origin, batch.position, header, is_valid=is_valid)
         row = record_row(self._head[1], header, record, sequence, meaning)
         return row if self._is_all or self._filter.matches(row) else None
 
@@ -62,11 +62,11 @@ class RowBuilder:
         if message.overrun:
             meaning = meaning._replace(value=None, error=message.overrun)
         row = Row(
-            self._origin.file,
+            self.origin.file,
             batch.position,
             head.offset,
-            self._origin.topic,
-            self._origin.partition,
+            self.origin.topic,
+            self.origin.partition,
             record.offset,
             None if message.magic == 0 else record.timestamp,
             None if message.magic == 0 else head.timestamp_type,

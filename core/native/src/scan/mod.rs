@@ -1,4 +1,5 @@
 //! The scan of a file: whole batches in, output of a limited size out, call by call.
+mod headers;
 mod kafka_text;
 mod rows;
 
@@ -72,6 +73,8 @@ struct Cursor {
     /// In the bytes of the records.
     at: usize,
     has_line: bool,
+    /// The number of the record before which it ends, if the header tells all that is asked for.
+    told: Option<i32>,
 }
 
 pub struct Scan {
@@ -175,6 +178,15 @@ impl Scan {
             let Some(batch) = data.get(*next..end) else {
                 return Step::Declined;
             };
+            if let Some(end) = cursor.told {
+                cursor.done = self.put_told_rows(&cursor.header, cursor.done, end, position);
+                if cursor.done < end {
+                    self.cursor = Some(cursor);
+                    return Step::Full;
+                }
+                *next += cursor.header.size;
+                continue;
+            }
             let records = match (cursor.header.codec(), inflated) {
                 (0, _) => batch,
                 (_, Some(records)) => records,
@@ -222,7 +234,15 @@ impl Scan {
             self.check(&header, position);
             return Ok(Some(end));
         }
-        if self.needs_records(&header) {
+        if let Some((first, end)) = self.told_records(&header) {
+            self.cursor = Some(Cursor {
+                header: header.clone(),
+                done: first,
+                at: 0,
+                has_line: false,
+                told: Some(end),
+            });
+        } else if self.needs_records(&header) {
             let (records, at) = match (header.codec(), inflated) {
                 (0, _) => (batch, HEADER_SIZE),
                 (_, Some(records)) => (records, 0),
@@ -242,6 +262,7 @@ impl Scan {
                 done: 0,
                 at,
                 has_line: false,
+                told: None,
             });
         }
         let is_text = self.request.form == OutputForm::Text;

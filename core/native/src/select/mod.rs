@@ -96,6 +96,13 @@ impl Select {
         })
     }
 
+    /// The limits of offsets, if there is no other condition.
+    pub fn offsets_only(&self) -> Option<(i64, i64)> {
+        let is_any_time = self.since == i64::MIN && self.until.is_none();
+        let is_only = is_any_time && !self.needs_rows && self.types.is_empty();
+        is_only.then_some((self.first_offset, self.last_offset))
+    }
+
     pub fn has_types(&self) -> bool {
         !self.types.is_empty()
     }
