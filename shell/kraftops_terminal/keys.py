@@ -7,6 +7,12 @@ import re
 _SEQUENCES = {
     "A": "up",
     "B": "down",
+    "C": "right",
+    "D": "left",
+    "1;2C": "shift-right",
+    "1;2D": "shift-left",
+    "1;3C": "shift-right",
+    "1;3D": "shift-left",
     "H": "home",
     "F": "end",
     "1~": "home",
@@ -49,7 +55,8 @@ def keys_of(data: bytes, *, is_all: bool) -> tuple[list[str], bytes]:
             at += 1
         elif found := _SEQUENCE.match(text, at):
             at = found.end()
-            if named := _SEQUENCES.get(found[1] + found[2] if found[2] == "~" else found[2]):
+            whole = found[1] + found[2]
+            if named := _SEQUENCES.get(whole) or _SEQUENCES.get(found[2]):
                 keys.append(named)
         elif not is_all and _BEGUN.match(text, at):
             return keys, text[at:].encode("utf-8", "surrogateescape")

@@ -25,6 +25,17 @@ class ShellRequest:
     keeps_history: bool
 
     @property
+    def is_browsed(self) -> bool:
+        """Whether the command is a screen, which shows changes by itself."""
+        return self.words[:1] == ("browse",)
+
+    @property
+    def is_kept_current(self) -> bool:
+        """Whether the state follows its log; a screen of a running quorum does."""
+        is_newest = (self.at_offset, self.at_time) == (None, None)
+        return self.follow or (self.is_browsed and self.quorum is not None and is_newest)
+
+    @property
     def version(self) -> str:
         """The version that the tree shows."""
         return KAFKA_VERSION if self.is_kafka else VERSION

@@ -91,7 +91,7 @@ class _Browsed:
         """Run the command, and again after each change of a log that is followed."""
         words = self._request.words
         code = run_line(self._session, words)
-        while self._request.follow:
+        while self._request.follow and not self._request.is_browsed:
             self._terminal.flush()
             time.sleep(_POLL_SECONDS)
             if self._refresh():

@@ -75,7 +75,7 @@ def _open_image(
     if request.quorum:
         limits = limits_of(request.at_offset, request.at_time)
         live = live_image(terminal, request.quorum, limits, progress)
-        return OpenedImage(live if request.follow else FixedImage(live.image), live)
+        return OpenedImage(live if request.is_kept_current else FixedImage(live.image), live)
     if request.follow:
         return OpenedImage(LogFollower([request.source], request.dialect, progress), None)
     image = load(

@@ -6,6 +6,21 @@ from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag
 
 ROWS: tuple[Command, ...] = (
     Command(
+        "browse",
+        "Browse the tree on a full screen.",
+        "browser.command:browse",
+        (Argument("path", "?", "The node to begin with."),),
+        details="""\
+The tree, with the details of the chosen node beside it, or below it on a narrow terminal. Arrows
+move, open and close; / searches names in the whole tree, or paths if the text has a slash, and n
+goes on. [ and ], or Shift and an arrow, go back and forward by a record of the log, { and } by a
+hundred, = to the newest state. Space scrolls the details. With --follow or --controllers the newest
+state stays current. q leaves; the session stays as it was.""",
+        examples=(("browse /image/topics/byName", "the topics, with their partitions"),),
+        task=Task.LOOK,
+        phrase="Browse the tree on a full screen, and through time.",
+    ),
+    Command(
         "cat",
         "Show the contents of metadata files.",
         "browse:cat",

@@ -1,0 +1,1 @@
+"""The command browse: the tree on a full screen."""

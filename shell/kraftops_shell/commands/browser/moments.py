@@ -1,0 +1,75 @@
+"""The states that a browser moves through: the present one, and others at offsets of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kraftops.display.times import iso_time
+from kraftops.image.state.image import MetadataImage
+from kraftops.tree.node import Directory
+from kraftops_shell.session.session import Session
+
+
+class Moments:
+    """The moment that is shown: the session's own state, or one at an earlier offset."""
+
+    def __init__(self, session: Session) -> None:
+        """Begin with the session's state."""
+        self._session = session
+        self._at: int | None = None
+        self._image: MetadataImage | None = None
+        self.root: Directory = session.root
+
+    @property
+    def is_present(self) -> bool:
+        """Whether the session's own state is shown."""
+        return self._at is None
+
+    @property
+    def image(self) -> MetadataImage | None:
+        """The image that is shown; None for a tree without one."""
+        source = self._session.image_source
+        return self._image or (source.image if source else None)
+
+    def refresh(self) -> bool:
+        """Update the session's state, if it is shown; tell whether the tree is another.
+
+        Raises:
+            KraftopsError: the source cannot be read any more.
+        """
+        if not self.is_present:
+            return False
+        self._session.refresh()
+        has_changed = self._session.root is not self.root
+        self.root = self._session.root
+        return has_changed
+
+    def move(self, count: int) -> None:
+        """Move by *count* offsets of the log; the newest is the session's own state.
+
+        Raises:
+            KraftopsError: the source cannot be read, or not at that offset.
+        """
+        source = self._session.source
+        last = source.image.offset
+        at = (last if self._at is None else self._at) + count
+        if at >= last:
+            self.to_present()
+            return
+        at = max(at, 0)
+        image = source.load(at_offset=at)
+        self._at, self._image, self.root = at, image, source.tree(image)
+
+    def to_present(self) -> None:
+        """Show the session's own state."""
+        self._at, self._image, self.root = None, None, self._session.root
+
+    def line(self, shown: Callable[[str], str]) -> str:
+        """Return the offset, the time and the source of what is shown."""
+        source, image = self._session.image_source, self.image
+        if source is None or image is None:
+            return ""
+        offset = str(image.offset) if self.is_present else f"{self._at} of {source.image.offset}"
+        time = image.provenance.timestamp
+        parts = [f"offset {offset}", (iso_time(time) if time >= 0 else None) or "no time"]
+        return "  ".join([*parts, *map(shown, source.sources[:1])])
