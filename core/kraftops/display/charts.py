@@ -41,3 +41,10 @@ def sparkline(counts: Sequence[int | None], width: int) -> str:
         " " if count is None else _BLOCKS[1 + -(-count * above // highest) if count else 1]
         for count in shown
     )
+
+
+def bar(count: int, highest: int, width: int) -> str:
+    """Return a bar for a count: *highest* fills the width, and each count above zero is visible."""
+    if count <= 0 or highest <= 0:
+        return ""
+    return _BLOCKS[-1] * max(1, round(count * width / highest))

@@ -39,7 +39,13 @@ def column_named(columns: Iterable[ViewColumn], name: str) -> ViewColumn:
     known = {column.name: column for column in columns}
     if name in known:
         return known[name]
+    raise UsageError(f"there is no column {name!r}", nearest_hint(name, known, "the columns are"))
+
+
+def nearest_hint(name: str, known: Iterable[str], otherwise: str = "there are") -> str | None:
+    """Return a hint with the nearest of some names, or with all, after *otherwise*."""
     by_case = {each.lower(): each for each in known}
     near = get_close_matches(name.lower(), by_case, 1)
-    hint = f"perhaps {by_case[near[0]]}" if near else f"the columns are {', '.join(known)}"
-    raise UsageError(f"there is no column {name!r}", hint)
+    if near:
+        return f"perhaps {by_case[near[0]]}"
+    return f"{otherwise} {', '.join(by_case.values())}" if by_case else None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.display.charts import chart, merged, sparkline
+from kraftops.display.charts import bar, chart, merged, sparkline
 
 
 def test_chart_is_as_high_as_its_counts() -> None:
@@ -44,3 +44,10 @@ def test_sparkline_shows_the_last_counts_and_what_is_not_known() -> None:
     assert sparkline([0, 0, None], 9) == "▁▁ "
     assert sparkline([1, 1000], 9) == "▂█"
     assert sparkline([1], 0) == sparkline([], 5) == ""
+
+
+def test_bar_is_relative_to_the_highest() -> None:
+    assert [bar(count, 40, 20) for count in (0, 1, 20, 39, 40)] == [
+        *("", "█", "█" * 10, "█" * 20, "█" * 20)
+    ]
+    assert bar(0, 0, 20) == ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
+_FORMS = (Flag("--json", None, "Print JSON."), Flag("--csv", None, "Print CSV."))
 _OUTPUT = (
     Flag("--columns", "NAME[,NAME…]", "Show these columns.", values=Values.COLUMNS),
-    Flag("--json", None, "Print lines of JSON."),
-    Flag("--csv", None, "Print CSV."),
+    *_FORMS,
 )
 
 _WHERE = Flag("--where", "CONDITION", "Only rows of which it is true.", values=Values.CONDITION)
@@ -148,6 +148,18 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
         columns=("entity", "user", "clientId", "ip", "key", "value", *_LAST),
     ),
     Command(
+        "skew",
+        "Show leaders and replicas of brokers and racks.",
+        "views.risk:skew",
+        flags=_FORMS,
+        details="""\
+A line for each broker with replicas or a registration, and for each rack: partitions that it leads,
+partitions whose first replica it is, and replicas. The longest bar is the highest number.""",
+        examples=(("skew", "which brokers lead more than others"),),
+        task=Task.RISK,
+        columns=("of", "name", "rack", "leaders", "preferred", "replicas"),
+    ),
+    Command(
         "topics",
         "List topics with sizes, replication and troubles.",
         "views.tables:table",
@@ -164,5 +176,28 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
             *("minIsr", "configs", "retentionMs", "cleanupPolicy", "id"),
             *_LAST,
         ),
+    ),
+    Command(
+        "what-if",
+        "Show what the loss of brokers or racks would do.",
+        "views.risk:what_if",
+        flags=(
+            Flag("--lose", "ID[,ID…]", "Lose these brokers.", values=Values.BROKERS),
+            Flag("--lose-rack", "RACK[,RACK…]", "Lose all brokers of racks.", values=Values.RACKS),
+            Flag("--limit", "N", "Show no more than N topics and N partitions."),
+            *_FORMS,
+        ),
+        details="""\
+All of them are lost at once, and nothing else changes. A partition goes offline if none of its
+replicas in sync is left, and none of the eligible leader replicas can lead (last-in-sync);
+no-replica says that none at all is left, so that its records are gone with the disks. A partition
+below its min ISR takes no records of acks=all. The log tells min.insync.replicas of topics and of
+the whole cluster, but not those in the files of brokers, which are taken for 1.""",
+        examples=(
+            ("what-if --lose 103", "partitions that need broker 103"),
+            ("what-if --lose 103,104 --json", "two brokers, for a program"),
+            ("what-if --lose-rack a", "topics that would lose data if rack a went"),
+        ),
+        task=Task.RISK,
     ),
 )

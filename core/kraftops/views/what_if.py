@@ -1,0 +1,202 @@
+"""The loss of brokers before it happens: partitions that go offline, or under their min ISR."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from kraftops.engine.metadata_state import StateColumns
+from kraftops.errors import UsageError
+from kraftops.image.state.broker import broker_status
+from kraftops.image.state.image import MetadataImage
+from kraftops.placement.placement import Placement, Replicas, TopicPartition
+from kraftops.placement.safety import Danger, dangers
+from kraftops.views.columns import nearest_hint
+from kraftops.views.min_isr import min_isrs_of
+from kraftops.views.order import natural_key
+from kraftops.views.view import number, numbers, text
+
+NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR = (
+    *("no-replica", "offline", "last-in-sync", "under-min-isr"),
+)
+"""The results of a loss, the worst first.
+
+Without a replica, the records of a partition are gone with the disks of the lost brokers. With the
+last replica in sync lost, the partition goes offline, unless one of the ELR can lead, or it is
+offline already.
+"""
+RESULTS = (NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR)
+
+TOPIC_COLUMNS = (
+    text("topic", "name of the topic"),
+    number("noReplica", "partitions without any replica", is_amount=True),
+    number("offline", "partitions without a leader", is_amount=True),
+    number("lastInSync", "partitions that lose their last replica in sync", is_amount=True),
+    number("underMinIsr", "partitions with an ISR below minIsr", is_amount=True),
+)
+PARTITION_COLUMNS = (
+    text("topic", "name of the topic"),
+    number("partition", "number of the partition"),
+    text("result", "the worst that happens", values=RESULTS),
+    number("leader", "broker that leads now"),
+    numbers("isr", "replicas in sync now"),
+    numbers("left", "those that stay in sync"),
+    numbers("replicas", "brokers with a replica"),
+    number("minIsr", "min.insync.replicas, as far as the log tells"),
+)
+
+
+class Hit(NamedTuple):
+    """A partition that a loss harms: the result, what it is now, and what stays in sync."""
+
+    partition: TopicPartition
+    result: str
+    now: Replicas
+    left: tuple[int, ...]
+    min_isr: int
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """The values of `PARTITION_COLUMNS`."""
+        now = self.now
+        return (
+            *(*self.partition, self.result, now.leader),
+            *(list(now.isr), list(self.left), list(now.replicas), self.min_isr),
+        )
+
+
+class Loss(NamedTuple):
+    """The loss of *brokers*: the harmed partitions, the worst first within a topic.
+
+    *moved* is the number of leaders that others take over, *partitions* that of all partitions.
+    """
+
+    brokers: tuple[int, ...]
+    hits: list[Hit]
+    moved: int
+    partitions: int
+
+    @property
+    def topics(self) -> list[tuple[object, ...]]:
+        """The harmed topics, with values of `TOPIC_COLUMNS`."""
+        counts: dict[str, Counter[str]] = {}
+        for hit in self.hits:
+            found = counts.setdefault(hit.partition.topic, Counter())
+            found.update(_counted(hit))
+        return [
+            (topic, *(found[result] for result in RESULTS))
+            for topic, found in sorted(counts.items(), key=lambda one: natural_key(one[0]))
+        ]
+
+    def total(self, result: str) -> int:
+        """Return the number of partitions with a result, or a worse one that implies it."""
+        return sum(result in _counted(hit) for hit in self.hits)
+
+
+def _counted(hit: Hit) -> set[str]:
+    """Return the results that a hit counts for; a partition that is offline does not go offline."""
+    found = {hit.result}
+    if hit.result in (NO_REPLICA, OFFLINE):
+        found |= {OFFLINE} if hit.now.leader >= 0 else set()
+        found |= {LAST_IN_SYNC} if hit.now.isr else set()
+    return found
+
+
+def brokers_in(image: MetadataImage, racks: Iterable[str]) -> set[int]:
+    """Return the registered brokers of some racks.
+
+    Raises:
+        UsageError: a rack has no broker.
+    """
+    by_rack: dict[str, set[int]] = {}
+    for broker_id, entry in image.brokers.items():
+        rack = image.broker_state(entry, whole=False)["rack"]
+        if rack is not None:
+            by_rack.setdefault(rack, set()).add(broker_id)
+    found: set[int] = set()
+    for rack in racks:
+        if rack not in by_rack:
+            raise UsageError(
+                f"there is no rack {rack!r}", nearest_hint(rack, by_rack), code="not-found"
+            )
+        found |= by_rack[rack]
+    return found
+
+
+def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
+    """Return what the loss of all these brokers at once would do.
+
+    Partitions that have none of them in sync are harmed only if no replica is left. The log tells
+    min ISR of topics and of the whole cluster, else it is 1.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    gone = frozenset(brokers)
+    columns = image.fold.state_columns()
+    touched, elr = _touched(image, columns, gone)
+    placement = Placement({}, touched)
+    known = min_isrs_of(image)
+    least = {one.topic: known.of(one.topic) for one in touched}
+    found = {one.partition: one for one in dangers(placement, gone, least)}
+    alive = {
+        broker_id
+        for broker_id, entry in image.brokers.items()
+        if broker_id not in gone
+        and broker_status(image.broker_state(entry, whole=False)) != "registered-fenced"
+    }
+    hits = []
+    for partition, now in touched.items():
+        danger = found.get(partition)
+        result = _result(danger, now, gone, has_other=not alive.isdisjoint(elr[partition]))
+        if result is None:
+            continue
+        left = tuple(one for one in now.isr if one not in gone)
+        hits.append(Hit(partition, result, now, left, least[partition.topic].value))
+    hits.sort(key=_order)
+    offline = {hit.partition for hit in hits if hit.result in (NO_REPLICA, OFFLINE)}
+    moved = sum(now.leader in gone and one not in offline for one, now in touched.items())
+    return Loss(tuple(sorted(gone)), hits, moved, len(columns.numbers))
+
+
+def _result(
+    danger: Danger | None, now: Replicas, gone: frozenset[int], *, has_other: bool
+) -> str | None:
+    if gone.issuperset(now.replicas):
+        return NO_REPLICA
+    if danger is None:
+        return None
+    if danger.left:
+        return UNDER_MIN_ISR
+    return LAST_IN_SYNC if has_other or now.leader < 0 else OFFLINE
+
+
+def _order(hit: Hit) -> tuple[object, ...]:
+    return natural_key(hit.partition.topic), RESULTS.index(hit.result), hit.partition.number
+
+
+def _touched(
+    image: MetadataImage, columns: StateColumns, gone: frozenset[int]
+) -> tuple[dict[TopicPartition, Replicas], Mapping[TopicPartition, list[int]]]:
+    """Return the partitions with a replica on these brokers, and their ELR."""
+    found: dict[TopicPartition, Replicas] = {}
+    elr: dict[TopicPartition, list[int]] = {}
+    at = 0
+    for topic_id, count in columns.topics:
+        topic = image.fold.topic(topic_id)
+        for index in range(at, at + count):
+            replicas = columns.replicas.at(index)
+            if topic is None or gone.isdisjoint(replicas):
+                continue
+            partition = TopicPartition(topic.name, columns.numbers[index])
+            found[partition] = Replicas(
+                tuple(replicas),
+                tuple(columns.isr.at(index)),
+                columns.leader[index],
+                tuple(columns.adding_replicas.at(index)),
+                tuple(columns.removing_replicas.at(index)),
+            )
+            elr[partition] = columns.eligible_leader_replicas.at(index)
+        at += count
+    return found, elr

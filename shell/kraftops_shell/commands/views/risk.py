@@ -1,0 +1,144 @@
+"""The commands what-if and skew."""
+
+from __future__ import annotations
+
+from kraftops.display.charts import bar
+from kraftops.display.sizes import number_text
+from kraftops.errors import UsageError
+from kraftops.query.conditions.types import TEXT, of_kind
+from kraftops.tree.node import json_text
+from kraftops.views import skew as loads
+from kraftops.views import what_if as losses
+from kraftops.views.columns import ViewColumn
+from kraftops.views.what_if import Loss, brokers_in, loss_of
+from kraftops_shell.commands.views.printing import print_csv, print_json, print_rows, refuse_both
+from kraftops_shell.commands.views.tables import require_brokers
+from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
+from kraftops_shell.session.session import Session
+
+_MOST = 50
+"""Topics and partitions in tables, unless --limit has another number."""
+_BAR = 20
+
+
+def what_if(session: Session, call: Call) -> None:
+    """Print what the loss of brokers or racks would do."""
+    refuse_both(call, "--json", "--csv")
+    limit = number_of(call, "--limit")
+    image = session.source.image
+    brokers = set(map(_broker_id, _list_of(call, "--lose")))
+    racks = _list_of(call, "--lose-rack")
+    if not brokers and not racks:
+        raise BadLineError("what-if: --lose with brokers, or --lose-rack with racks, is needed")
+    require_brokers(image, sorted(brokers))
+    loss = loss_of(image, brokers | brokers_in(image, racks))
+    rows = [hit.row for hit in loss.hits]
+    if "--json" in call.flags:
+        session.out(json_text(_data(loss, racks, limit)) + "\n")
+    elif "--csv" in call.flags:
+        print_csv(session, losses.PARTITION_COLUMNS, rows[:limit])
+    else:
+        session.line(_headline(loss))
+        if not loss.hits:
+            return
+        most = _MOST if limit is None else limit
+        session.out("\n")
+        print_rows(session, losses.TOPIC_COLUMNS, loss.topics[:most])
+        _print_more(session, len(loss.topics) - most, "topics")
+        session.out("\n")
+        print_rows(session, losses.PARTITION_COLUMNS, rows[:most])
+        _print_more(session, len(rows) - most, "partitions")
+
+
+def skew(session: Session, call: Call) -> None:
+    """Print leaders and replicas of brokers and racks, with bars."""
+    refuse_both(call, "--json", "--csv")
+    shares = loads.skew(session.source.image)
+    if "--json" in call.flags:
+        print_json(session, loads.COLUMNS, shares)
+        return
+    if "--csv" in call.flags:
+        print_csv(session, loads.COLUMNS, shares)
+        return
+    is_first = True
+    for kind in ("broker", "rack"):
+        found = [share for share in shares if share.of == kind]
+        if not found:
+            continue
+        if not is_first:
+            session.out("\n")
+        is_first = False
+        leaders, replicas = (
+            max(share.leaders for share in found),
+            max(share.replicas for share in found),
+        )
+        _, _, rack, *numbers = loads.COLUMNS
+        name = ViewColumn(kind, of_kind(TEXT))
+        led, placed = ViewColumn("", of_kind(TEXT)), ViewColumn("", of_kind(TEXT))
+        racks = [rack] if kind == "broker" else []
+        print_rows(
+            session,
+            [name, *racks, numbers[0], led, numbers[1], numbers[2], placed],
+            [
+                (
+                    share.name,
+                    *([share.rack] if racks else []),
+                    share.leaders,
+                    bar(share.leaders, leaders, _BAR),
+                    share.preferred,
+                    share.replicas,
+                    bar(share.replicas, replicas, _BAR),
+                )
+                for share in found
+            ],
+        )
+
+
+def _list_of(call: Call, flag: str) -> list[str]:
+    text = call.flags.get(flag)
+    return [] if text is None else [part.strip() for part in str(text).split(",")]
+
+
+def _broker_id(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"{text!r} is no id of a broker", "as --lose 103,104")
+    return int(text)
+
+
+def _headline(loss: Loss) -> str:
+    def of(result: str) -> str:
+        return number_text(loss.total(result))
+
+    names = ", ".join(map(str, loss.brokers))
+    without = f"Without broker{'s' * (len(loss.brokers) > 1)} {names}"
+    if not loss.hits:
+        return f"{without}: no partition is harmed; {number_text(loss.moved)} leaders move."
+    return (
+        f"{without}: {of(losses.OFFLINE)} of {number_text(loss.partitions)} partitions go offline"
+        f" ({of(losses.NO_REPLICA)} keep no replica), {of(losses.LAST_IN_SYNC)} lose their last"
+        f" replica in sync, {of(losses.UNDER_MIN_ISR)} end below their min ISR;"
+        f" {number_text(loss.moved)} leaders move."
+    )
+
+
+def _data(loss: Loss, racks: list[str], limit: int | None) -> dict[str, object]:
+    def named(columns: tuple[ViewColumn, ...], row: tuple[object, ...]) -> dict[str, object]:
+        return {column.name: value for column, value in zip(columns, row, strict=True)}
+
+    return {
+        "brokers": list(loss.brokers),
+        "racks": racks,
+        "partitionCount": loss.partitions,
+        "noReplica": loss.total(losses.NO_REPLICA),
+        "offline": loss.total(losses.OFFLINE),
+        "lastInSync": loss.total(losses.LAST_IN_SYNC),
+        "underMinIsr": loss.total(losses.UNDER_MIN_ISR),
+        "leadersMoved": loss.moved,
+        "topics": [named(losses.TOPIC_COLUMNS, row) for row in loss.topics],
+        "partitions": [named(losses.PARTITION_COLUMNS, hit.row) for hit in loss.hits[:limit]],
+    }
+
+
+def _print_more(session: Session, count: int, what: str) -> None:
+    if count > 0:
+        session.line(f"and {number_text(count)} more {what}; --limit shows others")
