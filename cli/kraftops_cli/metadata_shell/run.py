@@ -11,7 +11,7 @@ from kraftops.tree.node import Directory
 from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.console import console_of
 from kraftops_cli.metadata_shell.request import ShellRequest
-from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings, status_line
+from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings
 from kraftops_cli.terminal.failure import Failure, conclude
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
@@ -81,10 +81,11 @@ class _Browsed:
             self._terminal.write("Starting...\n")
             return run_shell(KafkaShell(self._session, console), self._session, console)
 
+        from kraftops_shell.repl.beginning import About
         from kraftops_shell.repl.our_form import OurShell
 
         file = _history_file(console) if self._request.keeps_history else None
-        shell = OurShell(self._session, console, self._toolbar, file)
+        shell = OurShell(self._session, console, About(self._toolbar, self._welcome), file)
         return run_shell(shell, self._session, console)
 
     def _run_words(self) -> int:
@@ -126,12 +127,19 @@ class _Browsed:
             self._show()
         return has_changed
 
-    def _toolbar(self) -> str:
+    def _welcome(self, width: int) -> list[str]:
+        from kraftops_shell.repl.beginning import welcome_lines
+
+        return welcome_lines(self._request.source, self._opened.current.image, width)
+
+    def _toolbar(self, width: int) -> str:
+        from kraftops_shell.repl.beginning import fitting, toolbar_text
+
         try:
             self._refresh()
         except KraftopsError as error:
-            return f" {error.message}"
-        return status_line(self._request.source, self._opened.current.image)
+            return fitting([f" {error.message}"], width)
+        return toolbar_text(self._request.source, self._opened.current.image, width)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from kraftops.display.times import iso_time
 from kraftops.errors import KraftopsError
 from kraftops.image.load.following import LogFollower
 from kraftops.image.load.loader import Progress
@@ -108,10 +107,3 @@ def print_findings(terminal: Terminal, source: str, image: MetadataImage) -> int
     if count := len(image.record_findings):
         terminal.line(f"{source}: {count} record{'s' * (count > 1)} could not be applied")
     return code
-
-
-def status_line(source: str, image: MetadataImage) -> str:
-    """Return offset, time and source of an image, in a line."""
-    timestamp = image.provenance.timestamp
-    time = iso_time(timestamp) if timestamp >= 0 else None
-    return f" offset {image.offset}  {time or 'no time'}  {source}"

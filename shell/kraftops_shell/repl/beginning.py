@@ -1,10 +1,31 @@
-"""Beginning of a session: its console and its settings."""
+"""Beginning of a session: its console and settings, and what it says of its image."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kraftops.display.times import iso_time
+from kraftops.image.state.health import HealthCounts, health_counts
+from kraftops.image.state.image import MetadataImage
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 from kraftops_shell.session.settings_file import open_settings
+from kraftops_terminal.widths import width_of_text
+
+_LEAVE = "Tab completes, Ctrl-T searches paths, exit leaves."
+_TRY = (
+    f"Try summary, ls -l /image/topics/byName, help. {_LEAVE}",
+    "Try summary, help; Tab completes, exit leaves.",
+    "Try summary or help; exit leaves.",
+)
+
+
+class About(NamedTuple):
+    """What is said of the image that is browsed, for a width in columns."""
+
+    toolbar: Callable[[int], str]
+    welcome: Callable[[int], Sequence[str]]
 
 
 def begin(session: Session, console: Console) -> None:
@@ -16,3 +37,64 @@ def begin(session: Session, console: Console) -> None:
         session.settings, session.settings_file, problem = opened
         if problem:
             console.error(problem)
+
+
+def fitting(texts: Sequence[str], width: int) -> str:
+    """Return the first text that fits into *width* columns, else the last, cut."""
+    for text in texts:
+        if width_of_text(text) <= width:
+            return text
+    text = texts[-1]
+    while width_of_text(text) > width:
+        text = text[:-1]
+    return text
+
+
+def toolbar_text(source: str, image: MetadataImage, width: int) -> str:
+    """Return offset, time and source of an image, in a line; long names lose their beginning."""
+    timestamp = image.provenance.timestamp
+    time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
+    begin = f" offset {image.offset}"
+    names = _shorter(source)
+    texts = [f"{begin}  {time}  {name}" for name in names]
+    texts += [f"{begin}  {time[:19]}  {name}" for name in names]
+    return fitting([*texts, f"{begin}  {time}", f"{begin}  {time[:19]}", begin], width)
+
+
+def welcome_lines(source: str, image: MetadataImage, width: int) -> list[str]:
+    """Return three lines: what was loaded, what it has, and what to try."""
+    counts = health_counts(image)
+    timestamp = image.provenance.timestamp
+    time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
+    where = [f"at offset {image.offset}, {time}", f"at offset {image.offset}"]
+    loaded = [f"{name} {text}" for text in where for name in _shorter(source)]
+    return [
+        fitting([*loaded, *where], width),
+        fitting(_counted(counts), width),
+        fitting(_TRY, width),
+    ]
+
+
+def _shorter(source: str) -> list[str]:
+    """Return a name, and its ends."""
+    names = [source]
+    while "/" in names[-1].strip("/"):
+        names.append(names[-1].strip("/").partition("/")[2])
+    return names
+
+
+def _counted(counts: HealthCounts) -> list[str]:
+    """Return what there is, and how much of it is in trouble, in several lengths."""
+    brokers = sum(counts.brokers.values())
+    active = counts.brokers.get("active", 0)
+    is_active = "" if active == brokers else f" ({active} active)"
+    others = f"{counts.topics} topics, {counts.partitions} partitions"
+    there = f"{brokers} brokers, {others}"
+    troubles = [(counts.leaderless, "leaderless"), (counts.under_replicated, "under-replicated")]
+    trouble = ", ".join(f"{count} {name}" for count, name in troubles if count) or "all in sync"
+    return [
+        f"{brokers} brokers{is_active}, {others}; {trouble}.",
+        f"{there}; {trouble}.",
+        f"{counts.partitions} partitions; {trouble}.",
+        f"{there}.",
+    ]

@@ -1,4 +1,4 @@
-"""Completion of a line: commands, flags, paths of the tree, files of the system.
+"""Completion of a line: commands, flags, paths of the tree, values, files of the system.
 
 It depends on the text before the cursor alone, and lists only one directory.
 """
@@ -16,6 +16,7 @@ from kraftops_shell.grammar import syntax, words
 from kraftops_shell.grammar.command import Argument, Command, Flag, Values
 from kraftops_shell.grammar.paths import escaped, matches, split_last
 from kraftops_shell.grammar.words import Token
+from kraftops_shell.repl.values import Value, commands_of, of, values_of
 from kraftops_shell.session.session import Session
 
 _MANY = 256
@@ -26,68 +27,126 @@ _SOURCE = "source:"
 
 
 class Candidate(NamedTuple):
-    """A replacement for the last *length* characters before the cursor."""
+    """A replacement for the last *length* characters before the cursor, and a phrase about it."""
 
     text: str
     length: int
     shown: str
+    phrase: str = ""
 
 
-class _Word(NamedTuple):
-    """A possible word; *is_prefix* means that it is the beginning of longer words."""
+class Place(NamedTuple):
+    """The place of the cursor: the words of its command before it, and the word that it ends.
 
-    text: str
-    shown: str
-    is_prefix: bool = False
+    *is_of_system* says that the command is a file or a program of the system.
+    """
+
+    earlier: list[str]
+    word: Token
+    is_of_system: bool
 
 
-def candidates(session: Session, before: str) -> list[Candidate]:
-    """Return the completions of the text before the cursor, sorted."""
-    tokens, start = _tokens(before, kafka=session.is_kafka)
-    word, length = Token("", 0, 0), 0
+def place_of(session: Session, before: str) -> Place:
+    """Return the place behind a text, with the words of an alias for its name."""
+    tokens, start, is_of_system = _tokens(before, kafka=session.is_kafka)
+    word = Token("", len(before) - start, len(before) - start)
     if tokens and start + tokens[-1].end == len(before):
         word = tokens.pop()
-        length = word.end - word.start
     earlier = [token.text for token in tokens]
-    found = _files(word.text) if start else _possible_words(session, earlier, word.text)
+    alias = session.settings.aliases.get(earlier[0]) if earlier else None
+    if alias and not session.is_kafka:
+        line = syntax.scan(alias)
+        earlier = line.words + earlier[1:] if not line.operator else []
+    return Place(earlier, word, is_of_system)
+
+
+def candidates(session: Session, before: str, limit: int | None = None) -> list[Candidate]:
+    """Return the completions of the text before the cursor, sorted, no more than *limit*."""
+    place = place_of(session, before)
+    word = place.word
+    if place.is_of_system:
+        found = _files(word.text)
+    else:
+        found = iter(_possible_words(session, place.earlier, word.text))
     return [
-        Candidate(_quoted(one, word.quote, kafka=session.is_kafka), length, one.shown)
-        for one in found
+        Candidate(
+            _quoted(one, word.quote, kafka=session.is_kafka),
+            word.end - word.start,
+            one.shown,
+            one.phrase,
+        )
+        for one in islice(found, limit)
     ]
 
 
-def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int]:
-    """Return the words of the last command of a line, and its position.
+def due(session: Session, earlier: list[str]) -> Values | None:
+    """Return the kind of values that belongs behind the words of a command, if one does."""
+    command = session.commands.get(earlier[0]) if earlier else None
+    if command is None:
+        return None
+    flag, argument = _due(command, earlier[1:], _flags(session, command))
+    expected = flag or argument
+    return None if expected is None or (flag and flag.choices) else expected.values
 
-    The position is 0 for a command of the shell; later ones are programs or files of the system.
+
+def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int, bool]:
+    """Return the words of the last command of a line, its position, and whether it is no command.
+
+    Behind `|` and `>` are programs and files of the system.
     """
     if kafka:
-        return words.tokens(before), 0
-    start = 0
+        return words.tokens(before), 0, False
+    start, is_of_system = 0, False
     line = syntax.scan(before)
     while line.operator:
         start += line.rest_start
+        is_of_system = line.operator != ";" or (is_of_system and not _is_file(before, start))
         line = syntax.scan(line.rest)
-    return line.tokens, start
+    return line.tokens, start, is_of_system
 
 
-def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable[_Word]:
+def _is_file(before: str, start: int) -> bool:
+    """Tell whether there is no program before a `;`, so that it belongs to our form."""
+    return "|" not in before[:start]
+
+
+def _flags(session: Session, command: Command) -> dict[str, Flag]:
+    return {} if session.is_kafka else {flag.name: flag for flag in command.flags}
+
+
+def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable[Value]:
     if not earlier:
-        return _of(session.commands, word)
+        return commands_of(session, word)
     command = session.commands.get(earlier[0])
     if command is None:
         return ()
-    flags = {} if session.is_kafka else {flag.name: flag for flag in command.flags}
+    flags = _flags(session, command)
     flag, argument = _due(command, earlier[1:], flags)
+    if argument and argument.values is Values.LINE and not word.startswith("-"):
+        return _possible_words(session, _inner(earlier[1:], flags), word)
     if word.startswith("-") and (flag is None or flag.is_list):
-        return _of(flags, word)
+        return [
+            Value(name, name, phrase=one.help)
+            for name, one in flags.items()
+            if name.startswith(word)
+        ]
     if flag and flag.choices:
-        return _of(flag.choices, word)
+        return of(flag.choices, word)
     expected = flag or argument
-    return _values(session, expected.values, word) if expected else ()
+    return _values(session, expected.values, command, earlier, word) if expected else ()
 
 
-def _values(session: Session, values: Values, word: str) -> Iterable[_Word]:
+def _inner(earlier: list[str], flags: dict[str, Flag]) -> list[str]:
+    """Return the words of the line that is an argument, without the flags before it."""
+    left = list(earlier)
+    while left and left[0] in flags:
+        del left[: 1 if flags[left[0]].value is None else 2]
+    return left
+
+
+def _values(
+    session: Session, values: Values, command: Command, earlier: list[str], word: str
+) -> Iterable[Value]:
     """Return the values of a kind that begin as a word does."""
     match values:
         case Values.NODES:
@@ -98,15 +157,10 @@ def _values(session: Session, values: Values, word: str) -> Iterable[_Word]:
         case Values.STATES:
             return _paths(session, word)
         case Values.COMMANDS:
-            return _of(session.commands, word)
+            return commands_of(session, word)
         case Values.FILES | Values.DIRECTORIES:
             return _files(word)
-        case _:
-            return ()
-
-
-def _of(names: Iterable[str], word: str) -> list[_Word]:
-    return [_Word(name, name) for name in names if name.startswith(word)]
+    return values_of(session, values, command, earlier, word)
 
 
 def _due(
@@ -128,12 +182,12 @@ def _due(
     return None, last if last and last.nargs in ("*", "+") else None
 
 
-def _paths(session: Session, word: str) -> Iterator[_Word]:
+def _paths(session: Session, word: str) -> Iterator[Value]:
     """Yield the paths that begin with *word*, up to the next slash."""
     with_escapes = not session.is_kafka
     before, partial = split_last(word, with_escapes=with_escapes)
     if partial == "..":
-        yield _Word(f"{before}../", "../", is_prefix=True)
+        yield Value(f"{before}../", "../", is_prefix=True)
         return
     found = matches(session.root, before, session.working, with_escapes=with_escapes)
     directory = next((match.node for match in islice(found, 1)), None)
@@ -151,10 +205,10 @@ def _paths(session: Session, word: str) -> Iterator[_Word]:
         if not directory.is_known_flat and not (is_alike and index):
             has_children = isinstance(directory.get(name), Directory)
         slash = "/" if has_children else ""
-        yield _Word(before + names[name] + slash, name + slash, is_prefix=has_children)
+        yield Value(before + names[name] + slash, name + slash, is_prefix=has_children)
 
 
-def _files(word: str) -> Iterator[_Word]:
+def _files(word: str) -> Iterator[Value]:
     """Yield the files of the system that begin with *word*."""
     folder, slash, partial = word.rpartition("/")
     try:
@@ -167,10 +221,10 @@ def _files(word: str) -> Iterator[_Word]:
     for name, is_folder in found:
         if partial or not name.startswith("."):
             end = "/" if is_folder else ""
-            yield _Word(folder + slash + name + end, name + end, is_prefix=is_folder)
+            yield Value(folder + slash + name + end, name + end, is_prefix=is_folder)
 
 
-def _quoted(found: _Word, quote: str, *, kafka: bool) -> str:
+def _quoted(found: Value, quote: str, *, kafka: bool) -> str:
     """Return a word as it is typed, in the open quote; a blank ends a complete word."""
     text = found.text
     if not quote:

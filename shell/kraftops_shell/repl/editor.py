@@ -4,18 +4,48 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kraftops_shell.repl.completion import candidates
+from kraftops_shell.repl.completion import Candidate, candidates, place_of
+from kraftops_shell.repl.highlight import parts_of
+from kraftops_shell.repl.path_search import PathSearch
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
     from prompt_toolkit.history import InMemoryHistory
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from prompt_toolkit.lexers import Lexer
 
 _REFRESH_SECONDS = 1.0  # between updates of the toolbar
+_SEARCH_SECONDS = 0.1
+_MENU = 200
+"""Candidates of a menu."""
+_MENU_ROWS, _LEAST_ROWS = 6, 16
+"""Rows that are kept for the menu, on a terminal with this many rows or more."""
+_SEARCHING = " letters of a path; Enter, Esc"
+_STYLES = {
+    "command": "ansigreen",
+    "unknown": "ansired",
+    "flag": "ansicyan",
+    "path": "underline",
+    "missing": "ansired",
+    "string": "ansiyellow",
+    "operator": "bold",
+    "system": "",
+    "auto-suggestion": "ansibrightblack",
+    "bottom-toolbar": "noreverse ansibrightblack",
+    "completion-menu": "bg:default default",
+    "completion-menu.completion": "bg:default default",
+    "completion-menu.completion.current": "reverse",
+    "completion-menu.meta.completion": "bg:default ansibrightblack",
+    "completion-menu.meta.completion.current": "bg:default ansibrightblack",
+    "scrollbar.background": "bg:default",
+    "scrollbar.button": "bg:ansibrightblack",
+}
 
 
 class Editor:
@@ -42,18 +72,23 @@ class Editor:
         from prompt_toolkit.shortcuts import CompleteStyle
 
         self._console = console
+        self._session = session
         self._pasted: deque[str] = deque()
         self._history = _history(session.history)
+        ours = {} if session.is_kafka else _OurKeys(session, console, toolbar).options()
         self._prompt: PromptSession[str] = PromptSession(
             history=self._history,
-            completer=_completer(session, console),
-            complete_while_typing=False,
-            complete_style=CompleteStyle.READLINE_LIKE,
-            bottom_toolbar=toolbar,
             refresh_interval=_REFRESH_SECONDS,
             color_depth=None if has_color else ColorDepth.DEPTH_1_BIT,
             enable_suspend=True,
-            reserve_space_for_menu=0,
+            **{
+                "completer": _completer(session, console),
+                "bottom_toolbar": toolbar,
+                "complete_while_typing": False,
+                "complete_style": CompleteStyle.READLINE_LIKE,
+                "reserve_space_for_menu": 0,
+                **ours,
+            },
         )
 
     def read(self, prompt: str) -> str:
@@ -68,6 +103,7 @@ class Editor:
             self._console.write(f"{prompt}{line}\n")
             return line
         self._console.flush()
+        self._take_settings()
         first, *others = self._prompt.prompt(prompt).splitlines() or [""]
         self._pasted.extend(others)
         return first
@@ -77,6 +113,166 @@ class Editor:
         from prompt_toolkit.history import InMemoryHistory
 
         InMemoryHistory.append_string(self._history, line)
+
+    def _take_settings(self) -> None:
+        """Take the settings as they are now."""
+        from prompt_toolkit.enums import EditingMode
+
+        mode = self._session.settings.value("editing-mode")
+        self._prompt.editing_mode = EditingMode.VI if mode == "vi" else EditingMode.EMACS
+        self._prompt.mouse_support = self._session.settings.value("mouse") == "on"
+
+
+class _OurKeys:
+    """What our form has on the line: colours, suggestions, a menu, a search for paths."""
+
+    def __init__(
+        self, session: Session, console: Console, toolbar: Callable[[], str] | None
+    ) -> None:
+        self._session = session
+        self._console = console
+        self._toolbar = toolbar
+        self._search: PathSearch | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of prompt_toolkit's session."""
+        from prompt_toolkit.auto_suggest import AutoSuggestFromHistory, ConditionalAutoSuggest
+        from prompt_toolkit.filters import Condition
+        from prompt_toolkit.shortcuts import CompleteStyle
+        from prompt_toolkit.styles import Style
+
+        has_menu = Condition(lambda: self._is_on("menu") or self._search is not None)
+        completer = _completer(self._session, self._console, self._found)
+        return {
+            "auto_suggest": ConditionalAutoSuggest(
+                AutoSuggestFromHistory(), Condition(lambda: self._is_on("suggestions"))
+            ),
+            "completer": completer,
+            "complete_while_typing": has_menu,
+            "complete_style": CompleteStyle.COLUMN,
+            "reserve_space_for_menu": _MENU_ROWS if self._rows >= _LEAST_ROWS else 0,
+            "bottom_toolbar": self._shown_toolbar if self._toolbar else None,
+            "lexer": _lexer(self._session),
+            "style": Style.from_dict(_STYLES),
+            "key_bindings": self._bindings(),
+        }
+
+    def _shown_toolbar(self) -> str:
+        if self._search is not None:
+            return _SEARCHING
+        return self._toolbar() if self._toolbar else ""
+
+    @property
+    def _rows(self) -> int:
+        return self._console.size().lines
+
+    def _is_on(self, name: str) -> bool:
+        return self._session.settings.value(name) == "on"
+
+    def _found(self, before: str) -> list[Candidate]:
+        """Return what the menu shows: what may follow, or the paths that a search has found."""
+        if self._search is None:
+            return candidates(self._session, before, _MENU)
+        word = place_of(self._session, before).word
+        paths = self._search.best(word.text, seconds=_SEARCH_SECONDS)
+        return [Candidate(path, word.end - word.start, path) for path in paths]
+
+    def _bindings(self) -> KeyBindings:
+        from prompt_toolkit.filters import Condition, completion_is_selected, has_completions
+        from prompt_toolkit.key_binding import KeyBindings
+
+        keys = KeyBindings()
+        is_searching = Condition(lambda: self._search is not None)
+        keys.add("c-t")(self._begin_search)
+        keys.add("tab", filter=~is_searching)(_complete)
+        keys.add("up", filter=has_completions & ~completion_is_selected & ~is_searching)(_earlier)
+        for key in ("enter", "tab"):
+            keys.add(key, filter=is_searching, eager=True)(self._take)
+        for key in ("escape", "c-g"):
+            keys.add(key, filter=is_searching, eager=True)(self._leave_search)
+        keys.add("c-c", filter=is_searching, eager=True)(self._leave_search)
+        return keys
+
+    def _begin_search(self, event: KeyPressEvent) -> None:
+        """Search paths with the letters of the present word, from now on."""
+        self._search = PathSearch(self._session.root)
+        event.current_buffer.cancel_completion()
+        event.current_buffer.start_completion(select_first=False)
+
+    def _take(self, event: KeyPressEvent) -> None:
+        """Take the chosen path, or the best one."""
+        buffer = event.current_buffer
+        state = buffer.complete_state
+        chosen = state and state.current_completion
+        if chosen is None:
+            best = _completions(buffer)
+            chosen = best[0] if best else None
+        self._search = None
+        if chosen:
+            buffer.apply_completion(chosen)
+        buffer.cancel_completion()
+
+    def _leave_search(self, event: KeyPressEvent) -> None:
+        """Leave the search, and the line as it was typed."""
+        self._search = None
+        event.current_buffer.cancel_completion()
+
+
+def _complete(event: KeyPressEvent) -> None:
+    """Complete what all candidates begin with; then go through them."""
+    from prompt_toolkit.completion import get_common_complete_suffix
+
+    buffer = event.current_buffer
+    state = buffer.complete_state
+    if state and state.current_completion:
+        buffer.complete_next()
+        return
+    found = _completions(buffer)
+    common = get_common_complete_suffix(buffer.document, found)
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+        buffer.start_completion(select_first=False)
+    elif common:
+        buffer.insert_text(common)
+    elif state:
+        buffer.complete_next()
+    else:
+        buffer.start_completion(select_first=False)
+
+
+def _completions(buffer: Buffer) -> list[Completion]:
+    """Return the candidates now: prompt_toolkit would drop a key while it fills its menu."""
+    from prompt_toolkit.completion import CompleteEvent
+
+    return list(buffer.completer.get_completions(buffer.document, CompleteEvent()))
+
+
+def _earlier(event: KeyPressEvent) -> None:
+    """Go to the earlier line: a menu where nothing is chosen does not take this key."""
+    event.current_buffer.cancel_completion()
+    event.current_buffer.history_backward()
+
+
+def _lexer(session: Session) -> Lexer:
+    """Return the colours of a line as prompt_toolkit needs them."""
+    from prompt_toolkit.lexers import Lexer
+
+    class SessionLexer(Lexer):
+        """Colours lines of the session."""
+
+        def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+            """Return the parts of each line."""
+
+            def parts(number: int) -> StyleAndTextTuples:
+                line = document.lines[number] if number < len(document.lines) else ""
+                return [
+                    (part.style and f"class:{part.style}", part.text)
+                    for part in parts_of(session, line)
+                ]
+
+            return parts
+
+    return SessionLexer()
 
 
 def _history(lines: Iterable[str]) -> InMemoryHistory:
@@ -92,7 +288,9 @@ def _history(lines: Iterable[str]) -> InMemoryHistory:
     return KeptLines(list(lines))
 
 
-def _completer(session: Session, console: Console) -> Completer:
+def _completer(
+    session: Session, console: Console, find: Callable[[str], list[Candidate]] | None = None
+) -> Completer:
     """Return the completions of a session as prompt_toolkit needs them."""
     from prompt_toolkit.completion import Completer, Completion
 
@@ -105,7 +303,13 @@ def _completer(session: Session, console: Console) -> Completer:
             complete_event: CompleteEvent,  # noqa: ARG002 - prompt_toolkit's
         ) -> Iterable[Completion]:
             """Yield the completions of a line."""
-            for one in candidates(session, document.text_before_cursor):
-                yield Completion(one.text, -one.length, display=console.shown(one.shown))
+            before = document.text_before_cursor
+            for one in find(before) if find else candidates(session, before):
+                yield Completion(
+                    one.text,
+                    -one.length,
+                    display=console.shown(one.shown),
+                    display_meta=console.shown(one.phrase) if find else None,
+                )
 
     return SessionCompleter()

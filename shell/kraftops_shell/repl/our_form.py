@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kraftops.errors import KraftopsError
 from kraftops_shell.grammar import syntax
 from kraftops_shell.grammar.aliases import with_aliases
@@ -11,7 +9,7 @@ from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connected
 from kraftops_shell.output.programs import ProgramOutlet
-from kraftops_shell.repl.beginning import begin
+from kraftops_shell.repl.beginning import About, begin
 from kraftops_shell.repl.errors import print_error
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
@@ -20,21 +18,19 @@ from kraftops_shell.session.history import History, HistoryFile
 from kraftops_shell.session.session import FAILED, OK, Session
 from kraftops_terminal.pager.pager import Pager, pager_command
 
-_WELCOME = "Type help for the commands, exit or Ctrl-D to leave.\n"
-
 
 class OurShell:
     """Reads lines and runs them, and keeps the highest exit code."""
 
     def __init__(
-        self, session: Session, console: Console, about: Callable[[], str], file: HistoryFile | None
+        self, session: Session, console: Console, about: About, file: HistoryFile | None
     ) -> None:
-        """Print the welcome line on a terminal.
+        """Print the welcome on a terminal.
 
         Args:
             session: the session.
             console: for lines and output.
-            about: returns the text of the toolbar.
+            about: what is said of the image.
             file: the history file, if there is one.
         """
         self._session = session
@@ -47,7 +43,8 @@ class OurShell:
         session.run = self._run
         begin(session, console)
         if self._is_on_terminal:
-            console.write(_WELCOME)
+            for line in about.welcome(console.size().columns):
+                console.write(f"{console.shown(line)}\n")
         self._lines: LineReader = PlainLineReader(console, is_prompting=self._is_on_terminal)
         if console.is_for_editing:
             from kraftops_shell.repl.editor import Editor
@@ -57,7 +54,10 @@ class OurShell:
                 session.history = History(lines=file.load())
             has_color = console.has_color(for_terminal=True)
             self._lines = Editor(
-                session, console, toolbar=lambda: console.shown(about()), has_color=has_color
+                session,
+                console,
+                toolbar=lambda: console.shown(about.toolbar(console.size().columns)),
+                has_color=has_color,
             )
 
     @property

@@ -1,18 +1,15 @@
 """The image of a metadata shell is loaded, kept current and described."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from kraftops.image.load.loading import load
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.metadata_shell.request import ShellRequest
-from kraftops_cli.metadata_shell.source import open_image, print_findings, status_line
+from kraftops_cli.metadata_shell.source import open_image, print_findings
 from kraftops_cli.terminal.streams import Terminal
 from tests.helpers.logs.metadata_logs import no_ops
-from tests.helpers.tools.shell_session import LOG
 
 
 def request_for(source: Path, *, follow: bool = False) -> ShellRequest:
@@ -55,15 +52,3 @@ def test_damage_has_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
     terminal.flush()
     assert "0.log, offset 3, position 61: a gap" in capsys.readouterr().err
-
-
-def test_status_line_has_offset_time_and_source(tmp_path: Path) -> None:
-    copy = tmp_path / LOG.name
-    shutil.copy(LOG, copy)
-    image = load(copy)
-
-    line = status_line("DIR", image)
-
-    assert line.startswith(f" offset {image.offset}  20")
-    assert line.endswith("  DIR")
-    assert "no time" in status_line("DIR", MetadataImage())

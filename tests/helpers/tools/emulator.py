@@ -17,6 +17,7 @@ import pyte
 from tests.helpers.tools.console import ENVIRONMENT
 
 PATIENCE = 20.0  # seconds, before a test gives up
+_WHERE_IS_THE_CURSOR = b"\x1b[6n"
 _MAIN_SCREEN, _ALTERNATE_SCREEN = b"\x1b[?1049l", b"\x1b[?1049h"
 
 
@@ -124,6 +125,9 @@ class Emulator:
                 came = os.read(self._master, 1 << 16)
                 self.raw += came
                 self._stream.feed(came)
+                for _ in range(came.count(_WHERE_IS_THE_CURSOR)):
+                    cursor = self._screen.cursor
+                    self.send(f"\x1b[{cursor.y + 1};{cursor.x + 1}R")
 
 
 def styled(screen: pyte.Screen) -> list[str]:

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from kraftops.tree.node import Directory
+from kraftops_shell.grammar.command import Values
+from kraftops_shell.grammar.registry import COMMANDS
 from kraftops_shell.repl.completion import candidates
+from kraftops_shell.repl.values import values_of
+from tests.helpers.tools.shell_session import SNAPSHOT, Shell
 from tests.helpers.tree.small_trees import session
 
 TREE = {
@@ -188,3 +192,62 @@ def test_children_of_flat_directories_are_not_read() -> None:
     one.root = Directory(lambda: ["a", "b"], lambda _: pytest.fail("looked at"), is_known_flat=True)
 
     assert [found.text for found in candidates(one, "cat ")] == ["a ", "b "]
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("pwd; ls /im", ["pwd; ls /image/"]),
+        ("pwd > x; gre", ["pwd > x; grep "]),
+        ("pwd | x; gre", []),
+        ("mine /im", ["mine /image/"]),
+        ("min", ["mine "]),
+        ("watch -n 5 ls /im", ["watch -n 5 ls /image/"]),
+        ("watch -n 5 gre", ["watch -n 5 grep "]),
+        ("watch ls --sort na", ["watch ls --sort name ", "watch ls --sort natural "]),
+        ("set mou", ["set mouse "]),
+        ("set mouse o", ["set mouse off ", "set mouse on "]),
+        ("unalias m", ["unalias mine "]),
+        ("help ti", ["help time "]),
+        ("help gr", ["help grep "]),
+        ("log --columns offset,ti", ["log --columns offset,timestamp"]),
+        ("log --where 'off", ["log --where 'offset"]),
+    ],
+)
+def test_values_are_completed(before: str, lines: list[str]) -> None:
+    one, _, _ = session(TREE)
+    one.settings.aliases["mine"] = "ls -l"
+
+    found = candidates(one, before)
+
+    assert set(lines) <= {before[: len(before) - each.length] + each.text for each in found}
+    assert bool(found) is bool(lines)
+
+
+def test_names_of_the_image_are_completed() -> None:
+    one = Shell(SNAPSHOT).session
+    topics = sorted(one.source.image.topic_ids)
+    row = COMMANDS[0]._replace(flags=(), columns=("leader", "isr"))
+
+    for values, word, expected in (
+        (Values.TOPICS, topics[0][:2], topics[0]),
+        (Values.BROKERS, "", str(min(map(str, one.source.image.brokers)))),
+        (Values.RECORD_TYPES, "PARTITION_", "PARTITION_CHANGE_RECORD"),
+        (Values.COLUMNS, "leader,i", "leader,isr"),
+        (Values.CONDITION, "leader = 1 and is", "leader = 1 and isr"),
+    ):
+        found = values_of(one, values, row, ["x"], word)
+        assert expected in [each.text for each in found]
+
+
+def test_commands_and_flags_have_phrases() -> None:
+    one, _, _ = session(TREE)
+
+    assert candidates(one, "grep")[0].phrase == "Search for values."
+    assert all(each.phrase for each in candidates(one, "grep -"))
+
+
+def test_no_more_are_found_than_asked_for() -> None:
+    one, _, _ = session({str(number): {} for number in range(300)})
+
+    assert len(candidates(one, "ls /", 10)) == 10

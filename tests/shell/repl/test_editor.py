@@ -13,11 +13,12 @@ from tests.helpers.tree.small_trees import session
 
 pytest.importorskip("prompt_toolkit")
 TREE = {"image": {"a": 1}, "local": {}}
+SEARCH, LEAVE, VI_BEGINNING = "\x14", "\x07", "\x1b0ix"
 UP, ENTER, PASTE, END = "\x1b[A", "\r", "\x1b[200~", "\x1b[201~"
 
 
 @contextmanager
-def editor(*history: str) -> Iterator[tuple[Editor, Any, Streams]]:
+def editor(*history: str, mode: str = "emacs") -> Iterator[tuple[Editor, Any, Streams]]:
     """Yield an editor, the pipe that it reads keys from, and its console."""
     from prompt_toolkit.application import create_app_session
     from prompt_toolkit.input import create_pipe_input
@@ -25,6 +26,7 @@ def editor(*history: str) -> Iterator[tuple[Editor, Any, Streams]]:
 
     found, _, _ = session(TREE)
     found.history = History(lines=history)
+    found.settings.chosen["editing-mode"] = mode
     streams = Streams()
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         yield Editor(found, streams.console, toolbar=None, has_color=False), keys, streams
@@ -81,3 +83,25 @@ def test_control_keys_end_the_line_or_the_input(key: str, error: type[BaseExcept
 
         with pytest.raises(error):
             found.read("> ")
+
+
+def test_letters_behind_ctrl_t_find_a_path() -> None:
+    with editor() as (found, keys, _):
+        keys.send_text("ls " + SEARCH + "ga" + ENTER)
+        keys.send_text(ENTER)
+
+        assert found.read("> ") == "ls /image/a"
+
+
+def test_escape_leaves_a_search_and_the_line() -> None:
+    with editor() as (found, keys, _):
+        keys.send_text("ls " + SEARCH + "ga" + LEAVE + " x" + ENTER)
+
+        assert found.read("> ") == "ls ga x"
+
+
+def test_keys_may_be_those_of_vi() -> None:
+    with editor(mode="vi") as (found, keys, _):
+        keys.send_text(f"two{VI_BEGINNING}{ENTER}")
+
+        assert found.read("> ") == "xtwo"

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftops_shell.repl.beginning import About
 from kraftops_shell.repl.our_form import OurShell
 from kraftops_shell.session.history import HistoryFile
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import session
 
+NOTHING = About(lambda _: "", lambda width: [f"of {width} columns", "and so on"])
 TREE = {"image": {"a b": {"c": 2}}, "local": {}}
 
 
@@ -22,7 +24,7 @@ class Shell:
         self.session, _, _ = session(TREE)
         self.streams = Streams(is_terminal=is_terminal, environment={"TERM": "dumb"})
         console = replace(self.streams.console, read=io.StringIO(text).readline)
-        self.shell = OurShell(self.session, console, lambda: "", None)
+        self.shell = OurShell(self.session, console, NOTHING, None)
 
     @property
     def out(self) -> str:
@@ -35,8 +37,8 @@ def test_terminal_has_a_welcome_and_a_prompt_with_the_working_directory() -> Non
 
     assert shell.shell.read() == "pwd"
 
-    welcome, prompt = shell.out.split("\n")
-    assert welcome == "Type help for the commands, exit or Ctrl-D to leave."
+    *welcome, prompt = shell.out.split("\n")
+    assert welcome == ["of 80 columns", "and so on"]
     assert prompt.endswith("/image/a b> ")
 
 
@@ -125,7 +127,7 @@ class TestEditing:
         path.write_text("ls\n")
         found, _, _ = session(TREE)
         console = replace(Streams().console, environment={"TERM": "xterm", "PAGER": ""})
-        shell = OurShell(found, console, lambda: "", HistoryFile(str(path)))
+        shell = OurShell(found, console, NOTHING, HistoryFile(str(path)))
         assert list(found.history) == ["ls"]
 
         for line in ("pwd", "pwd", " hidden"):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from kraftops.errors import SourceError
+from kraftops_shell.repl.beginning import About
 from kraftops_shell.repl.kafka_form import KafkaShell
 from kraftops_shell.repl.our_form import OurShell
 from kraftops_shell.repl.repl import run_shell
@@ -13,6 +14,7 @@ from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 from tests.helpers.tree.small_trees import session
 
+NOTHING = About(lambda _: "", lambda _: ())
 TREE = {"image": {"a": 1, "b": {"c": 2}}, "local": {}}
 
 
@@ -38,7 +40,7 @@ class Talk:
         return run_shell(shell, self.session, self.console)
 
     def ours(self) -> int:
-        shell = OurShell(self.session, self.console, lambda: "", None)
+        shell = OurShell(self.session, self.console, NOTHING, None)
         return run_shell(shell, self.session, self.console)
 
 

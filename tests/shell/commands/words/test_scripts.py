@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftops_shell.repl.beginning import About
 from kraftops_shell.repl.our_form import OurShell
 from kraftops_shell.run import run_line
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import session
 
+NOTHING = About(lambda _: "", lambda _: ())
 TREE = {"image": {"a": 1}, "local": {}}
 
 
@@ -18,7 +20,7 @@ class Shell:
     def __init__(self) -> None:
         self.session, _, _ = session(TREE)
         self.streams = Streams(is_terminal=False)
-        self.shell = OurShell(self.session, self.streams.console, lambda: "", None)
+        self.shell = OurShell(self.session, self.streams.console, NOTHING, None)
 
     def run(self, line: str) -> str:
         self.shell.run_line(line)

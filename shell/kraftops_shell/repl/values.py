@@ -1,0 +1,104 @@
+"""Values that an argument or a flag may have: names of topics, columns, conditions and others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from heapq import nsmallest
+from typing import NamedTuple
+
+from kraftops.records.decoders.metadata import DECODER
+from kraftops_shell.grammar.command import Command, Task, Values
+from kraftops_shell.session.session import Session
+from kraftops_shell.session.settings import CHOICES
+
+_MOST = 200
+"""Values of the data that are offered."""
+_NAME = re.compile(r"[\w.]*\Z")
+_OPERATORS = ("and", "or", "not", "in", "is null")
+
+
+class Value(NamedTuple):
+    """A possible word, and a phrase about it; *is_prefix* if longer words begin with it."""
+
+    text: str
+    shown: str
+    is_prefix: bool = False
+    phrase: str = ""
+
+
+def of(names: Iterable[str], word: str) -> list[Value]:
+    """Return the names that begin as a word does."""
+    return [Value(name, name) for name in names if name.startswith(word)]
+
+
+def commands_of(session: Session, word: str) -> list[Value]:
+    """Return the commands and aliases that begin as a word does, with a phrase each."""
+    known = session.commands
+    found = [
+        Value(name, name, phrase=one.line) for name, one in known.items() if name.startswith(word)
+    ]
+    if session.is_kafka:
+        return found
+    aliases = session.settings.aliases
+    found = [one for one in found if one.text not in aliases]
+    found += [Value(one, one, phrase=aliases[one]) for one in aliases if one.startswith(word)]
+    return sorted(found)
+
+
+def values_of(
+    session: Session, values: Values, command: Command, earlier: list[str], word: str
+) -> list[Value]:
+    """Return the values of a kind for a word of *command*, whose words before are *earlier*."""
+    match values:
+        case Values.COLUMNS:
+            before, comma, last = word.rpartition(",")
+            return _after(before + comma, of(command.columns, last))
+        case Values.CONDITION:
+            start = _start_of_name(word)
+            if not word[start:] and word.strip() and not word.endswith(("(", " ", ",")):
+                return []
+            return _after(word[:start], of((*command.columns, *_OPERATORS), word[start:]))
+        case Values.SETTINGS:
+            return of(CHOICES.get(earlier[-1], ()) if len(earlier) > 1 else CHOICES, word)
+        case Values.HELP:
+            tasks = [Value(one.word, one.word, phrase=one.title) for one in Task]
+            return commands_of(session, word) + [one for one in tasks if one.text.startswith(word)]
+    find = _OF_SESSION.get(values)
+    names = (name for name in find(session) if name.startswith(word)) if find else ()
+    return of(nsmallest(_MOST, names), word)
+
+
+def _start_of_name(word: str) -> int:
+    found = _NAME.search(word)
+    return found.start() if found else len(word)
+
+
+def _after(before: str, found: Iterable[Value]) -> list[Value]:
+    """Return values behind a part of the word, which may go on."""
+    return [Value(before + one.text, one.text, is_prefix=True) for one in found]
+
+
+def _topics(session: Session) -> Iterable[str]:
+    return session.source.image.topic_ids if session.image_source else ()
+
+
+def _brokers(session: Session) -> Iterable[str]:
+    return map(str, session.source.image.brokers) if session.image_source else ()
+
+
+def _racks(session: Session) -> Iterable[str]:
+    if not session.image_source:
+        return ()
+    image = session.source.image
+    states = (image.broker_state(broker) for broker in image.brokers.values())
+    return {rack for state in states if (rack := state["rack"])}
+
+
+_OF_SESSION: dict[Values, Callable[[Session], Iterable[str]]] = {
+    Values.TOPICS: _topics,
+    Values.BROKERS: _brokers,
+    Values.RACKS: _racks,
+    Values.RECORD_TYPES: lambda _: DECODER.type_names(),
+    Values.ALIASES: lambda session: session.settings.aliases,
+}
