@@ -13,6 +13,7 @@ from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
 if TYPE_CHECKING:
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
     from prompt_toolkit.formatted_text import StyleAndTextTuples
