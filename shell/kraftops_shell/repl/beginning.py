@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from kraftops.display.times import iso_time
 from kraftops.image.state.health import HealthCounts, health_counts
 from kraftops.image.state.image import MetadataImage
+from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 from kraftops_shell.session.settings_file import open_settings
@@ -31,6 +33,7 @@ class About(NamedTuple):
 def begin(session: Session, console: Console) -> None:
     """Give a session its console, and on a terminal its settings."""
     session.console, session.err = console, console.error
+    session.call = partial(run_line, session)
     session.is_on_terminal = console.is_input_terminal and console.is_output_terminal
     if session.is_on_terminal:
         opened = open_settings(console.environment)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,8 @@ class Session:
     """The file that keeps them for later sessions."""
     run: Callable[[str], int] = field(default=lambda _: OK)
     """Runs a line as if it were typed, without the history; returns its exit code."""
+    call: Callable[[Sequence[str]], int] = field(default=lambda _: OK)
+    """Runs the words of a command, as `kraftops_shell.run.run_line`."""
     scripts: list[str] = field(default_factory=list)
     """Files whose lines are run."""
     place: str = ""

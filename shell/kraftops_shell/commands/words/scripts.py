@@ -9,7 +9,6 @@ from typing import Self
 from kraftops.display.times import iso_time
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.output.outlets import connected
-from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import OK, Session
 from kraftops_terminal.escaping import escaped_lines
@@ -70,7 +69,7 @@ def _repeated(session: Session, words: Sequence[str], title: str, seconds: float
     try:
         while not session.is_over:
             session.out(f"{iso_time(int(time.time() * 1000))}  {title}\n")
-            code = run_line(session, words)
+            code = session.call(words)
             assert session.console
             session.console.flush()
             time.sleep(seconds)
@@ -115,12 +114,12 @@ def _answer(session: Session, console: Console, words: Sequence[str]) -> tuple[i
         before = session.out
         session.out = frame.write
         try:
-            code = run_line(session, words)
+            code = session.call(words)
         finally:
             session.out = before
     else:
         with connected(session, console, frame):
-            code = run_line(session, words)
+            code = session.call(words)
     text = "".join(frame.texts)
     if console.is_escaping:
         text = escaped_lines(text, keeps_colors=console.has_color(for_terminal=True))

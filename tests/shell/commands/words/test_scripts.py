@@ -1,5 +1,6 @@
 """The commands source and watch."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,7 @@ def test_watch_repeats_below_on_a_terminal_without_a_cursor(
 ) -> None:
     one, out, _ = session(TREE)
     one.console, one.is_on_terminal = Streams(environment={"TERM": "dumb"}).console, True
+    one.call = partial(run_line, one)
     waits: list[float] = []
 
     def wait(seconds: float) -> None:
