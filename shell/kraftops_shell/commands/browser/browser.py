@@ -118,11 +118,12 @@ class Browser:
 
     def _travel(self, count: int) -> None:
         try:
-            self._moments.move(count)
+            if self._moments.move(count):
+                self._show_moment()
+            else:
+                self._note = "no change is earlier" if count < 0 else "this is the newest state"
         except KraftopsError as error:
             self._note = escaped(error.message)
-            return
-        self._show_moment()
 
     def _return(self) -> None:
         self._moments.to_present()

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from kraftops.display.times import iso_time
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.travel import Travel
 from kraftops.tree.node import Directory
+from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session
 
 
@@ -18,6 +20,8 @@ class Moments:
         self._session = session
         self._at: int | None = None
         self._image: MetadataImage | None = None
+        self._travel: Travel | None = None
+        self._names: tuple[str, ...] = ()
         self.root: Directory = session.root
 
     @property
@@ -44,21 +48,32 @@ class Moments:
         self.root = self._session.root
         return has_changed
 
-    def move(self, count: int) -> None:
-        """Move by *count* offsets of the log; the newest is the session's own state.
+    def move(self, count: int) -> bool:
+        """Move by *count* changes of the state; tell whether there was one.
+
+        Behind the last change is the session's own state.
 
         Raises:
             KraftopsError: the source cannot be read, or not at that offset.
         """
         source = self._session.source
         last = source.image.offset
-        at = (last if self._at is None else self._at) + count
-        if at >= last:
+        here = last if self._at is None else self._at
+        travel = self._travel_on(source)
+        if count < 0:
+            # The last of these made the state that is shown.
+            before = travel.before(here + 1, number=1 - count)[:-1]
+            if before:
+                self._show(source, travel, before[0].offset)
+            return bool(before)
+        if self.is_present:
+            return False
+        after = travel.after(here, number=count)
+        if len(after) == count and after[-1].offset < last:
+            self._show(source, travel, after[-1].offset)
+        else:
             self.to_present()
-            return
-        at = max(at, 0)
-        image = source.load(at_offset=at)
-        self._at, self._image, self.root = at, image, source.tree(image)
+        return True
 
     def to_present(self) -> None:
         """Show the session's own state."""
@@ -73,3 +88,15 @@ class Moments:
         time = image.provenance.timestamp
         parts = [f"offset {offset}", (iso_time(time) if time >= 0 else None) or "no time"]
         return "  ".join([*parts, *map(shown, source.sources[:1])])
+
+    def _show(self, source: ImageSource, travel: Travel, offset: int) -> None:
+        is_of_files = source.quorum is None
+        image = travel.at(offset=offset) if is_of_files else source.load(at_offset=offset)
+        self._at, self._image, self.root = offset, image, source.tree(image)
+
+    def _travel_on(self, source: ImageSource) -> Travel:
+        """Return the states of the log; those of a quorum are read anew from another copy."""
+        if self._travel is None or self._names != source.log:
+            self._names = source.log
+            self._travel = Travel(self._names, dialect=source.image.dialect)
+        return self._travel

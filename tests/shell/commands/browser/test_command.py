@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.image.travel.travel import Travel
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.tools.console import KRAFTOPS, run_here
@@ -45,12 +46,13 @@ def test_search_time_and_size_change_what_is_shown() -> None:
         found = re.match(r"offset (\d+) ", screen.lines[0])
         assert found
         last = int(found[1])
+        two, one, _ = (change.offset for change in Travel(NODE).before(last + 1, number=3))
         screen.send("/byname\r")
         screen.wait(chosen("/image/topics/byName"))
         screen.send("[")
-        screen.wait_for(f"offset {last - 1} of {last}")
+        screen.wait_for(f"offset {one} of {last}")
         screen.send("\x1b[1;2D")
-        screen.wait_for(f"offset {last - 2} of {last}")
+        screen.wait_for(f"offset {two} of {last}")
         screen.send("]=")
         screen.wait_for(f"offset {last}  ")
         assert chosen("/image/topics/byName")(screen)
