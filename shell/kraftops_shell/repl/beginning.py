@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kraftops.display.times import iso_time
-from kraftops.image.state.health import HealthCounts, health_counts
+from kraftops.engine.metadata_state import PartitionCondition
 from kraftops.image.state.image import MetadataImage
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
@@ -66,14 +66,13 @@ def toolbar_text(source: str, image: MetadataImage, width: int) -> str:
 
 def welcome_lines(source: str, image: MetadataImage, width: int) -> list[str]:
     """Return three lines: what was loaded, what it has, and what to try."""
-    counts = health_counts(image)
     timestamp = image.provenance.timestamp
     time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
     where = [f"at offset {image.offset}, {time}", f"at offset {image.offset}"]
     loaded = [f"{name} {text}" for text in where for name in _shorter(source)]
     return [
         fitting([*loaded, *where], width),
-        fitting(_counted(counts), width),
+        fitting(_counted(image), width),
         fitting(_TRY, width),
     ]
 
@@ -86,18 +85,20 @@ def _shorter(source: str) -> list[str]:
     return names
 
 
-def _counted(counts: HealthCounts) -> list[str]:
-    """Return what there is, and how much of it is in trouble, in several lengths."""
-    brokers = sum(counts.brokers.values())
-    active = counts.brokers.get("active", 0)
-    is_active = "" if active == brokers else f" ({active} active)"
-    others = f"{counts.topics} topics, {counts.partitions} partitions"
-    there = f"{brokers} brokers, {others}"
-    troubles = [(counts.leaderless, "leaderless"), (counts.under_replicated, "under-replicated")]
-    trouble = ", ".join(f"{count} {name}" for count, name in troubles if count) or "all in sync"
-    return [
-        f"{brokers} brokers{is_active}, {others}; {trouble}.",
-        f"{there}; {trouble}.",
-        f"{counts.partitions} partitions; {trouble}.",
-        f"{there}.",
-    ]
+def _counted(image: MetadataImage) -> list[str]:
+    """Return what there is, and how much of it is in trouble, in several lengths.
+
+    No record is read again for it.
+    """
+    fold = image.fold
+    partitions = f"{fold.partition_count()} partitions"
+    there = f"{len(image.brokers)} brokers, {fold.topic_count()} topics, {partitions}"
+    counts = [(fold.count_with(one), name) for one, name in _TROUBLES]
+    trouble = ", ".join(f"{count} {name}" for count, name in counts if count) or "all in sync"
+    return [f"{there}; {trouble}.", f"{partitions}; {trouble}.", f"{there}."]
+
+
+_TROUBLES = (
+    (PartitionCondition.LEADERLESS, "leaderless"),
+    (PartitionCondition.UNDER_REPLICATED, "under-replicated"),
+)

@@ -12,8 +12,10 @@ from time import monotonic
 from kraftops.tree.node import Directory
 from kraftops_shell.grammar.paths import escaped
 
-_BLOCK = 2_000
+_BLOCK = 500
 """Paths that are looked at between two looks at the clock."""
+_MOST_HITS = 20_000
+"""Paths that are compared with each other; more letters find others."""
 _LAST = ("byId", "findings")
 """Directories with other names of what is elsewhere: they come last on their level."""
 
@@ -48,7 +50,7 @@ class PathSearch:
             self._hits, self._next = [], 0
         self._query = query
         self.is_complete = False
-        while monotonic() < end:
+        while monotonic() < end and len(self._hits) < _MOST_HITS:
             block = self._block()
             if not block:
                 self.is_complete = True
@@ -82,14 +84,26 @@ def _rank(path: str, query: str) -> tuple[bool, bool, int, str]:
 
 
 def _paths_of(root: Directory) -> Iterator[str]:
-    """Yield the paths of all nodes, level by level."""
-    waiting: deque[tuple[str, Directory]] = deque([("", root)])
-    later: deque[tuple[str, Directory]] = deque()
+    """Yield the paths of all nodes, level by level; a directory is read when it is its turn."""
+    waiting: _Waiting = deque()
+    later: _Waiting = deque()
+    yield from _children("", root, waiting, later)
     while waiting or later:
-        prefix, directory = (waiting or later).popleft()
-        for name in directory.names():
-            path = f"{prefix}/{escaped(name)}"
-            yield path
-            child = None if directory.is_known_flat else directory.get(name)
-            if isinstance(child, Directory):
-                (later if name in _LAST else waiting).append((path, child))
+        prefix, parent, name = (waiting or later).popleft()
+        directory = parent.get(name)
+        if isinstance(directory, Directory):
+            yield from _children(prefix, directory, waiting, later)
+
+
+_Waiting = deque[tuple[str, Directory, str]]
+
+
+def _children(
+    prefix: str, directory: Directory, waiting: _Waiting, later: _Waiting
+) -> Iterator[str]:
+    """Yield the paths of children; those that may be directories wait for their turn."""
+    for name in directory.names():
+        path = f"{prefix}/{escaped(name)}"
+        yield path
+        if not directory.is_known_flat:
+            (later if name in _LAST else waiting).append((path, directory, name))
