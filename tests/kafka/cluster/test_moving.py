@@ -2,18 +2,30 @@
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kraftops.placement.placement import TopicPartition
+from kraftops.tree.names import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+)
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
+from tests.helpers.kafka.nodes import admin_answers
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.contents import AUTHORIZED
+from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, ready, tool
+from tests.helpers.tools.console import KRAFTOPS, run_command
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -23,7 +35,8 @@ TOPICS = {"one": (4, 1), "two": (6, 2)}
 @pytest.fixture(scope="module")
 def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A controller and three brokers with topics; each test leaves them as they were."""
-    with running_cluster(jars, tmp_path_factory.mktemp("live"), Shape(brokers=3)) as found:
+    shape = Shape(brokers=3, settings=AUTHORIZED)
+    with running_cluster(jars, tmp_path_factory.mktemp("live"), shape) as found:
         create_topics(found, TOPICS)
         yield found
 
@@ -179,6 +192,65 @@ def test_brokers_are_loaded_evenly(live: Cluster) -> None:
     assert done.code == 0, done.err
     assert max(counts.values()) - min(counts.values()) <= 1
     assert tool("rebalance", "-b", live.brokers, "--yes").text == "Moved partitions: 0.\n"
+
+
+def test_views_of_the_shell_are_what_brokers_answer(live: Cluster) -> None:
+    """Both are asked while nothing changes; ours has the metadata log of the controllers alone."""
+    ready(live, 101, 102, 103)
+    admin_answers.fill(live.brokers)
+    ready(live, 101, 102, 103)
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        done = run_command(
+            "metadata-shell", "-C", live.controllers, name, "--json", program=KRAFTOPS
+        )
+        assert done.code == 0, done.err
+        return [json.loads(line) for line in done.text.splitlines()]
+
+    placed = admin_answers.partitions(live.brokers)
+    shown = rows("partitions")
+    topics = rows("topics")
+    assert len(placed) > 20
+    assert {
+        (row["topic"], row["partition"]): (
+            *(row["leader"], row["leaderEpoch"], sorted(row["isr"]), row["replicas"]),
+        )
+        for row in shown
+    } == placed
+    assert {row["topic"]: row["partitions"] for row in topics} == Counter(
+        topic for topic, _ in placed
+    )
+    assert {row["underReplicated"] for row in shown} == {False}
+    assert {
+        (row["type"], row["name"], row["key"]): row["value"]
+        for row in rows("configs")
+        if row["type"] == "TOPIC" or not row["name"]
+    } == admin_answers.configs(live.brokers, [row["topic"] for row in topics])
+    by_name = [ACL_RESOURCES.index, ACL_PATTERNS.index, ACL_OPERATIONS.index, ACL_PERMISSIONS.index]
+    resource, pattern, operation, permission = by_name
+    assert sorted(
+        (
+            *(resource(row["resource"]), row["name"], pattern(row["pattern"]), row["principal"]),
+            *(row["host"], operation(row["operation"]), permission(row["permission"])),
+        )
+        for row in rows("acls")
+    ) == admin_answers.acls(live.brokers)
+    parts = {"user": "user", "clientId": "client-id", "ip": "ip"}
+    assert {
+        (
+            frozenset(
+                (kind, None if row[name] == "<default>" else row[name])
+                for name, kind in parts.items()
+                if row[name] is not None
+            ),
+            row["key"],
+        ): row["value"]
+        for row in rows("quotas")
+    } == admin_answers.quotas(live.brokers)
+    brokers = {row["broker"]: (row["state"], row["leaders"]) for row in rows("brokers")}
+    leaders = Counter(leader for leader, *_ in placed.values())
+    assert brokers == {number: ("active", leaders[number]) for number in (101, 102, 103)}
+    change_topics(live.brokers, "DeleteTopics", [admin_answers.TOPIC])
 
 
 def test_nothing_is_done_without_consent(live: Cluster) -> None:

@@ -1,4 +1,4 @@
-"""The commands topics, partitions, brokers, configs, acls and quotas."""
+"""The commands topics, partitions, brokers, configs, acls, quotas and groups."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kraftops.display.sizes import number_text
 from kraftops.errors import UsageError
 from kraftops.image.state.image import MetadataImage
 from kraftops.views.columns import chosen_columns
+from kraftops.views.groups import GROUPS, OFFSETS_TOPIC, groups_frame, offsets_directories
 from kraftops.views.partitions import partitions_frame
 from kraftops.views.registry import VIEWS
 from kraftops.views.selection import check_sort, in_order, parsed_where, selected
@@ -45,6 +46,23 @@ def partitions(session: Session, call: Call) -> None:
     _print(
         session, call, VIEWS["partitions"], lambda _: partitions_frame(image, topics), conditions
     )
+
+
+def groups(session: Session, call: Call) -> None:
+    """Print the groups in the logs of __consumer_offsets beside the metadata log.
+
+    Raises:
+        UsageError: there are no such logs.
+    """
+    directories = offsets_directories(session.source.sources)
+    if not directories:
+        raise UsageError(
+            f"the metadata log has no groups, and no log of {OFFSETS_TOPIC} is beside it",
+            f"kraftops dump-log --summary {OFFSETS_TOPIC}-N shows those of a broker's log"
+            " directory, and kafka-consumer-groups.sh those of a running cluster",
+            code="not-found",
+        )
+    _print(session, call, GROUPS, lambda _: groups_frame(directories))
 
 
 def _print(

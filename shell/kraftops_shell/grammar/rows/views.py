@@ -77,6 +77,23 @@ ROWS: tuple[Command, ...] = (
         columns=("type", "name", "key", "value", "source", *_LAST),
     ),
     Command(
+        "groups",
+        "List groups, of a broker's __consumer_offsets.",
+        "views.tables:groups",
+        flags=_FLAGS,
+        details=f"""\
+Groups are not in the metadata log: those of partitions of __consumer_offsets in the same log
+directory are listed, as of the end of these logs, wherever the session stands.
+
+{_DETAILS}""",
+        examples=(("groups --where \"state = 'Empty'\"", "groups without members"),),
+        task=Task.CLUSTER,
+        columns=(
+            *("group", "kind", "state", "members", "epoch", "topics", "partitions"),
+            *("lastCommit", "protocolType"),
+        ),
+    ),
+    Command(
         "log",
         "Show the newest records of the log.",
         "views.log:log",

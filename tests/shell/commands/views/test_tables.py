@@ -1,14 +1,20 @@
 """The commands of the tables: flags, forms of output, and errors."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+from kraftops.dump.summary.summarise import summarise
 from kraftops.errors import UsageError
+from kraftops.query.query import Query
 from kraftops_shell.output.outlets import StandardOutput, connect
+from tests.helpers.project.imports import REPOSITORY
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tools.shell_session import LOG, NODE, Answer, Shell
 
+OFFSETS = REPOSITORY / "tests/data/dump-4.3.1/in/consumer_offsets"
 VIEWS = ("acls", "brokers", "configs", "partitions", "quotas", "topics")
 
 
@@ -131,6 +137,35 @@ def test_contradictions_are_refused(shell: Shell, words: tuple[str, ...]) -> Non
     found = shell(*words)
 
     assert (found.out, found.code, len(found.err)) == ("", 1, 1)
+
+
+@pytest.mark.parametrize("source", ["", "__cluster_metadata-0"])
+def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str) -> None:
+    shutil.copytree(NODE / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
+    shutil.copytree(OFFSETS, tmp_path / "__consumer_offsets-7")
+    (tmp_path / "__consumer_offsets-9.0123456789abcdef0123456789abcdef-delete").mkdir()
+    told = summarise(str(OFFSETS / "00000000000000000000.log"), Query(decoder="offsets")).as_dict()
+
+    rows = [json.loads(line) for line in Shell(tmp_path / source)("groups", "--json").lines]
+
+    found = {group["group"]: group for group in told["groups"]["groups"]}
+    assert len(found) == 3
+    assert {row["group"] for row in rows} == found.keys()
+    for row in rows:
+        group = found[row["group"]]
+        fields = ("kind", "state", "members", "epoch", "protocolType")
+        assert [row[name] for name in fields] == [group[name] for name in fields]
+        assert row["partitions"] == len(group["offsets"])
+        times = [one["committedMs"] for one in group["offsets"]]
+        assert row["lastCommit"] == max(times, default=None)
+
+
+def test_log_without_groups_says_where_they_are(shell: Shell) -> None:
+    with pytest.raises(UsageError, match="the metadata log has no groups") as caught:
+        shell("groups")
+
+    assert "dump-log --summary" in (caught.value.hint or "")
+    assert caught.value.exit_code == 4
 
 
 def test_kafkas_form_has_no_views() -> None:

@@ -1,0 +1,95 @@
+"""The view of groups, by the logs of `__consumer_offsets` beside a metadata log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kraftops.dump.sources.names import expand
+from kraftops.dump.summary.groups import Groups
+from kraftops.dump.summary.summarise import summarise
+from kraftops.errors import SourceError
+from kraftops.image.load.sources import METADATA_PARTITION
+from kraftops.image.state.image import MetadataImage
+from kraftops.log.files import PARTITION_NAME
+from kraftops.query.conditions.types import TIME, of_kind
+from kraftops.query.query import Query
+from kraftops.uris import is_remote
+from kraftops.views.columns import ViewColumn
+from kraftops.views.order import natural_key
+from kraftops.views.view import Frame, View, frame_of_rows, number, text
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+COLUMNS = (
+    text("group", "id of the group"),
+    text("kind", "consumer, classic, share, streams, or simple without members"),
+    text("state", "as of its newest records"),
+    number("members", "members", is_amount=True),
+    number("epoch", "epoch, or generation of a classic group"),
+    number("topics", "topics with committed offsets", is_amount=True),
+    number("partitions", "partitions with committed offsets", is_amount=True),
+    ViewColumn("lastCommit", of_kind(TIME), "time of the newest commit"),
+    text("protocolType", "of a classic group", is_usual=False),
+)
+
+
+def offsets_directories(sources: Iterable[str]) -> list[str]:
+    """Return the directories of partitions of `__consumer_offsets` beside a metadata log.
+
+    Args:
+        sources: log directories, or directories of the metadata log in them.
+    """
+    found: dict[str, None] = {}
+    for source in sources:
+        if is_remote(source) or not os.path.isdir(source):
+            continue
+        place = os.path.normpath(source)
+        is_inside = os.path.basename(place) == METADATA_PARTITION
+        found.update(dict.fromkeys(_partitions(os.path.dirname(place) if is_inside else place)))
+    return list(found)
+
+
+def groups_frame(directories: Iterable[str]) -> Frame:
+    """Return the groups in logs of `__consumer_offsets`, as of their ends.
+
+    Raises:
+        SourceError: one cannot be read.
+    """
+    found = Groups()
+    for source in expand(directories):
+        summary = summarise(source.path, Query(decoder="offsets", deep_iteration=True))
+        if isinstance(summary.details, Groups):
+            found.merge(summary.details)
+    rows = [_row(group) for group in found.as_dict()["groups"]]
+    return frame_of_rows(COLUMNS, sorted(rows, key=lambda row: natural_key(str(row[0]))))
+
+
+def _partitions(directory: str) -> Iterator[str]:
+    try:
+        names = sorted(os.listdir(directory), key=natural_key)
+    except OSError as error:
+        raise SourceError.of(directory, error) from None
+    for name in names:
+        named = PARTITION_NAME.fullmatch(name)
+        if named and named[1] == OFFSETS_TOPIC and not named[3]:
+            yield os.path.join(directory, name)
+
+
+def _row(group: dict[str, Any]) -> Sequence[object]:
+    offsets = group["offsets"]
+    times = [one["committedMs"] for one in offsets if one["committedMs"] is not None]
+    return (
+        *(group["group"], group["kind"], group["state"], group["members"], group["epoch"]),
+        *(len({one["topic"] for one in offsets}), len(offsets), max(times, default=None)),
+        group["protocolType"],
+    )
+
+
+def _without_logs(_image: MetadataImage, _secrets: bool) -> Frame:  # noqa: FBT001 - see View
+    return frame_of_rows(COLUMNS, [])
+
+
+GROUPS = View("groups", COLUMNS, _without_logs)
+"""Its rows are made by `groups_frame`; an image has none."""
