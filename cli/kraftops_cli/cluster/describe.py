@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.errors import AnswerError, WireError
+from kraftops.errors import AnswerError, KraftopsError, WireError
 from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
@@ -126,6 +126,7 @@ class _Printer:
 
         Raises:
             WireError: there is no answer; or, after the rest is printed, none about the quorum.
+        KraftopsError: after the rest is printed, a broker that was named is not there.
         """
         from kraftops_cli.cluster.description import ask_description
         from kraftops_cli.cluster.description_output import description_json, description_text
@@ -141,6 +142,10 @@ class _Printer:
         self._is_first = False
         if description.quorum_error:
             raise description.quorum_error
+        if (unlisted := description.unlisted()) and not self._has_time:
+            names = ", ".join(map(str, unlisted))
+            message = f"no broker has the id{'s' * (len(unlisted) > 1)} {names}"
+            raise KraftopsError(message, code="broker-not-registered", brokerIds=unlisted)
 
     def _note(self, part: str, error: AnswerError) -> None:
         if self._is_first:

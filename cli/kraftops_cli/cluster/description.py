@@ -124,6 +124,12 @@ class ClusterDescription:
             if self.chosen.allows(each.node_id, each.rack, is_fenced=each.is_fenced)
         ]
 
+    def unlisted(self) -> list[int]:
+        """Return the brokers that were asked for by id and that nobody lists, of known brokers."""
+        if self.chosen.ids is None or self.brokers() is None:
+            return []
+        return sorted(self.chosen.ids - {each.node_id for each in self._all_brokers()})
+
     def _all_brokers(self) -> Iterator[BrokerDescription]:
         if self.live:
             image = self.live.image

@@ -386,7 +386,7 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 )
 @click.option(
     "--jobs",
-    type=Number(1024),
+    type=Number(1024, minimum=1),
     metavar="N",
     help="Threads.  [default: one a core, one for small files or without the compiled engine]",
 )

@@ -80,7 +80,7 @@ records make sense only in their order.""",
 )
 @click.option(
     "--jobs",
-    type=Number(1024),
+    type=Number(1024, minimum=1),
     metavar="N",
     help="Threads that count.  [default: one a core, one for small files]",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kraftops.engine.timeline_contract import Loss, Timeline
 from kraftops.image.state.broker import broker_status
@@ -33,6 +33,8 @@ from kraftops.report.document import (
 )
 from kraftops.report.metadata_log import MetadataLog
 from kraftops.storage.bootstrap.releases import by_level
+
+Worst = TypeVar("Worst", WorstPartition, WorstTopic)
 
 MOST_BROKERS = 1000
 MOST_SERIES = 8
@@ -102,8 +104,11 @@ def metadata_part(
             changes=changes,
         )
     worst = document.Worst(
-        tuple(_partition(one, commands) for one in timeline.partitions),
-        tuple(_topic(one, commands) for one in timeline.topics),
+        tuple(
+            _worst(WorstPartition, one, commands.history(one.topic, one.number))
+            for one in timeline.partitions
+        ),
+        tuple(_worst(WorstTopic, one, commands.history(one.topic)) for one in timeline.topics),
     )
     return MetadataPart(_cluster(log, steps, cluster_id), made, worst, more)
 
@@ -247,8 +252,8 @@ def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
     return tuple(found), left_out
 
 
-def _partition(loss: Loss, commands: MetadataCommands) -> WorstPartition:
-    return WorstPartition(
+def _worst(made: type[Worst], loss: Loss, command: str | None) -> Worst:
+    return made(
         cut(loss.topic),
         loss.number,
         loss.offline,
@@ -257,19 +262,5 @@ def _partition(loss: Loss, commands: MetadataCommands) -> WorstPartition:
         loss.elections,
         loss.isr_changes,
         loss.is_deleted,
-        commands.history(loss.topic, loss.number),
-    )
-
-
-def _topic(loss: Loss, commands: MetadataCommands) -> WorstTopic:
-    return WorstTopic(
-        cut(loss.topic),
-        loss.number,
-        loss.offline,
-        loss.under_min_isr,
-        loss.under_replicated,
-        loss.elections,
-        loss.isr_changes,
-        loss.is_deleted,
-        commands.history(loss.topic),
+        command,
     )

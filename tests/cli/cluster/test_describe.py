@@ -73,3 +73,14 @@ def test_brokers_are_shown_where_no_controller_answers() -> None:
         f"kafka-cluster: the quorum is not known: {peer.address}: no answer within 0.5 s",
         "hint: brokers forward this question to controllers: do these run?",
     ]
+
+
+def test_broker_that_is_not_there_is_named_behind_the_description() -> None:
+    with serving(NODES) as peer:
+        done = cluster("describe", "-b", str(peer.address), "--id", "22,99", "--id", "7")
+        known = cluster("describe", "-b", str(peer.address), "--id", "22")
+
+    assert done.code == 4
+    assert "registered-fenced" in done.text
+    assert done.errors[-1] == "kafka-cluster: no broker has the ids 7, 99"
+    assert known.code == 0

@@ -18,7 +18,15 @@ _AT_ONCE = 1000
 class WatchedCluster:
     """The metadata log of a cluster, and the answers of its controllers."""
 
-    def __init__(self, brokers: int, partitions: int, *, racks: tuple[str, ...] = ("r1",)) -> None:
+    def __init__(
+        self,
+        brokers: int,
+        partitions: int,
+        *,
+        racks: tuple[str, ...] = ("r1",),
+        host: str = HOST,
+        topic: str = "topic-{}",
+    ) -> None:
         """Make a log with brokers from 1 on, in turn in racks, and topics of 100 partitions."""
         self.log = MetadataLog()
         self.controllers = (3001, 3002, 3003)
@@ -26,6 +34,7 @@ class WatchedCluster:
         self.brokers = range(1, brokers + 1)
         self.behind = 0  # records that brokers have not read
         self.names: dict[int, str] = {}  # of hosts
+        self._host, self._topic = host, topic
         self._add([self._broker(each, racks) for each in self.brokers])
         self._add([("UnfenceBrokerRecord", {"id": each, "epoch": each}) for each in self.brokers])
         self._add([*self._partitions(partitions)])
@@ -64,7 +73,7 @@ class WatchedCluster:
         return answer("DescribeQuorum", version, correlation, error_code=0, topics=topics)
 
     def _broker(self, number: int, racks: tuple[str, ...]) -> Record:
-        host = self.names.get(number, HOST.format(number))
+        host = self.names.get(number, self._host.format(number))
         return "RegisterBrokerRecord", {
             "brokerId": number, "isMigratingZkBroker": False, "incarnationId": bytes(16),
             "brokerEpoch": number, "rack": racks[number % len(racks)], "fenced": True,
@@ -78,7 +87,7 @@ class WatchedCluster:
         brokers = len(self.brokers)
         for topic, first in enumerate(range(0, count, 100)):
             topic_id = uuid(1000 + topic)
-            yield "TopicRecord", {"name": f"topic-{topic}", "topicId": topic_id}
+            yield "TopicRecord", {"name": self._topic.format(topic), "topicId": topic_id}
             for number in range(min(count - first, 100)):
                 replicas = [
                     1 + (first + number + each) % brokers for each in range(min(3, brokers))
