@@ -26,8 +26,8 @@ use crate::text;
 pub use aggregates::condition;
 use dropped::{Dropped, Reason};
 pub use index::RANGE_BITS;
-use ordered_map::{FastMap, NestedMap, OrderedMap};
-use partition::{Partition, slot};
+use ordered_map::{FastMap, NestedMap, OrderedMap, Texts};
+use partition::slot;
 pub use partition_state::POSITION_BITS;
 pub use placed::role;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ use pyo3::types::PyDict;
 pub use python::{PyFold, PyRules};
 use rules::{MetadataRecord, Op, Rules};
 use std::sync::Arc;
-use timeline::{MinIsrRules, Timeline, Track};
+use timeline::{MinIsrRules, Timeline};
 use topics::{Id, Topics};
 use watch::{QuotaEntity, Watch};
 pub use window::BATCH_FIELDS;
@@ -187,7 +187,9 @@ pub struct Fold {
     topics: Topics,
     brokers: OrderedMap<i32, Broker>,
     controllers: OrderedMap<i32, u64>,
-    configs: NestedMap<(i8, String), String>,
+    /// Configurations by resource, and by the numbers of their names.
+    configs: NestedMap<(i8, String), u32>,
+    config_names: Texts,
     quotas: NestedMap<QuotaEntity, String>,
     acls: OrderedMap<Id, u64>,
     scram: NestedMap<i8, String>,
@@ -230,6 +232,7 @@ impl Fold {
             brokers: OrderedMap::default(),
             controllers: OrderedMap::default(),
             configs: OrderedMap::default(),
+            config_names: Texts::default(),
             quotas: OrderedMap::default(),
             acls: OrderedMap::default(),
             scram: OrderedMap::default(),
@@ -254,6 +257,7 @@ impl Fold {
             brokers: self.brokers.clone(),
             controllers: self.controllers.clone(),
             configs: self.configs.clone(),
+            config_names: self.config_names.clone(),
             quotas: self.quotas.clone(),
             acls: self.acls.clone(),
             scram: self.scram.clone(),
@@ -403,16 +407,26 @@ impl Fold {
             }
         }
         let chosen = chosen.get(..count).unwrap_or(&[]);
-        let mut changes = [None; GROUP];
-        for (place, (at, number)) in changes.iter_mut().zip(chosen) {
-            let partition = self.topics.at(*at).and_then(|topic| topic.get(*number));
-            *place = partition.and_then(Partition::changes);
+        // Each step reads one thing of each record: only then the next depends on it.
+        let mut partitions = [(None, None); GROUP];
+        for (found, (at, _)) in partitions.iter_mut().zip(chosen) {
+            let tracks = timeline.and_then(|timeline| timeline.places(*at));
+            *found = (self.topics.at(*at), tracks);
+        }
+        let mut places = [(0, 0); GROUP];
+        for ((found, (topic, tracks)), (_, number)) in
+            places.iter_mut().zip(&partitions).zip(chosen)
+        {
+            let changes = topic.map_or(usize::MAX, |topic| topic.touch(*number));
+            *found = (
+                changes,
+                tracks.map_or(usize::MAX, |tracks| tracks.touch(*number)),
+            );
         }
         let mut seen = 0;
-        for (place, (at, number)) in changes.into_iter().zip(chosen) {
-            seen ^= place.map_or(0, |place| self.topics.touch(place));
-            let track = timeline.and_then(|timeline| timeline.track(*at, *number));
-            seen ^= track.map_or(0, Track::touch);
+        for (changes, track) in places.iter().take(count) {
+            seen ^= self.topics.touch(*changes);
+            seen ^= timeline.map_or(0, |timeline| timeline.touch(*track));
         }
         std::hint::black_box(seen);
     }
@@ -424,7 +438,7 @@ impl Fold {
             timeline.keep(self.watch.changes.drain(..), address);
         }
         let fields = &record.fields;
-        let topic = match record.op {
+        let at = match record.op {
             // The slot of the id.
             Op::PutTopic => self.topics.find(&fields.uuid(0).unwrap_or_default()),
             Op::PutPartition | Op::ChangePartition => self
@@ -432,11 +446,12 @@ impl Fold {
                 .find(&fields.uuid(slot::TOPIC).unwrap_or_default()),
             _ => None,
         };
-        let topic = topic.and_then(|at| Some((at, self.topics.at(at)?)));
-        timeline.apply(record, address, topic, |topic| {
+        let places = (at, self.topics.take_removed());
+        timeline.apply(record, address, &self.topics, places, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
-            let found = self.configs.get(&resource);
-            found.is_some_and(|keys| keys.has(&self.limits.min_isr.name))
+            let name = self.config_names.known(&self.limits.min_isr.name);
+            let found = self.configs.get(&resource).zip(name);
+            found.is_some_and(|(keys, name)| keys.has(&name))
         });
     }
 

@@ -1,6 +1,7 @@
 //! Maps that keep the order of insertion, as Python's dicts do.
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// A map with a quick hash, whose seed no log can know.
 pub type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -64,6 +65,35 @@ impl<K: Eq + Hash, V> OrderedMap<K, V> {
             .into_iter()
             .map(|(key, (_, value))| (key, value))
             .collect()
+    }
+}
+
+/// Texts that come again and again, by number.
+#[derive(Clone, Default)]
+pub struct Texts {
+    numbers: FastMap<Arc<str>, u32>,
+    all: Vec<Arc<str>>,
+}
+
+impl Texts {
+    /// The number of a text, which is the same each time.
+    pub fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let (number, text) = (self.all.len() as u32, Arc::<str>::from(text));
+        self.all.push(Arc::clone(&text));
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The number of a text that had one before.
+    pub fn known(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
+    pub fn text(&self, number: u32) -> &str {
+        self.all.get(number as usize).map_or("", |text| text)
     }
 }
 

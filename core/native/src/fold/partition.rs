@@ -91,6 +91,12 @@ impl Partition {
         (self.changes as usize).checked_sub(1)
     }
 
+    /// The place of its changes; without any, one where nothing is.
+    #[inline(always)]
+    pub fn touch(&self) -> usize {
+        (self.changes as usize).wrapping_sub(1)
+    }
+
     pub fn set_changes(&mut self, at: usize) {
         self.changes = at as u32 + 1;
     }

@@ -501,7 +501,11 @@ impl PyFold {
         }
         let configs = PyDict::new(py);
         for ((kind, name), keys) in fold.configs.in_order() {
-            configs.set_item((kind, name), inner(py, keys)?)?;
+            let named = PyDict::new(py);
+            for (key, address) in keys.in_order() {
+                named.set_item(fold.config_names.text(*key), address)?;
+            }
+            configs.set_item((kind, name), named)?;
         }
         let quotas = PyDict::new(py);
         for (entity, keys) in fold.quotas.in_order() {
@@ -600,7 +604,7 @@ fn loss_tuples<'py>(py: Python<'py>, worst: &Worst) -> PyResult<Bound<'py, PyLis
     let tuples = worst.losses.iter().map(|one| {
         let [offline, under_min_isr, under_replicated] = one.lost;
         (
-            &one.topic,
+            &*one.topic,
             one.number,
             one.is_deleted,
             offline,

@@ -4,6 +4,7 @@ use super::topic_rules::TOPIC_ID;
 use super::watch::{KeyPart, QuotaEntity, TableName};
 use super::{Applied, Broker, Fold, java_text, text_of};
 use crate::plan::{LocatedFields, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Slots of records of brokers; a registration and a fencing have the first two alone.
@@ -190,9 +191,13 @@ impl Fold {
     pub(super) fn put_config(&mut self, fields: &LocatedFields, address: u64) -> Applied {
         let resource_type = fields.int8(RESOURCE_TYPE).unwrap_or_default();
         let resource = (resource_type, text_of(fields, RESOURCE_NAME));
-        let name = text_of(fields, CONFIG_NAME);
-        let is_there = self.configs.has(&resource);
+        let raw = fields.text(CONFIG_NAME).unwrap_or(b"");
+        let name: Cow<str> = match std::str::from_utf8(raw) {
+            Ok(text) => text.into(),
+            Err(_) => java_text(raw).into(),
+        };
         if !self.unit.configs.contains_key(&resource) {
+            let is_there = self.configs.has(&resource);
             self.unit.configs.insert(resource.clone(), is_there);
         }
         let key = self.watch.key(TableName::Configs, || {
@@ -204,8 +209,14 @@ impl Fold {
         });
         let after = fields.has(CONFIG_VALUE).then_some(address);
         let before = match after {
-            Some(_) => self.configs.put_in(&resource, name, address),
-            None => self.configs.remove_from(&resource, &name),
+            Some(_) => {
+                let number = self.config_names.number(&name);
+                self.configs.put_in(&resource, number, address)
+            }
+            None => {
+                let number = self.config_names.known(&name);
+                number.and_then(|number| self.configs.remove_from(&resource, &number))
+            }
         };
         self.watch.note_key(TableName::Configs, before, after, key);
         Ok(())

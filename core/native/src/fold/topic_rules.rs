@@ -139,7 +139,7 @@ impl Fold {
                         vec![
                             KeyPart::Int(resource.0.into()),
                             KeyPart::text(&resource.1),
-                            KeyPart::text(key),
+                            KeyPart::text(self.config_names.text(*key)),
                         ]
                     });
             }

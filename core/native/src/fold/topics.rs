@@ -12,18 +12,20 @@ const FREE_ENTRIES: usize = 64;
 /// About the bytes of a topic without its partitions: here, by id and by name.
 const TOPIC_BYTES: usize = 256;
 
+/// The first fields share a line of the processor's cache.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Topic {
     pub id: Id,
+    dense: Vec<Partition>,
+    /// Partitions with numbers far above the others, or negative.
+    sparse: BTreeMap<i32, Partition>,
+    /// The number of partitions in the dense list.
+    dense_count: usize,
     pub name: Arc<str>,
     pub address: u64,
     /// The place among all topics in the order in which they came.
     pub since: u64,
-    dense: Vec<Partition>,
-    /// The number of partitions in the dense list.
-    dense_count: usize,
-    /// Partitions with numbers far above the others, or negative.
-    sparse: BTreeMap<i32, Partition>,
 }
 
 impl Topic {
@@ -46,6 +48,13 @@ impl Topic {
         dense
             .filter(|one| one.is_there())
             .or_else(|| self.sparse.get(&number))
+    }
+
+    /// The place of the changes of a partition in the list; of others, one where nothing is.
+    #[inline(always)]
+    pub fn touch(&self, number: i32) -> usize {
+        let partition = self.dense.get(number as usize);
+        partition.map_or(usize::MAX, Partition::touch)
     }
 
     pub fn get_mut(&mut self, number: i32) -> Option<&mut Partition> {
@@ -118,6 +127,8 @@ pub struct Topics {
     next: u64,
     /// The place where the next topic is perhaps.
     pub hint: usize,
+    /// The place of the topic that was removed last.
+    removed: Option<usize>,
     changes: Vec<Changes>,
     free_changes: Vec<usize>,
     /// The number of partitions with an ELR, or a last known one.
@@ -147,6 +158,16 @@ impl Topics {
         }
         self.hint = *self.by_id.get(id)?;
         Some(self.hint)
+    }
+
+    /// The place of a topic that was removed since the last call.
+    pub fn take_removed(&mut self) -> Option<usize> {
+        self.removed.take()
+    }
+
+    /// Tell whether a topic has lost its name to another.
+    pub fn has_namesakes(&self) -> bool {
+        self.names.len() != self.by_id.len()
     }
 
     /// The place of the topic that a record names.
@@ -200,6 +221,7 @@ impl Topics {
         let at = self.by_id.remove(id)?;
         let topic = self.all.get_mut(at)?.take()?;
         self.free.push(at);
+        self.removed = Some(at);
         if self.names.get(&topic.name).is_some_and(|(_, of)| of == id) {
             self.names.remove(&topic.name);
         }

@@ -1,11 +1,17 @@
 //! What partitions and topics lost over time, the worst first.
 use super::tracks::{Past, Track};
-use super::{LEVEL_COUNT, Timeline};
+use super::{LEVEL_COUNT, Timeline, TopicTrack};
+use std::sync::Arc;
+
+/// Losses that are kept besides the worst before these are sorted out.
+const MOST_KEPT: usize = 4096;
 
 /// See `kraftops.engine.timeline_contract.Loss`.
 #[derive(Clone)]
 pub struct Loss {
-    pub topic: String,
+    pub topic: Arc<str>,
+    /// The topic's place in the order in which topics came.
+    since: u64,
     pub number: i64,
     pub is_deleted: bool,
     pub lost: [i64; LEVEL_COUNT],
@@ -15,40 +21,90 @@ pub struct Loss {
 }
 
 /// The losses of the worst, and the number of all.
+#[derive(Default, Clone)]
 pub struct Worst {
     pub losses: Vec<Loss>,
     pub total: usize,
 }
 
 /// See `kraftops.engine.timeline_contract.Timeline`.
+#[derive(Default, Clone)]
 pub struct Losses {
     pub touched: [u64; LEVEL_COUNT],
     pub partitions: Worst,
     pub topics: Worst,
 }
 
+impl Loss {
+    fn rank(&self) -> ([i64; LEVEL_COUNT], [u64; 3], i64) {
+        let counts = [self.elections, self.isr_changes].map(|count| u64::MAX - count);
+        let [elections, isr_changes] = counts;
+        let lost = self.lost.map(|lost| -lost);
+        (lost, [elections, isr_changes, self.since], self.number)
+    }
+}
+
+impl Worst {
+    fn add(&mut self, loss: Loss, most: usize) {
+        self.total += 1;
+        self.losses.push(loss);
+        if self.losses.len() > most + MOST_KEPT {
+            self.cut(most);
+        }
+    }
+
+    /// Keep the worst, in any order.
+    fn cut(&mut self, most: usize) {
+        if self.losses.len() > most {
+            self.losses.select_nth_unstable_by_key(most, Loss::rank);
+            self.losses.truncate(most);
+        }
+    }
+
+    fn sort(&mut self, most: usize) {
+        self.cut(most);
+        self.losses.sort_unstable_by_key(Loss::rank);
+    }
+}
+
 impl Timeline {
     pub fn losses(&self) -> Losses {
-        let mut touched = [0; LEVEL_COUNT];
-        let (mut partitions, mut topics) = (Vec::new(), Vec::new());
-        for (place, topic) in self.topics.iter().enumerate() {
-            let mut sum: Option<Loss> = None;
-            let there = self.tracks.of(&topic.places);
-            let there = there.map(|(number, track)| (number, self.past_of(track)));
-            let gone = self.gone.get(topic.gone.clone()).unwrap_or(&[]);
-            for (number, past) in there.chain(gone.iter().cloned()) {
-                let Some(loss) = loss(number, &past, &mut touched) else {
-                    continue;
-                };
-                sum = Some(added(sum, &loss));
-                partitions.push((place, loss));
-            }
-            topics.extend(sum.map(|sum| (place, sum)));
+        let mut found = self.gone.clone();
+        for topic in self.topics.iter().flatten() {
+            self.add_losses(topic, false, &mut found);
         }
-        Losses {
-            touched,
-            partitions: self.worst(partitions),
-            topics: self.worst(topics),
+        found.partitions.sort(self.request.worst);
+        found.topics.sort(self.request.worst);
+        found
+    }
+
+    /// Add the losses of a topic and its partitions.
+    pub(super) fn add_losses(&self, topic: &TopicTrack, is_deleted: bool, losses: &mut Losses) {
+        let most = self.request.worst;
+        let mut sum: Option<Loss> = None;
+        for (number, track) in self.tracks.of(&topic.places) {
+            let past = self.past_of(track);
+            for (count, ever) in losses.touched.iter_mut().zip(past.ever) {
+                *count += ever as u64;
+            }
+            if !past.has_loss() {
+                continue;
+            }
+            let loss = Loss {
+                topic: Arc::clone(&topic.name),
+                since: topic.since,
+                number: number.into(),
+                is_deleted,
+                lost: past.lost,
+                elections: past.elections,
+                isr_changes: past.isr_changes,
+                address: past.trouble,
+            };
+            sum = Some(added(sum, &loss));
+            losses.partitions.add(loss, most);
+        }
+        if let Some(sum) = sum {
+            losses.topics.add(sum, most);
         }
     }
 
@@ -63,49 +119,6 @@ impl Timeline {
         }
         past
     }
-
-    /// The worst of losses that have the places of their topics.
-    fn worst(&self, mut all: Vec<(usize, Loss)>) -> Worst {
-        let total = all.len();
-        let rank = |(place, one): &(usize, Loss)| {
-            let counts = (u64::MAX - one.elections, u64::MAX - one.isr_changes);
-            (one.lost.map(|lost| -lost), counts, *place, one.number)
-        };
-        if total > self.request.worst {
-            all.select_nth_unstable_by_key(self.request.worst, rank);
-        }
-        all.truncate(self.request.worst);
-        all.sort_unstable_by_key(rank);
-        let named = all.into_iter().filter_map(|(place, loss)| {
-            let topic = self.topics.get(place)?;
-            Some(Loss {
-                topic: topic.name.to_string(),
-                is_deleted: topic.is_deleted,
-                ..loss
-            })
-        });
-        Worst {
-            losses: named.collect(),
-            total,
-        }
-    }
-}
-
-/// The losses of a partition, without its topic; none if it has none.
-fn loss(number: i32, past: &Past, touched: &mut [u64; LEVEL_COUNT]) -> Option<Loss> {
-    for (count, ever) in touched.iter_mut().zip(past.ever) {
-        *count += ever as u64;
-    }
-    let tells = past.lost != [0; LEVEL_COUNT] || past.elections != 0 || past.isr_changes != 0;
-    tells.then(|| Loss {
-        topic: String::new(),
-        number: number.into(),
-        is_deleted: false,
-        lost: past.lost,
-        elections: past.elections,
-        isr_changes: past.isr_changes,
-        address: past.trouble,
-    })
 }
 
 /// The sum of the losses of a topic; its number is how many they are.

@@ -10,17 +10,16 @@ use super::ordered_map::FastMap;
 use super::partition::slot;
 use super::rules::{MetadataRecord, Op};
 use super::text_of;
-use super::topics::{Id, Topic};
+use super::topics::{Topic, Topics};
 use super::watch::EntryChange;
 use crate::plan::LocatedFields;
 pub use buckets::{Buckets, COUNTS, LEVELS};
 use buckets::{Count, trimmed};
+use losses::Losses;
 pub use losses::Worst;
 use std::collections::{HashSet, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
-pub use tracks::Track;
-use tracks::{Isr, Past, Places, Tracks};
+use tracks::{Isr, Places, Track, Tracks};
 
 const LEVEL_COUNT: usize = LEVELS.len();
 const RECOVERING: i8 = 1;
@@ -45,25 +44,13 @@ pub struct MinIsrRules {
     pub kept_leader: i32,
 }
 
-/// A topic over time, also after its removal.
+/// A topic over time.
 struct TopicTrack {
     name: Arc<str>,
-    /// Its name's place in `Timeline::names`.
-    name_at: usize,
+    /// Its place among all topics in the order in which they came.
+    since: u64,
     min_isr: u32,
-    is_deleted: bool,
     places: Places,
-    /// After its removal, the places in `Timeline::gone` of its partitions.
-    gone: Range<usize>,
-}
-
-/// The name of a topic: its own min ISR, and the place of the topic that has it.
-#[derive(Default)]
-struct Named {
-    min_isr: Option<u32>,
-    topic: Option<usize>,
-    /// Whether a topic took it from another that was there.
-    is_shared: bool,
 }
 
 pub struct KeptChange {
@@ -198,15 +185,14 @@ pub struct Timeline {
     request: TimelineRequest,
     rules: MinIsrRules,
     pub progress: Progress,
-    topics: Vec<TopicTrack>,
-    /// The places in `topics` of those that are there, by their places in the fold's topics.
-    places: Vec<usize>,
+    /// Topics by their places in the fold's topics.
+    topics: Vec<Option<TopicTrack>>,
+    topic_count: u64,
     tracks: Tracks,
-    /// What partitions of removed topics have to tell.
-    gone: Vec<(i32, Past)>,
-    by_id: FastMap<Id, usize>,
-    names: Vec<Named>,
-    by_name: FastMap<Arc<str>, usize>,
+    /// The losses of removed topics.
+    gone: Losses,
+    /// The min ISRs of topics that have their own, by name.
+    min_isr: FastMap<String, u32>,
     default_min_isr: u32,
     kept: Vec<VecDeque<KeptChange>>,
     kept_count: u64,
@@ -236,12 +222,10 @@ impl Timeline {
                 brokers: Vec::new(),
             },
             topics: Vec::new(),
-            places: Vec::new(),
+            topic_count: 0,
             tracks: Tracks::default(),
-            gone: Vec::new(),
-            by_id: FastMap::default(),
-            names: Vec::new(),
-            by_name: FastMap::default(),
+            gone: Losses::default(),
+            min_isr: FastMap::default(),
             kept: Vec::new(),
             kept_count: 0,
             left_out: Vec::new(),
@@ -323,77 +307,57 @@ impl Timeline {
         }
     }
 
-    /// Take a record that changed the state.
+    /// Take a record that changed the state, and has left *topics*.
     ///
-    /// *topic* is the topic that it names, if that is there, and its place in the fold's topics;
-    /// *has_min_isr* tells whether a topic's name has one.
+    /// *places* are those in the fold's topics of the topic that it names, if that is there, and of
+    /// one that it removed; *has_min_isr* tells whether a topic's name has one.
     #[inline]
     pub fn apply(
         &mut self,
         record: &MetadataRecord,
         address: u64,
-        topic: Option<(usize, &Topic)>,
+        topics: &Topics,
+        places: (Option<usize>, Option<usize>),
         has_min_isr: impl Fn(&str) -> bool,
     ) {
         let fields = &record.fields;
-        match (record.op, topic) {
-            (Op::PutPartition, Some((at, _))) => self.put_partition(fields, address, at),
-            (Op::ChangePartition, Some((at, _))) => self.change_partition(fields, address, at),
-            (Op::PutTopic, Some((at, topic))) => self.put_topic(at, topic),
-            (Op::RemoveTopic, _) => {
-                // The slot of the id is the first one, as for a TopicRecord.
-                let gone = self.remove(&fields.uuid(0).unwrap_or_default());
-                if let Some(gone) = gone.and_then(|at| self.topics.get(at)) {
-                    if !has_min_isr(&gone.name) {
-                        self.set_min_isr(gone.name_at, None);
+        match (record.op, places) {
+            (Op::PutPartition, (Some(at), _)) => self.put_partition(fields, address, at),
+            (Op::ChangePartition, (Some(at), _)) => self.change_partition(fields, address, at),
+            (Op::PutTopic, (Some(at), removed)) => {
+                self.remove(removed);
+                if let Some(topic) = topics.at(at) {
+                    self.put_topic(at, topic);
+                }
+            }
+            (Op::RemoveTopic, (_, removed)) => {
+                if let Some(gone) = self.remove(removed) {
+                    if self.min_isr.contains_key(&*gone.name) && !has_min_isr(&gone.name) {
+                        self.set_min_isr(&gone.name, None, topics);
                     }
                 }
             }
-            (Op::PutConfig, _) => self.put_config(fields, address),
+            (Op::PutConfig, _) => self.put_config(fields, address, topics),
             _ => {}
         }
     }
 
-    /// The place of a name in `names`.
-    fn name_at(&mut self, name: &str) -> usize {
-        if let Some(at) = self.by_name.get(name) {
-            return *at;
-        }
-        self.by_name.insert(name.into(), self.names.len());
-        self.names.push(Named::default());
-        self.names.len() - 1
-    }
-
     fn put_topic(&mut self, at: usize, topic: &Topic) {
-        self.remove(&topic.id);
-        let made = self.topics.len();
-        if self.places.len() <= at {
-            self.places.resize(at + 1, usize::MAX);
+        let own = self.min_isr.get(&*topic.name).copied();
+        if self.topics.len() <= at {
+            self.topics.resize_with(at + 1, || None);
         }
-        self.places[at] = made;
-        self.by_id.insert(topic.id, made);
-        let name_at = self.name_at(&topic.name);
-        let name = &mut self.names[name_at];
-        name.is_shared |= name.topic.replace(made).is_some();
-        self.topics.push(TopicTrack {
+        self.topics[at] = Some(TopicTrack {
             name: Arc::clone(&topic.name),
-            name_at,
-            min_isr: name.min_isr.unwrap_or(self.default_min_isr),
-            is_deleted: false,
+            since: self.topic_count,
+            min_isr: own.unwrap_or(self.default_min_isr),
             places: Places::default(),
-            gone: 0..0,
         });
+        self.topic_count += 1;
     }
 
-    /// Remove a topic; return its place, where it stays.
-    fn remove(&mut self, id: &Id) -> Option<usize> {
-        let at = self.by_id.remove(id)?;
-        let topic = self.topics.get_mut(at)?;
-        let name = &mut self.names[topic.name_at];
-        if name.topic == Some(at) {
-            name.topic = None;
-        }
-        topic.is_deleted = true;
+    fn remove(&mut self, at: Option<usize>) -> Option<TopicTrack> {
+        let topic = self.topics.get_mut(at?)?.take()?;
         let progress = &mut self.progress;
         self.tracks.each(&topic.places, |track| {
             for level in 0..LEVEL_COUNT {
@@ -402,25 +366,28 @@ impl Timeline {
                 }
             }
         });
-        let start = self.gone.len();
-        self.tracks.remove(&mut topic.places, &mut self.gone);
-        topic.gone = start..self.gone.len();
-        Some(at)
+        let mut gone = std::mem::take(&mut self.gone);
+        self.add_losses(&topic, true, &mut gone);
+        self.gone = gone;
+        self.tracks.remove(&topic.places);
+        Some(topic)
     }
 
-    /// The partition of a number, of the topic at a place in the fold's topics.
-    #[inline]
-    pub fn track(&self, at: usize, number: i32) -> Option<&Track> {
-        let topic = self.topics.get(*self.places.get(at)?)?;
-        self.tracks.get(&topic.places, number)
+    /// Read something of the topic at a place in the fold's topics; return its tracks.
+    #[inline(always)]
+    pub fn places(&self, at: usize) -> Option<&Places> {
+        Some(&self.topics.get(at)?.as_ref()?.places)
+    }
+
+    /// Read something of the track at a place.
+    #[inline(always)]
+    pub fn touch(&self, place: usize) -> u64 {
+        self.tracks.touch(place)
     }
 
     #[inline]
     fn put_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
-        let Some(at) = self.places.get(at).copied() else {
-            return;
-        };
-        let Some(topic) = self.topics.get_mut(at) else {
+        let Some(topic) = self.topics.get_mut(at).and_then(Option::as_mut) else {
             return;
         };
         let min_isr = topic.min_isr;
@@ -434,8 +401,7 @@ impl Timeline {
 
     #[inline]
     fn change_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
-        let place = self.places.get(at).copied();
-        let Some(topic) = place.and_then(|at| self.topics.get(at)) else {
+        let Some(topic) = self.topics.get(at).and_then(Option::as_ref) else {
             return;
         };
         let min_isr = topic.min_isr;
@@ -472,7 +438,7 @@ impl Timeline {
         progress.settle(track, min_isr, address);
     }
 
-    fn put_config(&mut self, fields: &LocatedFields, address: u64) {
+    fn put_config(&mut self, fields: &LocatedFields, address: u64, topics: &Topics) {
         // The slots of `table_rules`: resource type and name, name, value.
         if fields.text(2) != Some(self.rules.name.as_bytes()) {
             return;
@@ -480,24 +446,22 @@ impl Timeline {
         let kind = fields.int8(0).unwrap_or_default();
         let resource = text_of(fields, 1);
         let value = fields.text(3).and_then(number_in);
-        let chosen: Vec<usize> = if kind == self.rules.topic_resource {
-            let name_at = self.name_at(&resource);
-            self.set_min_isr(name_at, value);
-            self.names[name_at].topic.into_iter().collect()
+        let chosen = if kind == self.rules.topic_resource {
+            self.set_min_isr(&resource, value, topics);
+            let at = topics.of_name(&resource).and_then(|id| topics.place(&id));
+            at.map_or(0..0, |at| at..at + 1)
         } else if kind == self.rules.broker_resource && resource.is_empty() {
             self.default_min_isr = value.unwrap_or(self.rules.default);
-            for at in self.by_id.values() {
-                let topic = &mut self.topics[*at];
-                let own = self.names[topic.name_at].min_isr;
+            for topic in self.topics.iter_mut().flatten() {
+                let own = self.min_isr.get(&*topic.name).copied();
                 topic.min_isr = own.unwrap_or(self.default_min_isr);
             }
-            self.by_id.values().copied().collect()
+            0..self.topics.len()
         } else {
             return;
         };
-        for at in chosen {
-            let topic = &self.topics[at];
-            let progress = &mut self.progress;
+        let progress = &mut self.progress;
+        for topic in self.topics.get(chosen).into_iter().flatten().flatten() {
             self.tracks.each(&topic.places, |track| {
                 progress.settle(track, topic.min_isr, address);
             });
@@ -505,18 +469,20 @@ impl Timeline {
     }
 
     /// Set the min ISR of the topics of a name, without counting partitions.
-    fn set_min_isr(&mut self, name_at: usize, own: Option<u32>) {
-        let name = &mut self.names[name_at];
-        name.min_isr = own;
-        let min_isr = own.unwrap_or(self.default_min_isr);
-        if name.is_shared {
-            for at in self.by_id.values() {
-                if self.topics[*at].name_at == name_at {
-                    self.topics[*at].min_isr = min_isr;
-                }
-            }
-        } else if let Some(at) = name.topic {
-            self.topics[at].min_isr = min_isr;
+    fn set_min_isr(&mut self, name: &str, own: Option<u32>, topics: &Topics) {
+        match own {
+            Some(own) => self.min_isr.insert(name.to_string(), own),
+            None => self.min_isr.remove(name),
+        };
+        let chosen = match topics.of_name(name).and_then(|id| topics.place(&id)) {
+            // A topic that lost its name to another has the min ISR of the name too.
+            _ if topics.has_namesakes() => 0..self.topics.len(),
+            Some(at) => at..at + 1,
+            None => return,
+        };
+        let chosen = self.topics.get_mut(chosen).into_iter().flatten();
+        for topic in chosen.flatten().filter(|topic| *topic.name == *name) {
+            topic.min_isr = own.unwrap_or(self.default_min_isr);
         }
     }
 
@@ -556,7 +522,7 @@ impl Timeline {
 
     /// The replicas of all partitions of the topics that are there.
     pub fn replicas(&self) -> usize {
-        let present = self.by_id.values().filter_map(|at| self.topics.get(*at));
+        let present = self.topics.iter().flatten();
         present
             .flat_map(|topic| self.tracks.of(&topic.places))
             .map(|(_, track)| track.replicas as usize)

@@ -74,17 +74,14 @@ impl Default for Track {
 }
 
 impl Past {
-    fn tells(&self) -> bool {
-        self.lost.iter().any(|lost| *lost != 0)
-            || self.ever.contains(&true)
-            || self.elections != 0
-            || self.isr_changes != 0
+    pub fn has_loss(&self) -> bool {
+        self.lost != [0; LEVEL_COUNT] || self.elections != 0 || self.isr_changes != 0
     }
 }
 
 impl Track {
     /// Read something of each line of the processor's cache.
-    pub fn touch(&self) -> u64 {
+    fn touch(&self) -> u64 {
         self.leader as u64 ^ self.past.elections ^ self.past.lost[0] as u64 ^ self.since[0] as u64
     }
 
@@ -117,6 +114,13 @@ pub struct Places {
 }
 
 impl Places {
+    /// The place of a number that is in the list; of others, one where nothing is.
+    #[inline(always)]
+    pub fn touch(&self, number: i32) -> usize {
+        let place = self.dense.get(number as usize);
+        place.map_or(usize::MAX, |place| *place as usize)
+    }
+
     #[inline]
     fn get(&self, number: i32) -> Option<u32> {
         let at = usize::try_from(number).ok();
@@ -153,9 +157,10 @@ impl Places {
 }
 
 impl Tracks {
-    #[inline]
-    pub fn get(&self, places: &Places, number: i32) -> Option<&Track> {
-        self.all.get(places.get(number)? as usize)
+    /// Read something of the track at a place, if there is one.
+    #[inline(always)]
+    pub fn touch(&self, place: usize) -> u64 {
+        self.all.get(place).map_or(0, Track::touch)
     }
 
     #[inline]
@@ -196,15 +201,8 @@ impl Tracks {
         }
     }
 
-    /// Take the tracks of a topic out, and keep in *told* what they have to tell.
-    pub fn remove(&mut self, places: &mut Places, told: &mut Vec<(i32, Past)>) {
-        for (number, place) in std::mem::take(places).iter() {
-            self.free.push(place);
-            if let Some(track) = self.all.get(place as usize) {
-                if track.past.tells() {
-                    told.push((number, track.past.clone()));
-                }
-            }
-        }
+    /// Free the memory of the tracks of a topic.
+    pub fn remove(&mut self, places: &Places) {
+        self.free.extend(places.iter().map(|(_, place)| place));
     }
 }
