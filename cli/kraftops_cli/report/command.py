@@ -35,7 +35,8 @@ since when it knows. The min ISR is that of the topic's configuration, else the 
 Of all logs: records and bytes over time, sizes, codecs, gaps, damage, groups, open transactions.
 
 Lists are bounded: the report says how many entries it leaves out. Secrets are never in it. A record
-with a time before that of the record before it counts at that time.""",
+with a time before that of the record before it counts at that time. With --since, nothing is known
+of transactions before that time: an open one counts from its first record since.""",
     ),
     (
         "Several metadata logs",

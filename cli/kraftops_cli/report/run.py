@@ -15,7 +15,7 @@ from kraftops.dump.sources.names import Source, bundles_among
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.fileio.output import open_output, refuse_lost_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
@@ -240,7 +240,24 @@ def _report_live(
 ) -> int:
     addresses = quorum.controllers or str(live.endpoint)
     log = read_metadata_log(live.names, request.heading.span)
-    metadata = MetadataInput(log, of_controllers(addresses), quorum.expect_cluster_id)
+    cluster_id = quorum.expect_cluster_id or _cluster_id(quorum, terminal)
+    metadata = MetadataInput(log, of_controllers(addresses), cluster_id)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     return _write(request, metadata, summaries, [], terminal)
+
+
+def _cluster_id(quorum: QuorumOptions, terminal: Terminal) -> str | None:
+    """Return the id of a running cluster; None where no controller tells it."""
+    from kraftops.wire.net.deadline import Deadline
+    from kraftops.wire.rpc.bootstrap import connect
+    from kraftops.wire.rpc.cluster import describe_cluster
+    from kraftops_cli.live.connect import quorum_target
+
+    target = quorum_target(terminal, quorum)
+    try:
+        deadline = Deadline(target.settings.timeout)
+        with connect(target.bootstrap, target.settings, deadline) as connection:
+            return describe_cluster(connection).cluster_id
+    except WireError:
+        return None

@@ -67,7 +67,8 @@ def build(
         known_since[METADATA] = log.known_since
     logs = logs_part(summaries, known_since)
     times = [one.last_time for one in logs.sources if one.last_time is not None]
-    found += log_findings(logs.logs, damaged, logs.transactions, max(times, default=None))
+    since, until = heading.span.since, max(times, default=None)
+    found += log_findings(logs.logs, damaged, logs.transactions, since, until)
     found = worst_first(found)
     more = _sum(logs.more, part.more if part else More())
     title = " ".join(heading.title.split()) or DEFAULT_TITLE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kraftops.display.times import span_text
 from kraftops.image.state.findings import Finding as LogFinding
 from kraftops.image.state.findings import FindingKind
-from kraftops.records.internal_topics import METADATA
+from kraftops.records.internal_topics import METADATA, USER
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import (
@@ -43,6 +43,10 @@ _OF_LOG: dict[FindingKind, tuple[str, Severity]] = {
     FindingKind.EPOCH: ("epoch-back", "bad"),
     FindingKind.SNAPSHOT: ("damaged-snapshot", "warning"),
 }
+
+
+_WITH_TRANSACTIONS = (USER, "transaction")
+"""Decoders of logs that tell of transactions."""
 
 
 class _Level(NamedTuple):
@@ -171,12 +175,20 @@ def log_findings(
     logs: Iterable[Log],
     damaged: Collection[str],
     transactions: Iterable[OpenTransaction],
+    since: int | None,
     until: int | None,
 ) -> Iterator[Finding]:
-    """Yield the findings by summaries of logs; *until* is the last time of all logs.
+    """Yield the findings by summaries of logs.
+
+    *since* is the beginning of the report, None for that of the logs, and *until* the last time of
+    all logs.
 
     The replay of a metadata log has told of the files *damaged*.
     """
+    logs = list(logs)
+    if since is not None and any(log.kind in _WITH_TRANSACTIONS for log in logs):
+        text = "of transactions, only what happened from the beginning of the report on is known"
+        yield Finding("transactions-since", "note", text, 1, Moment(since, None), None)
     for log in logs:
         name = log.directory or "the log" if log.topic is None else f"{log.topic}-{log.partition}"
         places = log.damage.count + log.damage.undecodable

@@ -271,6 +271,12 @@ def test_other_logs_are_told(tmp_path: Path) -> None:
     assert totals["bytes"] >= 900
     assert found["timeline"] is None
     assert found["cluster"] is None
+    assert "transactions-since" not in {each["code"] for each in found["findings"]}
+
+    found = _data(tmp_path, "--since", at(3))
+
+    (since,) = [each for each in found["findings"] if each["code"] == "transactions-since"]
+    assert since["first"]["time"] == at(3)
 
 
 def test_running_controllers_are_told_since_their_snapshot() -> None:

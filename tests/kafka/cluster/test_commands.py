@@ -16,7 +16,7 @@ from kraftops.wire.rpc.bootstrap import connect
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, restarted, running_cluster
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID
 from tests.helpers.kafka.nodes.nodes import until
-from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done, run_command
+from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, KRAFTOPS, Done, run_command
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -95,6 +95,22 @@ def test_other_cluster_is_refused_by_both_ids(
 
 def test_expected_cluster_is_asked(asking: tuple[str, str]) -> None:
     assert cluster("id", *asking, "--expect-cluster-id", CLUSTER_ID).code == 0
+
+
+def test_report_of_running_controllers_tells_of_the_cluster(live: Cluster) -> None:
+    done = run_command("report", "-C", live.controllers, "--format", "json", program=KRAFTOPS)
+
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.text)
+    assert found["cluster"]["clusterId"] == CLUSTER_ID
+    bands = {one["id"]: one["bands"][-1]["state"] for one in found["timeline"]["brokers"]}
+    assert bands == {101: "active", 102: "fenced", 103: "fenced"}
+    made = {one["what"] for one in found["timeline"]["changes"] if one["kind"] == "topic-created"}
+    assert made >= {"topic orders", "topic mail"}
+    assert found["timeline"]["leadership"]
+    (log,) = found["logs"]
+    assert log["topic"] == "__cluster_metadata"
+    assert log["records"] > 10
 
 
 # unregister
