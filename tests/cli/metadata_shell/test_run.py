@@ -41,8 +41,9 @@ def place(tmp_path: Path) -> Place:
 
 def test_toolbar_shows_offset_and_source(place: Place) -> None:
     with place.screen() as screen:
-        screen.wait_for("offset 412  2026-11-21T10:49:04.664Z  /")
-        assert "Type help for the commands" in screen.text
+        screen.wait_for(" offset 412  2026-11-21T10:49:04")
+        assert ".checkpoint at offset 412" in screen.text
+        assert "Try summary, help" in screen.text
 
 
 def test_tab_completes_commands_flags_and_paths(place: Place) -> None:

@@ -30,7 +30,7 @@ STEPS = (
     ("what was meant", DELETE + "lss /\r"),
     ("usage where an argument is missing", "clear\rcat\r"),
     ("an alias, ; and |", "alias two='ls /; pwd'\rtwo; ls /image | head -2\r"),
-    ("help by task", "clear\rhelp look\r"),
+    ("help by task", "clear\rhelp session\r"),
     ("watch", "clear\rwatch -n 60 ls /image/cluster\r"),
     ("Ctrl-C ends it", INTERRUPT),
 )
@@ -89,8 +89,9 @@ def test_alias_and_setting_are_kept_for_the_next_session(environment: dict[str, 
 def test_terminal_without_a_cursor_has_the_same_words(environment: dict[str, str]) -> None:
     with Screen(KRAFTOPS, "metadata-shell", "-s", LOG, term="dumb", environment=environment) as one:
         one.wait_for("Try summary")
+        one.wait(lambda now: now.text.endswith("/> "))
         for line, shown in (
-            ("ll /image/provenance", "provenance\n/> "),
+            ("ll /image/provenance", "-  provenance\n/> "),
             ("clear", "clear\n/> "),
             ("? keys", "Ctrl-T"),
             ("lss", "did you mean ls?"),
