@@ -34,7 +34,7 @@ def shell_commands() -> Iterator[str]:
     """Yield the names of commands of the shell with lines of JSON, as `metadata-shell-stat`."""
     for command in COMMANDS:
         for flag in command.flags:
-            if {"json", "ndjson"} & set(flag.choices or ()):
+            if {"json", "ndjson"} & set(flag.choices or ()) or flag.name == "--json":
                 yield f"metadata-shell-{command.name}"
 
 
@@ -54,7 +54,7 @@ def test_every_command_with_json_has_a_schema() -> None:
     assert commands - found == set()
 
 
-UNDER_OTHER_NAMES = {"dump-log", "cluster-id", "metadata-shell"}
+UNDER_OTHER_NAMES = {"dump-log", "cluster-id", "metadata-shell", "metadata-shell-log"}
 """Commands whose schemas are `row`, those of another command, or those of the shell's commands."""
 
 

@@ -10,8 +10,9 @@ from kraftops.errors import DecodeError, UsageError
 from kraftops.image.history import HistorySubject
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
+from kraftops.tree.leaves import PARTITION
 from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of
-from kraftops.tree.node import Leaf, descend, leaves_by_raw_path
+from kraftops.tree.node import Leaf, Node, descend, leaves_by_raw_path
 from kraftops.tree.view import Form
 from kraftops.uuids import from_text
 
@@ -42,6 +43,37 @@ def history_subject(names: Sequence[str], *, show_secrets: bool = False) -> Hist
         f"{path} has no history of its own",
         "name a topic, a partition, a broker, or another node that records make",
     )
+
+
+def record_subject(names: Sequence[str], node: Node | None) -> HistorySubject | None:
+    """Return the subject of all records about a node or nodes below it; None for the whole log.
+
+    It has no leaves: its records are found, and not what they changed.
+
+    Args:
+        names: of the node.
+        node: the node, if it exists.
+
+    Raises:
+        UsageError: no records make this node.
+    """
+    path = "/" + "/".join(names)
+    if path in ("/", "/image"):
+        return None
+    rows = [row for row in _ROWS if f"{row.path}/".startswith(f"{path}/")]
+    if rows and (len(rows) > 1 or rows[0].path != path or rows[0].least):
+
+        def entries(image: MetadataImage) -> list[EntryKey]:
+            found = (_ALL_TOPICS if row.least else row.entries(())(image) for row in rows)
+            return [key for keys in found for key in keys]
+
+        return HistorySubject(lambda _: {}, entries, is_control=any(one.is_control for one in rows))
+    if not any(path.startswith(f"{row.path}/") for row in _ROWS):
+        leaves = (leaf for _, leaf in leaves_by_raw_path(node))
+        keys = [EntryKey("partitions", leaf.key) for leaf in leaves if leaf.kind is PARTITION]
+        if keys:
+            return HistorySubject(lambda _: {}, lambda _: keys)
+    return history_subject(names)
 
 
 class _Row(NamedTuple):
@@ -115,6 +147,8 @@ def _uuid(text: str) -> bytes:
     except DecodeError as error:
         raise UsageError(error.message) from None
 
+
+_ALL_TOPICS = [EntryKey("topic-names"), EntryKey("topics"), EntryKey("partitions")]
 
 _ROWS = (
     _Row("/image/acls/byId", _entries("acls", _uuid)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class LogQuestion(NamedTuple):
     names: Sequence[str]
     query: Query
     last_offset: int
-    offsets: Container[int] | None = None
+    offsets: frozenset[int] | None = None
 
 
 class NewestRows(NamedTuple):

@@ -7,6 +7,7 @@ with null it is neither. `kraftops.query.conditions.outcomes` has the meaning of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from kraftops.errors import UsageError
@@ -41,6 +42,7 @@ from kraftops.views.order import sorted_by
 from kraftops.views.view import Frame, Get, View
 
 Test = Callable[[int], bool]
+_KEPT = 4096  # outcomes of a pattern
 
 
 class _Tests(NamedTuple):
@@ -115,7 +117,8 @@ def _tests(frame: Frame, condition: Condition) -> _Tests:  # noqa: C901, PLR0911
             return _decided(lambda at: compared(compare, one(at), other(at)))
         case Matches(operand, pattern):
             get = _values(frame, operand)
-            return _decided(lambda at: matches_text(pattern, get(at)))
+            is_match = lru_cache(_KEPT)(partial(matches_text, pattern))  # names of topics repeat
+            return _decided(lambda at: is_match(get(at)))
         case OneOf(operand, literals):
             get, items = _values(frame, operand), [literal.value for literal in literals]
             return _decided(lambda at: is_one_of(get(at), items))

@@ -8,12 +8,12 @@ import pytest
 
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import Directory, Leaf, descend
+from kraftops.tree.node import Directory, Leaf, descend, json_text
 from kraftops.views.registry import VIEWS
 from kraftops.views.selection import in_order
-from kraftops.views.view import values_of
 from kraftops_shell.grammar.registry import commands
 from tests.helpers.logs.random_logs import log_bytes, random_log
+from tests.helpers.project.json_schemas import problems
 from tests.helpers.tree.reading import image_in
 
 Rows = list[dict[str, Any]]
@@ -248,5 +248,5 @@ def test_columns_of_a_view_are_those_of_its_command_and_of_its_rows(name: str) -
     frame = view.frame(image, False)
     assert set(frame.columns) == set(names)
     assert all(column.help for column in view.columns)
-    for index in range(frame.count):
-        assert len([*values_of(frame, view.columns, index)]) == len(names)
+    for row in rows_of(name, image):
+        assert problems(f"metadata-shell-{name}", json_text(row)) == []

@@ -11,7 +11,7 @@ from kraftops.query.csv_rows import chosen_csv
 from kraftops.query.filters import Filter
 from kraftops.query.json_rows import chosen_json, headers_json
 from kraftops.query.row import COLUMNS, Row
-from kraftops.tree.history_subjects import history_subject
+from kraftops.tree.history_subjects import record_subject
 from kraftops.uuids import to_text
 from kraftops.views.columns import ViewColumn, chosen_columns
 from kraftops.views.log import (
@@ -44,7 +44,7 @@ def log(session: Session, call: Call) -> int:
     chosen = None if text is None else chosen_columns([*known, _ABOUT], str(text))
     limit = number_of(call, "--limit")
     question = _question(session, call)
-    if call.words and not question.offsets:
+    if question.offsets is not None and not question.offsets:
         session.print_error(f"log: {call.words[0]}: nothing of it is in the log.")
         return FAILED
     if "--json" in call.flags or "--csv" in call.flags:
@@ -84,11 +84,14 @@ def _question(session: Session, call: Call) -> LogQuestion:
     question = LogQuestion(source.log, query, image.offset)
     if not call.words:
         return question
-    found = [match.names for match in session.matches(call.words[0])]
+    subjects = [record_subject(*found) for found in session.matches(call.words[0])]
     # A deleted node has its old name.
     gone = tuple(absolute(call.words[0], session.working, with_escapes=True))
-    subjects = [history_subject(names) for names in found or [gone]]
-    offsets = offsets_about(source.log, subjects, last_offset=image.offset, dialect=image.dialect)
+    subjects = subjects or [record_subject(gone, None)]
+    if None in subjects:
+        return question
+    wanted = [subject for subject in subjects if subject]
+    offsets = offsets_about(source.log, wanted, last_offset=image.offset, dialect=image.dialect)
     return question._replace(offsets=offsets)
 
 

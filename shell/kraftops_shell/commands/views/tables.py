@@ -100,6 +100,8 @@ def _print(
         print_csv(session, columns, rows)
     else:
         print_rows(session, columns, rows)
+        if is_shown and not found:
+            session.line(f"no {view.name}")
         if is_shown and limit is not None and len(found) > limit:
             session.line(f"and {number_text(len(found) - limit)} more; --limit shows others")
 

@@ -111,6 +111,31 @@ def test_path_narrows_to_the_records_of_its_history(shell: Shell) -> None:
     assert quorum.lines[1].split() == ["0", "LEADER_CHANGE"]
 
 
+def test_directory_has_the_records_about_all_below(shell: Shell) -> None:
+    def types(path: str) -> set[str]:
+        found = shell("log", path, "--columns", "type", "--limit", "1000", "--all")
+        return set(found.lines[1:])
+
+    about_topics = {"TOPIC_RECORD", "PARTITION_RECORD", "PARTITION_CHANGE_RECORD"}
+    assert types("/image/topics") == types("/image/topics/byName") >= about_topics
+    assert types("/image/configs") == {"CONFIG_RECORD", "REMOVE_TOPIC_RECORD"}
+    assert types("/image/cluster") >= {"REGISTER_BROKER_RECORD", "REGISTER_CONTROLLER_RECORD"}
+    assert types("/") == types("/image") == {row.type for row in rows()}
+    assert shell("log", "/image/topics", "--json").out != shell("log", "/image", "--json").out
+
+
+def test_directory_of_partitions_in_a_state_has_their_records(shell: Shell) -> None:
+    state = "/image/topics/byState/leaderless/orders"
+    numbers = [path.rpartition("/")[2] for path in shell("find", state).lines[1:]]
+
+    every = [set(offsets(shell("log", f"{state}/{number}"))) for number in numbers]
+
+    assert set(offsets(shell("log", state, "--limit", "1000"))) == set.union(*every)
+    assert len(every) > 3
+    with pytest.raises(UsageError, match="no history of its own"):
+        shell("log", "/local/version")
+
+
 def test_deleted_node_is_found_by_its_name(shell: Shell) -> None:
     found = shell("log", "/image/scram/SCRAM-SHA-256/zed", "--columns", "type,about")
 

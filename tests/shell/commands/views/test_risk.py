@@ -5,6 +5,7 @@ import json
 import pytest
 
 from kraftops.errors import UsageError
+from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.shell_session import NODE, Shell
 
 
@@ -45,7 +46,10 @@ def test_rack_is_its_brokers(shell: Shell) -> None:
 
 
 def test_json_has_totals_topics_and_partitions(shell: Shell) -> None:
-    told = json.loads(shell("what-if", "--lose", "1", "--json").out)
+    found = shell("what-if", "--lose", "1", "--json")
+    told = json.loads(found.out)
+
+    assert problems("metadata-shell-what-if", found.out) == []
 
     assert (told["brokers"], told["offline"], told["noReplica"]) == ([1], 5, 5)
     assert sum(topic["underMinIsr"] for topic in told["topics"]) == told["underMinIsr"] == 8
@@ -99,7 +103,9 @@ def test_skew_has_bars_for_brokers_and_racks(shell: Shell) -> None:
     assert found.lines[3].split() == ["3", "r3", "8", "█" * 16, "8", "14", "█" * 19]
     assert found.lines[5] == ""
     assert found.lines[6].split() == ["rack", "leaders", "preferred", "replicas"]
-    rows = [json.loads(line) for line in shell("skew", "--json").lines]
+    lines = shell("skew", "--json").lines
+    assert [problems("metadata-shell-skew", line) for line in lines] == [[]] * 8
+    rows = [json.loads(line) for line in lines]
     assert rows[0] == {
         "of": "broker",
         "name": "1",

@@ -11,6 +11,7 @@ from kraftops.errors import UsageError
 from kraftops.query.query import Query
 from kraftops_shell.output.outlets import StandardOutput, connect
 from tests.helpers.project.imports import REPOSITORY
+from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tools.shell_session import LOG, NODE, Answer, Shell
 
@@ -149,6 +150,7 @@ def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str)
     rows = [json.loads(line) for line in Shell(tmp_path / source)("groups", "--json").lines]
 
     found = {group["group"]: group for group in told["groups"]["groups"]}
+    assert [problems("metadata-shell-groups", json.dumps(row)) for row in rows] == [[]] * 3
     assert len(found) == 3
     assert {row["group"] for row in rows} == found.keys()
     for row in rows:
