@@ -2,10 +2,12 @@
 
 import os
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.helpers.tools.distribution import longest_first, scheduler
 from tests.helpers.tools.screen_files import RecordedScreens
 
 os.environ.pop("KRAFTOPS_DEBUG", None)
@@ -35,6 +37,17 @@ settings.load_profile("fast")  # pytest --hypothesis-profile=thorough looks for 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add an option to write recorded screens anew."""
     parser.addoption("--renew-screens", action="store_true", help="write tests/data/screens anew")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files."""
+    longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute files, and folders whose tests share a session."""
+    return scheduler(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -39,17 +40,27 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings("local[2,4]", conf, cache=cache)
 
 
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every JVM of a test start quickly, and workers import the tests' code."""
+    _set_environment(monkeypatch)
+
+
+def _set_environment(patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
+    patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]), prepend=os.pathsep)
+
+
 @pytest.fixture(scope="session")
 def session(settings: Settings, store: str) -> Iterator[Session]:
     """Return a session that commands in this process use; its workers know the store."""
     assert store
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
-        root = str(Path(__file__).parents[2])
-        patch.setenv("PYTHONPATH", root, prepend=os.pathsep)  # workers import the tests' code
-        with started(settings) as found:
-            assert found.spark
-            yield found
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            _set_environment(patch)
+            found = stack.enter_context(started(settings))
+        assert found.spark
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.kafka.jvm.jars import java_command
 from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, contents, fill
-from tests.helpers.kafka.nodes.nodes import Node
+from tests.helpers.kafka.nodes.nodes import Node, tool_command
 from tests.helpers.kafka.nodes.recoveries import (
     kill,
     leads,
@@ -43,7 +42,7 @@ class Hosts:
         programs = folder / "bin"
         for made in (self._folder, programs):
             made.mkdir()
-        tool = java_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
+        tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
         script = programs / "kafka-metadata-quorum.sh"
         script.write_text(f'#!/bin/sh\nexec {shlex.join(tool)} "$@"\n')
         script.chmod(0o755)

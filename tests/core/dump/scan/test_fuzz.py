@@ -1,6 +1,6 @@
 """Mutated real segments: no exception, no hang, and nothing lost before the first mutation.
 
-KRAFTOPS_FUZZ_SECONDS says how long (20), KRAFTOPS_FUZZ_SEED where to begin; a failure names the
+KRAFTOPS_FUZZ_SECONDS says how long (10), KRAFTOPS_FUZZ_SEED where to begin; a failure names the
 seed of its case, with which it comes first.
 """
 
@@ -18,7 +18,7 @@ import pytest
 from tests.helpers.logs.segments import batches_of, segments
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "20"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "10"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 LONGEST = 5  # seconds a case may take
 LARGEST = 20_000  # bytes of a segment; larger ones have nothing that these have not

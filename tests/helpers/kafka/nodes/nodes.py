@@ -192,6 +192,12 @@ class Node:
         return NodeError(f"node {self.config.node_id} {what}:\n{self.logged()[-_TAIL:]}")
 
 
+def tool_command(jars: Path, main_class: str) -> list[str]:
+    """Return the command of a tool of a release, which starts as quickly as a node."""
+    options = [f"-Xmx{HEAP}", *OPTIONS, *_shared_classes(jars)]
+    return ["java", *options, "-cp", classpath(jars), main_class]
+
+
 @contextmanager
 def running(jars: Path, config: Config) -> Iterator[Node]:
     """Start a node of a release on formatted directories; it is not ready yet.

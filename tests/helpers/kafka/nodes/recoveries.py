@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.kafka.jvm.jars import java_command
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.configs import Config
-from tests.helpers.kafka.nodes.nodes import Node, until
+from tests.helpers.kafka.nodes.nodes import Node, tool_command, until
 from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
@@ -76,7 +75,7 @@ def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) 
             cluster.nodes[node_id].start()
             continue
         command = command.replace("kafka-storage ", f"{shlex.quote(STORAGE)} ")
-        tool = java_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
+        tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
         command = command.replace("kafka-metadata-quorum.sh", shlex.join(tool))
 
         patiently(command)
