@@ -74,6 +74,7 @@ class SparkRequest:
 
     master: str = _DEFAULT_MASTER
     conf: tuple[tuple[str, str], ...] = ()
+    site: tuple[tuple[str, str], ...] = ()
     shared_paths: bool = False
     verbose: bool = False
     overwrite: bool = False
@@ -86,7 +87,7 @@ class SparkRequest:
         """Return the settings of Spark."""
         from kraftops.spark.session.settings import Settings
 
-        return Settings(self.master, self.conf, self.verbose, _cache())
+        return Settings(self.master, self.conf, self.verbose, _cache(), self.site)
 
 
 def spark_options(command: F) -> F:
@@ -112,7 +113,7 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
 
     Raises:
         click.UsageError: an option needs `--spark`.
-        UsageError: a configuration is malformed.
+        UsageError: a configuration is malformed, or that of the site cannot be read.
     """
     given: dict[str, Any] = {name: options[name] for name in SPARK_ONLY if options.get(name)}
     if not options["spark"]:
@@ -120,7 +121,10 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
             shown = next(param.opts[0] for param in ctx.command.params if param.name == name)
             raise click.UsageError(f"{shown} needs --spark", ctx)
         return None
-    master = options["master"]
+    from kraftops.spark.session.site import site_conf
+
+    given["site"] = site_conf(os.environ)
+    master = options["master"] or dict(given["site"]).get("spark.master")
     if isinstance(master, str):
         given["master"] = _checked_master(master)
     if "conf" in given:

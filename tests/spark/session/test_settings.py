@@ -38,6 +38,26 @@ def test_configuration_of_the_user_wins() -> None:
     assert "spark.log.level" not in Settings("yarn", verbose=True).all_conf()
 
 
+def test_site_wins_over_ours_and_the_user_over_both() -> None:
+    site = (
+        ("spark.driver.memory", "3g"),
+        ("spark.ui.enabled", "true"),
+        ("spark.log.level", "INFO"),
+    )
+    conf = Settings("yarn", (("spark.ui.enabled", "false"),), site=site).all_conf()
+
+    assert conf["spark.ui.enabled"] == "false"
+    assert {"spark.driver.memory", "spark.log.level"}.isdisjoint(conf)  # Spark reads the site's
+    assert conf["spark.sql.session.timeZone"] == "UTC"
+
+
+def test_tries_and_own_names_of_the_site_count() -> None:
+    site = (("spark.task.maxFailures", "7"), ("spark.kraftops.groups", "5"))
+
+    assert Settings("yarn", site=site).tries == 7
+    assert Settings("yarn", (("spark.kraftops.groups", "6"),), site=site).shards == 6
+
+
 def test_own_names_have_numbers() -> None:
     conf = (("spark.kraftops.splitBytes", "100"), ("spark.kraftops.groups", "0"))
     settings = Settings("local", conf)

@@ -9,6 +9,7 @@ import pytest
 
 from kraftops.spark.session import status_tracker
 from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.our_jobs import OurJobs
 from kraftops.spark.session.status_tracker import JobProgress, no_counts, watched, workers_awaited
 
 pytest.importorskip("py4j")
@@ -31,12 +32,14 @@ class Context:
 
     def statusTracker(self) -> Any:  # noqa: N802 - Spark's name
         return SimpleNamespace(
-            getActiveJobsIds=lambda: self.jobs,
+            getActiveJobsIds=lambda: [*self.jobs, 2],  # 2 is somebody else's
+            getJobIdsForGroup=lambda _: self.jobs,
             getJobInfo=lambda _: SimpleNamespace(stageIds=[7, 8]),
             getStageInfo=lambda stage: self.stage if stage == 7 else None,
         )
 
-    def cancelAllJobs(self) -> None:  # noqa: N802 - Spark's name
+    def cancelJobsWithTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
+        assert tag.startswith("kraftops-")
         self.is_cancelled.set()
 
 
@@ -55,7 +58,7 @@ def shown(context: Any, total: int) -> list[JobProgress]:
         found.append(progress)
         is_shown.set()
 
-    with watched(context, total, show, lambda: (5, 1)):
+    with watched(OurJobs(context), total, show, lambda: (5, 1)):
         assert is_shown.wait(10)
     return found
 
@@ -78,7 +81,7 @@ def test_done_tasks_stay_done_when_the_stage_is_gone() -> None:
         found.append(progress)
         context.jobs = []
 
-    with watched(context, 4, show):
+    with watched(OurJobs(context), 4, show):
         _wait(lambda: len(found) > 2)
 
     assert [one.done for one in found[:3]] == [3, 3, 3]
@@ -87,7 +90,7 @@ def test_done_tasks_stay_done_when_the_stage_is_gone() -> None:
 
 def test_nothing_is_asked_without_a_listener() -> None:
     context: Any = None
-    with watched(context, 4, None):
+    with watched(OurJobs(context), 4, None):
         pass
 
 
@@ -100,7 +103,7 @@ def test_errors_of_a_stopping_spark_end_the_progress() -> None:
         raise OSError("gone")
 
     context.statusTracker = fail
-    with watched(context, 4, lambda _: None):
+    with watched(OurJobs(context), 4, lambda _: None):
         _wait(lambda: bool(asked))
 
     assert asked == [1]
@@ -111,7 +114,7 @@ class TestWorkers:
         context: Any = Context(tasks=4)
 
         def job() -> None:
-            with workers_awaited(context, 0):
+            with workers_awaited(OurJobs(context), 0):
                 assert context.is_cancelled.wait(10)
                 raise SparkError("the job was cancelled")
 
@@ -126,13 +129,13 @@ class TestWorkers:
     def test_job_that_has_begun_may_take_its_time(self, tasks: dict[str, int]) -> None:
         context: Any = Context(tasks=4, **tasks)
 
-        with workers_awaited(context, 0):
+        with workers_awaited(OurJobs(context), 0):
             assert not context.is_cancelled.wait(0.1)
 
     def test_other_errors_stay_as_they_are(self) -> None:
         context: Any = Context(tasks=4)
 
-        with pytest.raises(SparkError, match=r"^another$"), workers_awaited(context, 60):
+        with pytest.raises(SparkError, match=r"^another$"), workers_awaited(OurJobs(context), 60):
             raise SparkError("another")
 
     def test_time_counts_only_while_a_job_runs(self) -> None:
@@ -140,7 +143,7 @@ class TestWorkers:
         context.jobs = []
         patience: Any = 0.03  # three looks
 
-        with workers_awaited(context, patience):
+        with workers_awaited(OurJobs(context), patience):
             assert not context.is_cancelled.wait(0.1)
 
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from kraftops.errors import UsageError
 from kraftops.query.formats import JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
-from kraftops.spark.jobs.run import cancel
 from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_log, write_table
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.plan import DAMAGED
@@ -71,7 +70,7 @@ def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
             finish(target)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
-            cancel(job.session)
+            job.session.jobs.cancel()
         abandon(target)
         raise
     return made

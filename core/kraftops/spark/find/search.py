@@ -29,7 +29,7 @@ from kraftops.spark.find.search_tasks import (
 )
 from kraftops.spark.find.shard_replay import RecordFinding
 from kraftops.spark.find.sharded_batch import EMPTY_BATCH
-from kraftops.spark.jobs.run import reading_whole_log, run, shipped
+from kraftops.spark.jobs.run import awaited, reading_whole_log, run, shipped
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show, watched
 
@@ -99,10 +99,11 @@ def search_log(
         session.context.broadcast(scan), session.settings.shards or count, log.dialect
     )
     counted_ranges = list(cut_counted(scan.all_counted, scanned))
+    session.jobs.describe(f"replay, {sharding.count} shards")
     shards = _replayed(session, counted_ranges, sharding, search)
     try:
-        with reading_whole_log(session, log.names), watched(session.context, sharding.count, show):
-            failed = shards.results.mapPartitions(_failed_records).sum()
+        with reading_whole_log(session, log.names), watched(session.jobs, sharding.count, show):
+            failed = awaited(session, shards.results.mapPartitions(_failed_records).sum)
             lines = shards.results.filter(_is_line)
             if failed and with_findings:
                 work = FindingsWork(search, len(scan.findings), log.dialect)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -19,7 +18,7 @@ from kraftops.uris import is_remote
 
 T = TypeVar("T")
 R = TypeVar("R")
-_CANCEL_SECONDS = 10.0
+_END_SECONDS = 10.0
 _LOST_WORKER = re.compile(
     r"Python worker exited|ExecutorLost|[Ll]ost executor|[Ee]xecutor .*exited"
 )
@@ -47,10 +46,11 @@ def run(
     """
     if not things:
         return []
-    context = session.context
     task = shipped(session, work)
-    with cancelled_on_interrupt(session), watched(context, len(things), show, counts):
-        results: list[Any] = context.parallelize(things, len(things)).mapPartitions(task).collect()
+    tasks = session.context.parallelize(things, len(things)).mapPartitions(task)
+    session.jobs.describe(f"{_name(work)}, {len(things)} tasks")
+    with cancelled_on_interrupt(session), watched(session.jobs, len(things), show, counts):
+        results: list[Any] = awaited(session, tasks.collect)
         return results
 
 
@@ -85,6 +85,46 @@ def run_by_range(
             islice(second, len(split.ranges)) if isinstance(result, CrashedSplit) else (result,)
         )
     return results
+
+
+def awaited(session: Session, call: Callable[[], R]) -> R:
+    """Return the result of a call that waits for jobs, made in a thread of its own.
+
+    Ctrl-C in the middle of a call has Py4J close the connections of all threads, and theirs would
+    begin their jobs once more.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; our jobs are ended.
+    """
+    from pyspark import InheritableThread
+
+    results: list[R] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+
+    thread: Any = InheritableThread(target=work, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        session.jobs.cancel()
+        thread.join(_END_SECONDS)
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _name(work: object) -> str:
+    """Return the name of work in words, as its class is called."""
+    inner = work.work if isinstance(work, RetryByRange) else work
+    name = getattr(inner, "__name__", type(inner).__name__).removesuffix("Work")
+    return " ".join(re.findall(r"[A-Z]?[a-z0-9]+", name)).lower()
 
 
 def shipped(
@@ -137,7 +177,7 @@ def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def cancelled_on_interrupt(session: Session) -> Iterator[None]:
-    """Run jobs; Ctrl-C ends them all.
+    """Run jobs; Ctrl-C ends those that are ours.
 
     Raises:
         SparkError: a job failed.
@@ -147,17 +187,5 @@ def cancelled_on_interrupt(session: Session) -> Iterator[None]:
         with job_errors():
             yield
     except KeyboardInterrupt:
-        cancel(session)
+        session.jobs.cancel()
         raise
-
-
-def cancel(session: Session) -> None:
-    """End all jobs, and wait until they are gone."""
-    from py4j.protocol import Py4JError
-
-    with suppress(Py4JError, OSError):
-        session.context.cancelAllJobs()
-        tracker = session.context.statusTracker()
-        latest = time.monotonic() + _CANCEL_SECONDS
-        while tracker.getActiveJobsIds() and time.monotonic() < latest:
-            time.sleep(0.05)

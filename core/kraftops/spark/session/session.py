@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.launch import running_context
+from kraftops.spark.session.our_jobs import OurJobs, among_others
 from kraftops.spark.session.settings import CONF_PREFIX, Settings
 from kraftops.spark.session.shipping import UnionParam, packed
 from kraftops.spark.session.status_tracker import workers_awaited
@@ -31,6 +32,7 @@ class Session:
         """Use a running context."""
         self.context = context
         self.settings = settings
+        self.jobs = OurJobs(context)
         self.slow: Accumulator[frozenset[str]] | None = None
         """Workers that cannot load the compiled engine, and why."""
         self._spark = spark
@@ -43,6 +45,16 @@ class Session:
 
             self._spark = SparkSession(self.context)
         return self._spark
+
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """Stop the session for SQL at the end, or Spark would take it for one that runs."""
+        try:
+            yield
+        finally:
+            if self._spark is not None:
+                with suppress(Exception):
+                    self._spark.stop()
 
     @property
     def cores(self) -> int:
@@ -63,7 +75,8 @@ class Session:
 def started(settings: Settings) -> Iterator[Session]:
     """Start Spark and stop it at the end; or use a session that runs already, and leave it running.
 
-    Under `spark-submit` and in notebooks a session runs already, and its configuration counts.
+    Under `spark-submit` and in notebooks a session runs already, and its configuration counts. Our
+    jobs have a group, a tag and descriptions; only they are cancelled.
 
     Raises:
         UsageError: pyspark or Java is missing, or a setting is wrong.
@@ -77,14 +90,21 @@ def started(settings: Settings) -> Iterator[Session]:
         ) from None
     running = _running(settings)
     if running is not None:
-        yield running
+        with among_others(running.jobs):
+            yield running
         return
     with running_context(settings) as context:
         session = Session(context, replace(settings, master=settings.full_master))
         if settings.is_local:
-            yield session
+            with session.ended(), session.jobs.named():
+                yield session
             return
-        with packed() as sent, workers_awaited(context, settings.worker_seconds):
+        with (
+            session.ended(),
+            packed() as sent,
+            session.jobs.named(),
+            workers_awaited(session.jobs, settings.worker_seconds),
+        ):
             with job_errors("our code cannot be sent to the workers"):
                 context.addPyFile(sent.archive)
                 if sent.engine is not None:
@@ -96,13 +116,15 @@ def started(settings: Settings) -> Iterator[Session]:
 
 def _running(settings: Settings) -> Session | None:
     """Return the session that runs in this process, with our own names of *settings*, or None."""
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.getActiveSession()
-    if spark is None and _SUBMITTED in os.environ:
+    try:
+        spark = SparkSession.active()  # also where Ctrl-C has made Spark forget the thread's own
+    except PySparkException:
+        if _SUBMITTED not in os.environ:
+            return None
         spark = SparkSession.builder.getOrCreate()
-    if spark is None:
-        return None
     context = spark.sparkContext
     ours = [pair for pair in settings.conf if pair[0].startswith(CONF_PREFIX)]
     conf = (*context.getConf().getAll(), *ours)

@@ -40,6 +40,7 @@ _SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter 
 class Settings:
     """Settings of Spark; with *verbose* its log is shown.
 
+    *conf* is the user's, *site* that of the site, which Spark reads itself: it wins over ours.
     *cache* is a directory for files that are kept from run to run.
     """
 
@@ -47,6 +48,12 @@ class Settings:
     conf: tuple[tuple[str, str], ...] = ()
     verbose: bool = False
     cache: str = ""
+    site: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The configuration that is not ours."""
+        return {**dict(self.site), **dict(self.conf)}
 
     @property
     def is_local(self) -> bool:
@@ -67,7 +74,7 @@ class Settings:
         local = _LOCAL.fullmatch(self.master)
         if local:
             return int(local[2] or 1)
-        return int(dict(self.conf).get("spark.task.maxFailures", _TRIES))
+        return int(self.given.get("spark.task.maxFailures", _TRIES))
 
     @property
     def split_bytes(self) -> int | None:
@@ -98,7 +105,7 @@ class Settings:
         return _WORKER_SECONDS if seconds is None else seconds
 
     def _number(self, name: str, least: int = 0) -> int | None:
-        text = dict(self.conf).get(f"{CONF_PREFIX}{name}")
+        text = self.given.get(f"{CONF_PREFIX}{name}")
         if text is None:
             return None
         if not text.isdecimal() or int(text) < least:
@@ -114,10 +121,15 @@ class Settings:
         return _cores() if local[1] == "*" else int(local[1])
 
     def all_conf(self) -> dict[str, str]:
-        """Return the whole configuration; the user's values win."""
-        conf = {**_BASE, **({} if self.verbose else _NO_LOG)}
-        conf |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
-        return {**conf, **dict(self.conf), "spark.master": self.full_master}
+        """Return what Spark is told: the user's values, and ours that nobody else has given.
+
+        Those of the site it reads itself, but they would lose against ours.
+        """
+        ours = {**_BASE, **({} if self.verbose else _NO_LOG)}
+        ours |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
+        site = dict(self.site)
+        left = {name: value for name, value in ours.items() if name not in site}
+        return {**left, **dict(self.conf), "spark.master": self.full_master}
 
 
 def _cores() -> int:

@@ -12,7 +12,9 @@ from kraftops.parallel.background import background_work
 from kraftops.spark.session.failures import SparkError
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext, SparkStageInfo, StatusTracker
+    from pyspark import SparkStageInfo, StatusTracker
+
+    from kraftops.spark.session.our_jobs import OurJobs
 
 _SHOW_SECONDS = 0.2
 _LOOK_SECONDS = 0.5
@@ -44,18 +46,18 @@ def no_counts() -> tuple[int, int]:
 
 @contextmanager
 def watched(
-    context: SparkContext, total: int, show: Show | None, counts: Counts = no_counts
+    jobs: OurJobs, total: int, show: Show | None, counts: Counts = no_counts
 ) -> Iterator[None]:
     """Call *show* with the progress of jobs of *total* tasks, and with *counts*, while they run."""
     if show is None:
         yield
         return
-    with background_work(partial(_watch, context, total, show, counts)):
+    with background_work(partial(_watch, jobs, total, show, counts)):
         yield
 
 
 @contextmanager
-def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
+def workers_awaited(jobs: OurJobs, patience: int) -> Iterator[None]:
     """Run jobs, and end them if the first one has no worker for *patience* seconds.
 
     Spark itself would wait for ever.
@@ -64,13 +66,13 @@ def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
         SparkError: there was no worker.
     """
     has_given_up = Event()
-    with background_work(partial(_await, context, patience, has_given_up)):
+    with background_work(partial(_await, jobs, patience, has_given_up)):
         try:
             yield
         except SparkError as error:
             if not has_given_up.is_set():
                 raise
-            text = f"no worker of {context.master} has begun a task in {patience} s"
+            text = f"no worker of {jobs.context.master} has begun a task in {patience} s"
             raise SparkError(text, hint=_NO_WORKER_HINT) from error
 
 
@@ -88,11 +90,11 @@ def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
 
 
 @_ends_with_spark
-def _watch(context: SparkContext, total: int, show: Show, counts: Counts, is_over: Event) -> None:
-    tracker, done = context.statusTracker(), 0
+def _watch(jobs: OurJobs, total: int, show: Show, counts: Counts, is_over: Event) -> None:
+    tracker, done = jobs.context.statusTracker(), 0
     while not is_over.wait(_SHOW_SECONDS):
         running = 0
-        for stage in _stages(tracker, tracker.getActiveJobsIds()):
+        for stage in _stages(tracker, jobs.active(tracker)):
             if stage.numTasks == total:
                 done = max(done, stage.numCompletedTasks)
             running += stage.numActiveTasks
@@ -100,23 +102,23 @@ def _watch(context: SparkContext, total: int, show: Show, counts: Counts, is_ove
 
 
 @_ends_with_spark
-def _await(context: SparkContext, patience: int, has_given_up: Event, is_over: Event) -> None:
-    tracker, waited = context.statusTracker(), 0.0
+def _await(jobs: OurJobs, patience: int, has_given_up: Event, is_over: Event) -> None:
+    tracker, waited = jobs.context.statusTracker(), 0.0
     while not is_over.wait(_LOOK_SECONDS):
-        jobs = tracker.getActiveJobsIds()
-        for stage in _stages(tracker, jobs):
+        active = jobs.active(tracker)
+        for stage in _stages(tracker, active):
             if stage.numActiveTasks + stage.numCompletedTasks + stage.numFailedTasks:
                 return
-        waited += _LOOK_SECONDS if jobs else 0
+        waited += _LOOK_SECONDS if active else 0
         if waited >= patience:
             has_given_up.set()
-            context.cancelAllJobs()
+            jobs.context.cancelJobsWithTag(jobs.group)
             return
 
 
-def _stages(tracker: StatusTracker, jobs: Sequence[int]) -> Iterator[SparkStageInfo]:
+def _stages(tracker: StatusTracker, active: Sequence[int]) -> Iterator[SparkStageInfo]:
     """Yield the known stages of jobs."""
-    for job_id in jobs:
+    for job_id in active:
         job = tracker.getJobInfo(job_id)
         for stage_id in job.stageIds if job else ():
             stage = tracker.getStageInfo(stage_id)

@@ -27,6 +27,7 @@ VIEW = "log"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
 _PARTIAL = "bytes that are no whole batch"  # at the end of a file, where Kafka's tool goes on
+_DAY_MS = 86_400_000
 MOST_SHOWN = 1000
 """Limit of rows that are shown on a screen."""
 
@@ -40,6 +41,7 @@ def log_table(session: Session, sources: Sequence[Source], query: Query) -> Data
     from kraftops.spark.datasource import KraftopsDataSource
 
     check_workers(session)
+    session.jobs.describe(f"the table {VIEW}")
     spark = session.spark
     with job_errors():
         spark.dataSource.register(KraftopsDataSource)
@@ -195,7 +197,8 @@ def _with_partition(table: DataFrame, by: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     if by == "date":
-        return table.withColumn("date", f.date_format(f.col("timestamp"), "yyyy-MM-dd"))
+        day = f.floor(f.unix_millis(f.col("timestamp")) / _DAY_MS).cast("int")
+        return table.withColumn("date", f.date_from_unix_date(day).cast("string"))  # in UTC
     if by == "topic":
         return table.withColumn("topic", f.coalesce(f.col("topicId"), f.col("topic")))
     return table.withColumn("type", f.coalesce(f.col("type"), f.col("kind")))

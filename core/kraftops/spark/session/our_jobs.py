@@ -1,0 +1,93 @@
+"""Our jobs among those of a session: named in Spark's pages, found and cancelled by their name."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext, StatusTracker
+
+_GROUP, _DESCRIPTION = "spark.jobGroup.id", "spark.job.description"
+_INTERRUPTS = "spark.job.interruptOnCancel"
+_CANCEL_SECONDS = 10.0
+_LOOK_SECONDS = 0.05
+
+
+class OurJobs:
+    """The jobs of this thread in a context, in a group of their own, which is also their tag."""
+
+    def __init__(self, context: SparkContext) -> None:
+        """Choose a name for jobs in *context*."""
+        self.context = context
+        self.group = f"kraftops-{uuid4().hex[:12]}"
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Give jobs of this thread group, tag and description, and the earlier ones back after."""
+        context = self.context
+        earlier = {
+            name: context.getLocalProperty(name) for name in (_GROUP, _DESCRIPTION, _INTERRUPTS)
+        }
+        context.setJobGroup(self.group, "kraftops")
+        context.addJobTag(self.group)
+        try:
+            yield
+        finally:
+            with _spark_may_be_gone():
+                context.removeJobTag(self.group)
+                for name, value in earlier.items():
+                    context.setLocalProperty(name, value)  # type: ignore[arg-type] # or None
+
+    def describe(self, text: str) -> None:
+        """Describe the next jobs of this thread."""
+        self.context.setJobDescription(f"kraftops: {text}")
+
+    def active(self, tracker: StatusTracker) -> list[int]:
+        """Return the numbers of the jobs that have not ended."""
+        ours = set(tracker.getJobIdsForGroup(self.group))
+        return [number for number in tracker.getActiveJobsIds() if number in ours]
+
+    def cancel(self) -> None:
+        """End the jobs, and wait until they are gone, or Spark is."""
+        with _spark_may_be_gone():
+            self.context.cancelJobsWithTag(self.group)
+            tracker = self.context.statusTracker()
+            latest = time.monotonic() + _CANCEL_SECONDS
+            while self.active(tracker) and time.monotonic() < latest:
+                time.sleep(_LOOK_SECONDS)
+
+
+@contextmanager
+def _spark_may_be_gone() -> Iterator[None]:
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, OSError):
+        yield
+
+
+@contextmanager
+def among_others(jobs: OurJobs) -> Iterator[None]:
+    """Name our jobs in a session of somebody else's, and end them if the block fails.
+
+    Ctrl-C is an exception here: the handler of Spark's sessions would cancel the jobs of everybody.
+    """
+    is_main = current_thread() is main_thread()
+    previous = signal.getsignal(signal.SIGINT)
+    if is_main:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with jobs.named():
+            try:
+                yield
+            except BaseException:
+                jobs.cancel()
+                raise
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, previous)
