@@ -68,6 +68,7 @@ def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
 
 def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
     """Return the tool's own options among the words of a command, and the other words."""
+    from kraftops_shell.grammar.arguments import HELP_FLAGS
     from kraftops_shell.grammar.registry import commands
 
     options = _options(ctx)
@@ -81,7 +82,7 @@ def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str
         name, equals, _ = word.partition("=")
         if word == "--":
             return mine, [*rest, word, *left]
-        if name not in options or name in its_own or not rest:
+        if name not in options or name in its_own or name in HELP_FLAGS or not rest:
             rest.append(word)
             continue
         mine.append(word)

@@ -211,10 +211,14 @@ def metadata_shell(
     controllers = cast("str | None", options["controllers"])
     if controllers is None:
         _refuse_without_controllers(ctx, options)
+    is_kafka = (form or usual_form(ctx)) == "kafka"
+    source = snapshot if controllers is None else controllers
+    if source is None and not is_kafka and _asks_for_help(words):
+        source = "-"  # nothing is read
     request = ShellRequest(
-        _source(ctx, snapshot if controllers is None else controllers, words, options),
+        _source(ctx, source, words, options),
         words,
-        (form or usual_form(ctx)) == "kafka",
+        is_kafka,
         _quorum_options(controllers, options),
         cast("int | None", options["at_offset"]),
         cast("int | None", options["at_time"]),
@@ -262,6 +266,13 @@ def _source(
     if not source and options["controllers"] is None:
         raise BadArguments("argument --snapshot/-s: '' is no file", ctx)
     return source
+
+
+def _asks_for_help(words: tuple[str, ...]) -> bool:
+    from kraftops_shell.grammar.arguments import asks_for_help
+    from kraftops_shell.grammar.registry import commands
+
+    return bool(words) and asks_for_help(words, commands(kafka=False, one_shot=True))
 
 
 def _source_in_command(words: tuple[str, ...]) -> str | None:

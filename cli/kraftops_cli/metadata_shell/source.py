@@ -18,6 +18,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops_cli.live.connect import live_image
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_shell.grammar.arguments import asks_for_help
+from kraftops_shell.grammar.registry import commands
 from kraftops_terminal.progress import Progress as ProgressBar
 from kraftops_terminal.progress import Task
 from kraftops_terminal.status import is_seen
@@ -61,6 +63,8 @@ def open_image(terminal: Terminal, request: ShellRequest) -> OpenedImage:
     Raises:
         KraftopsError: it cannot be read, or the options contradict each other.
     """
+    if not request.is_kafka and asks_for_help(request.words, commands(kafka=False, one_shot=True)):
+        return OpenedImage(FixedImage(MetadataImage()), None)
     is_shown = is_seen(-1)
     size = _size(request.source) if is_shown and not request.quorum else 0
     with ProgressBar(terminal.status, is_shown=is_shown) as bar:

@@ -12,7 +12,7 @@ from kraftops_shell.grammar.nearest import meant
 _NUMBER = re.compile(r"-[0-9]+")
 
 
-_HELP_FLAGS = ("--help", "-h")
+HELP_FLAGS = ("--help", "-h")
 _LONG_LISTS = (["-la"], ["-al"])
 
 
@@ -83,7 +83,7 @@ def _ours_in_kafkas_form(
     """Return the call of a command of ours; None where Kafka's form has an answer."""
     if name in also and (name not in known or rest[:1] in _LONG_LISTS):
         return _read(also[name], rest, known, kafka=False)
-    if name in known and len(rest) == 1 and rest[0] in _HELP_FLAGS:
+    if name in known and len(rest) == 1 and rest[0] in HELP_FLAGS:
         return _manual(known[name], known)
     return None
 
@@ -100,6 +100,15 @@ def _unknown_in_kafkas_form(
         return BadLineError(f"ambiguous command: {name} could match {', '.join(begun)}")
     choices = ", ".join(f"'{other}'" for other in known)
     return BadLineError(f"invalid choice: '{name}' (choose from {choices})")
+
+
+def asks_for_help(words: Sequence[str], known: Mapping[str, Command]) -> bool:
+    """Tell whether words are answered without a state: `help`, `man`, or a command's `--help`."""
+    try:
+        call = read_call(words, known, kafka=False)
+    except BadLineError:
+        return False
+    return call is not None and call.command.name in ("help", "man")
 
 
 def number_of(call: Call, flag: str) -> int | None:
@@ -196,7 +205,7 @@ class _Reader:
         """Read a request for help, or several flags of one letter behind one dash."""
         if self._kafka:
             raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
-        if word in _HELP_FLAGS:
+        if word in HELP_FLAGS:
             raise _HelpAsked
         letters = [f"-{letter}" for letter in word[1:]]
         if all(one in self._known and self._known[one].value is None for one in letters):

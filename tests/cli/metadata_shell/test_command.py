@@ -326,3 +326,29 @@ def test_traceback_only_on_request(source: Path) -> None:
         screen.wait(lambda screen: re.search(r"SourceError: .*\n/> $", screen.text))
         screen.send("pwd\r")
         screen.wait(lambda screen: screen.text.endswith("pwd\n/\n/> "))
+
+
+def test_help_of_kafkas_form_needs_a_source() -> None:
+    done = run_command("help", program=METADATA_SHELL)
+
+    assert (done.code, done.errors[0]) == (
+        1,
+        "kafka-metadata-shell: argument --snapshot/-s is required",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("ls", "--help"), "ls: List metadata nodes."),
+        (("find", "/image", "-h"), "find: Search for nodes"),
+        (("help",), "Look around (help look)"),
+        (("man", "grep"), "grep: Search for values."),
+    ],
+)
+@pytest.mark.parametrize("source", [(), ("-s", "/nowhere")])
+def test_help_needs_no_source(words: tuple[str, ...], shown: str, source: tuple[str, ...]) -> None:
+    done = run_command("metadata-shell", *source, *words, program=KRAFTOPS)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.text.startswith(shown)
