@@ -52,22 +52,33 @@ Without a command, lines are read and run until exit or the end of the input. Wo
 blanks; quotes and backslashes work as in other shells. help lists the commands, and man explains
 one of them.
 
-On a terminal, Tab completes commands, flags and paths, the arrow keys and Ctrl-R find earlier
-lines, Ctrl-C abandons a line, and Ctrl-D leaves. Output that is longer than the terminal goes
-through a pager.
+On a terminal, Tab completes commands, flags, paths and values, the arrow keys and Ctrl-R find
+earlier lines, Ctrl-C abandons a line, and Ctrl-D leaves. Output that is longer than the terminal
+goes through a pager.
 
 In our form, | and a command line of the system's shell, or > or >> and a file, may follow a
-command. In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and no lines are kept
-for later sessions."""
+command, ; separates commands, and a line with # at its beginning is a comment. A menu shows what
+may follow, the right arrow takes the suggestion from earlier lines, and Ctrl-T searches a path by
+some of its letters. Lines from a pipe are a script: errors name the line.
+
+In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and no lines are kept for later
+sessions. On a terminal it takes the words of ours that Kafka's shell has no answer to: ?, alias,
+clear, ll, ls -la, quit, set, source, unalias, watch, and --help or -h behind a command."""
 ENVIRONMENT = """\
 PAGER: the pager; less if it is not set, none if it is empty.
 
 LESS: the options of less; FIRX if it is not set.
 
+INPUTRC: the configuration of readline, for its editing-mode; ~/.inputrc if it is not set.
+
 NO_COLOR: if it is not empty, nothing is coloured.
 
 KRAFTOPS_DEBUG: if it is not empty, errors are shown with tracebacks."""
 FILES = """\
+$XDG_CONFIG_HOME/kraftops/metadata-shell.conf: settings and aliases, as set and alias write them on
+a terminal. Without that variable, it is below ~/.config. A line that makes no sense is named and
+left out.
+
 $XDG_STATE_HOME/kraftops/metadata-shell-history: earlier lines. Without that variable, it is below
 ~/.local/state."""
 EXIT_STATUS = {
