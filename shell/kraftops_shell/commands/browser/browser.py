@@ -154,10 +154,12 @@ class Browser:
         if not self._wanted:
             self._note = "/ and a part of a name search"
             return
+        self._note = f"searching {escaped(self._wanted)}; any key stops"
         for number, found in enumerate(search(self._tree.root, self._wanted, self.path), 1):
             if found:
                 self._tree.open(found[:-1])
                 self._go_to(found)
+                self._note = ""
                 return
             if number % _NODES_A_LOOK == 0 and is_interrupted():
                 self._note = f"stopped after {number:,} nodes; n goes on from the chosen one"

@@ -36,6 +36,7 @@ def browse(session: Session, call: Call) -> None:
         waiting: list[str] = []
 
         def is_interrupted() -> bool:
+            screen.draw(browser.lines(screen.size))
             waiting.extend(screen.wait(0))
             return bool(waiting)
 

@@ -14,6 +14,7 @@ from tests.helpers.tools.console import KRAFTOPS, run_here
 from tests.helpers.tools.corpus import SHELL
 from tests.helpers.tools.emulator import Emulator
 from tests.helpers.tools.screen_files import RecordedScreens
+from tests.helpers.wire.watched_clusters import WatchedCluster, watched
 
 NODE = SHELL / "in/n431"
 DOWN, RIGHT = "\x1b[B", "\x1b[C"
@@ -121,6 +122,24 @@ def test_followed_log_is_shown_as_it_grows(tmp_path: Path) -> None:
         screen.send("q")
 
         assert screen.wait_for_end() == 0
+
+
+def test_running_quorum_is_shown_as_it_changes() -> None:
+    """Without --follow, too."""
+    cluster = WatchedCluster(2, 5)
+    with watched(cluster) as controllers:
+        address = str(controllers.address(3001))
+        command = (KRAFTOPS, "metadata-shell", "-C", address, "browse", "/image/cluster/brokers/2")
+        with Emulator(*command) as screen:
+            screen.wait_for('"state": "active"')
+            cluster.fence(2)
+            screen.wait_for('"state": "registered-fenced"')
+            screen.send("[")
+            screen.wait_for('"state": "active"')
+            screen.send("q")
+
+            assert screen.wait_for_end() == 0
+            assert screen.is_as_before
 
 
 def test_pipe_is_told_what_to_use_instead() -> None:
