@@ -1,5 +1,7 @@
 """Compare `kafka-metadata-shell` with Kafka's own MetadataShell, and with `kafka-dump-log`.
 
+A replay and `kraftops report` are compared with a summary of the same log.
+
     python tests/bench/shell.py [--only REGEX] [--sample N] [--runs 5] [--live] [--write]
 
 Whole processes, those of one file in turn. 100,000 partitions come in 150 shapes, of which
@@ -37,7 +39,9 @@ from tests.bench.measure.shell_cases import (  # noqa: E402
     HUNDRED,
     KAFKA,
     OURS,
+    REPORT,
     SMALL,
+    SUMMARY,
     Case,
     Command,
     MatrixShape,
@@ -58,9 +62,11 @@ from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_ja
 
 MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
 RESULTS = HERE / "RESULTS-shell.md"
-GENERATORS = ("make_snapshots.py", "make_logs.py", "logs/cluster.py")
+GENERATORS = ("make_snapshots.py", "make_logs.py", "logs/cluster.py", "logs/shapes.py")
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-SHELL, DUMP_LOG = str(SCRIPTS / "kafka-metadata-shell"), str(SCRIPTS / "kafka-dump-log")
+SHELL, DUMP_LOG, KRAFTOPS = (
+    str(SCRIPTS / name) for name in ("kafka-metadata-shell", "kafka-dump-log", "kraftops")
+)
 OUR_FORM = ("--format", "json")
 HANG_SECONDS = 30
 TRIES = 5
@@ -170,8 +176,13 @@ class Bench:
             return self._run_kafka(command, path)
         if command.tool == DUMP:
             return self.run([DUMP_LOG, *command.words.split(), "--files", str(path)])
+        if command.tool == SUMMARY:
+            words = ["--cluster-metadata-decoder", "--summary", "--files", str(path)]
+            return self.run([DUMP_LOG, *words])
         form = OUR_FORM if command.is_our_form else ()
         ours = [SHELL, *form, "-s", str(path), *self._words(command, path)]
+        if command.tool == REPORT:
+            ours = [KRAFTOPS, "report", str(path), "--output", str(self.scratch / "report.html")]
         return self.run(["sh", "-c", '"$@" || [ $? = 2 ]', "", *ours] if command.may_find else ours)
 
     def _run_kafka(self, command: Command, path: Path) -> Usage:

@@ -7,7 +7,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kraftops.engine.metadata_state import TOPIC_RESOURCE, BrokerLoad, PartitionCondition
+from kraftops.engine.metadata_state import (
+    TOPIC_RESOURCE,
+    BrokerLoad,
+    PartitionCondition,
+    is_under_replicated,
+)
 from kraftops.errors import WireError
 from kraftops.image.state.broker import registered_broker
 from kraftops.placement.placement import Replicas, TopicPartition
@@ -69,18 +74,20 @@ def health_of_image(image: MetadataImage) -> Health:
         KraftopsError: a source cannot be read any more.
     """
     fold = image.fold
-    behind = [
+    # For the min ISR, replicas that are being added count too.
+    chosen = PartitionCondition.UNDER_REPLICATED | PartitionCondition.REASSIGNING
+    places = [
         (topic_id, number)
-        for topic_id, numbers in fold.partitions_with(PartitionCondition.UNDER_REPLICATED).items()
+        for topic_id, numbers in fold.partitions_with(chosen).items()
         for number in numbers
     ]
-    names = {topic_id: image.topics[topic_id].name for topic_id, _ in behind}
-    needed, is_assumed = _min_isr_in(image, set(names.values()))
-    under = sum(
-        len(state.isr) < min(needed[names[topic_id]], len(state.replicas))
-        for (topic_id, _), state in zip(behind, fold.states(behind), strict=True)
-        if state is not None
-    )
+    behind = [
+        (image.topics[topic_id].name, state)
+        for (topic_id, _), state in zip(places, fold.states(places), strict=True)
+        if state is not None and len(state.isr) < len(state.replicas)
+    ]
+    needed, is_assumed = _min_isr_in(image, {name for name, _ in behind})
+    under = sum(len(state.isr) < min(needed[name], len(state.replicas)) for name, state in behind)
     moving = {}
     for topic_id, numbers in fold.partitions_with(PartitionCondition.REASSIGNING).items():
         for number in numbers:
@@ -94,7 +101,7 @@ def health_of_image(image: MetadataImage) -> Health:
                 )
     return Health(
         partitions=fold.partition_count(),
-        under_replicated=len(behind),
+        under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
         offline=fold.count_with(PartitionCondition.LEADERLESS),
         under_min_isr=under,
         is_min_isr_assumed=is_assumed,
@@ -152,7 +159,10 @@ def _counted(
 ) -> Health:
     return Health(
         partitions=len(placement.partitions),
-        under_replicated=len(behind),
+        under_replicated=sum(
+            is_under_replicated(len(found.isr), len(found.replicas), len(found.adding))
+            for found in behind.values()
+        ),
         offline=sum(found.leader < 0 for found in placement.partitions.values()),
         under_min_isr=sum(
             len(found.isr) < min(needed.get(partition.topic, ASSUMED_MIN_ISR), len(found.replicas))

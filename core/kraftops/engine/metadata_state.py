@@ -27,11 +27,20 @@ Resource = tuple[int, str]
 """The resource of a configuration: its type and name; no name stands for the default."""
 
 
+def is_under_replicated(isr: int, replicas: int, adding: int) -> bool:
+    """Tell whether an ISR is too small for the replicas that are not being added, by sizes.
+
+    So do Kafka's `Partition.isUnderReplicated` and `kafka-topics`.
+    """
+    return isr < replicas - adding
+
+
 class PartitionCondition(IntFlag):
     """Conditions of a partition that a fold knows without reading its records again."""
 
     LEADERLESS = 1
     UNDER_REPLICATED = 2
+    """See `is_under_replicated`."""
     REASSIGNING = 4
     WITH_ELR = 8
     """It has eligible leader replicas."""

@@ -12,6 +12,7 @@ from kraftops.engine.metadata_state import (
     PartitionState,
     StateColumns,
     columns_of_states,
+    is_under_replicated,
 )
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
@@ -65,7 +66,9 @@ COLUMNS = (
     numbers("lastKnownElr", "the last known leader, or ELR", is_usual=False),
     texts("directories", "ids of log directories, one a replica", is_usual=False),
     text("recovery", "whether the leader is unclean", values=RECOVERY_STATES, is_usual=False),
-    boolean("underReplicated", "whether the ISR has fewer than the replicas"),
+    boolean(
+        "underReplicated", "whether the ISR has fewer than the replicas, less those being added"
+    ),
     boolean("underMinIsr", "whether the ISR has fewer than minIsr"),
     boolean("reassigning", "whether replicas are being added or removed"),
     text("topicId", "id of the topic", is_usual=False),
@@ -112,7 +115,10 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
             return OFFLINE
         if is_short(at):
             return UNDER_MIN_ISR
-        return UNDER_REPLICATED if isr[at] < replicas[at] else HEALTHY
+        return UNDER_REPLICATED if is_behind(at) else HEALTHY
+
+    def is_behind(at: int) -> bool:
+        return is_under_replicated(isr[at], replicas[at], adding[at])
 
     def preferred(at: int) -> int | None:
         return found.replicas.items[found.replicas.starts[at]] if replicas[at] else None
@@ -133,7 +139,7 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
             "partitionEpoch": found.partition_epoch.__getitem__,
             "minIsr": lambda at: least[of[at]],
             "recovery": lambda at: code_name(RECOVERY_STATES, found.leader_recovery_state[at]),
-            "underReplicated": lambda at: isr[at] < replicas[at],
+            "underReplicated": is_behind,
             "underMinIsr": is_short,
             "reassigning": lambda at: bool(adding[at] or removing[at]),
             "directories": lambda at: [directories[one] for one in found.directories.at(at)],

@@ -21,12 +21,25 @@ LOGS = {
     "log of 200 MB, usual mix, findings": "metadata --size 200M --batch 100:1000",
 }
 HEAPS = {"100": "256M", "100000": "1G", "1000000": "4G"}
-OURS, KAFKA, DUMP = "ours", "kafka", "dump"
+REPORTED = {
+    "log of 200 MB of changes": "changes --partitions 50000 --topics 1:50 --changes 4200000",
+    "log of 200 MB, usual mix": LOGS["log of 200 MB, usual mix, findings"],
+    "log of 200 MB, topics that come and go": "metadata --size 200M --mix churn",
+    "log of 200 MB, many brokers": "metadata --size 200M --mix brokers",
+    "log of 200 MB, configurations": "metadata --size 200M --mix configs",
+    "log of 100,000 partitions with few changes": (
+        "changes --partitions 100000 --topics 1:50 --changes 2000"
+    ),
+}
+OURS, KAFKA, DUMP, SUMMARY, REPORT = "ours", "kafka", "dump", "summary", "report"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process: *tool* is `ours`, `kafka`, or `dump` (our `kafka-dump-log`).
+    """A process: *tool* is `ours`, `kafka`, or another of ours.
+
+    That is `dump` (`kafka-dump-log`), `summary` (that of `kafka-dump-log`), or `report` (`kraftops
+    report`, to a file).
 
     *source* are words to `make_snapshots.py` or `make_logs.py`, *words* the shell's command. In
     *words*, `{other}` stands for the file of *other*, and `{topic}` for the name of a topic. A tool
@@ -126,6 +139,13 @@ def cases() -> Iterator[Case]:
         dump = Command(DUMP, log, "--cluster-metadata-decoder --jobs 1")
         bars = (Bar("wall", 1.5, dump), Bar("RSS", 200e6))
         yield Case(f"{name}, {ALL}", Command(OURS, log, "ls /image", may_find=True), bars)
+    for name, log in REPORTED.items():
+        summary = Command(SUMMARY, log, "")
+        for tool in (REPORT, OURS):
+            words = ALL.strip("`") if tool == OURS else ""
+            command = Command(tool, log, words, may_find=True)
+            bars = (Bar("CPU", 3, summary), Bar("wall", 3, summary))
+            yield Case(f"{name}, {'replay' if words else tool} beside a summary", command, bars)
 
 
 def _real_cases(name: str, source: str) -> Iterator[Case]:

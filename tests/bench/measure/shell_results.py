@@ -17,6 +17,7 @@ from tests.bench.measure.shell_cases import (
     KAFKA,
     MATRIX_BAR,
     SPREAD_BAR,
+    SUMMARY,
     Bar,
     Case,
     Command,
@@ -28,7 +29,11 @@ MEASURES: dict[str, Callable[[Usage], float]] = {
     "CPU": lambda usage: usage.cpu,
     "RSS": lambda usage: usage.rss,
 }
-_WHOSE = {KAFKA: "Kafka's", DUMP: "that of dumping it, 1 job"}
+_WHOSE = {
+    KAFKA: "Kafka's",
+    DUMP: "that of dumping it, 1 job",
+    SUMMARY: "that of its summary",
+}
 _HEADER = "| case | bar | ours | other | achieved | met |\n|---|---|---:|---:|---:|---|"
 _MATRIX_HEADER = (
     "| shape | MB | CPU, ours | CPU, Kafka | achieved | met | ms/MB | RSS, ours |\n"

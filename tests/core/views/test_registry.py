@@ -84,10 +84,11 @@ def partitions(image: MetadataImage) -> Rows:
         least = min_isr(image, topic)
         isr, replicas = len(data["isr"]), len(data["replicas"])
         is_short = isr < max(min(least, replicas), 1)
+        is_behind = isr < replicas - len(data["addingReplicas"])
         states = [
             ("offline", data["leader"] < 0),
             ("under-min-isr", is_short),
-            ("under-replicated", isr < replicas),
+            ("under-replicated", is_behind),
             ("ok", True),
         ]
         found.append(
@@ -109,7 +110,7 @@ def partitions(image: MetadataImage) -> Rows:
                 "lastKnownElr": data["lastKnownElr"],
                 "directories": data["directories"],
                 "recovery": data["leaderRecoveryState"],
-                "underReplicated": isr < replicas,
+                "underReplicated": is_behind,
                 "underMinIsr": is_short,
                 "reassigning": bool(data["addingReplicas"] or data["removingReplicas"]),
                 **last(leaf),

@@ -169,6 +169,11 @@ impl Fold {
             | flag::if_so(has_directories, flag::DIRECTORIES);
         let partition = Partition::new(address, flags, replicas, size(slot::ISR));
         let before = self.topics.put(at, number, partition);
+        if flags & flag::ADDING != 0 {
+            if let Some((_, changes)) = self.topics.changes_for(at, number) {
+                changes.rare().adding = Some(fields.ids(slot::ADDING).collect());
+            }
+        }
         if partition.is_large() {
             if let Some((_, changes)) = self.topics.changes_for(at, number) {
                 changes.rare().replicas = Some(fields.ids(slot::REPLICAS).collect());

@@ -1,6 +1,6 @@
 //! Topics and their partitions, by id, name and number.
 use super::ordered_map::FastMap;
-use super::partition::{Changes, Partition, Rare};
+use super::partition::{Changes, Partition, Rare, flag};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -295,11 +295,15 @@ impl Topics {
         }
     }
 
+    /// Tell whether an ISR is smaller than the replicas that are not being added.
     pub fn is_under_replicated(&self, partition: &Partition) -> bool {
-        if !partition.is_large() {
+        if partition.flags() & flag::ADDING == 0 && !partition.is_large() {
             return partition.in_sync < partition.replicas;
         }
-        self.in_sync(partition) < self.replicas(partition)
+        let rare = || self.changes_of(partition)?.rare.as_ref();
+        let adding = rare().and_then(|rare| rare.adding.as_ref());
+        let adding = adding.map_or(0, |list| list.len());
+        self.in_sync(partition) < self.replicas(partition).saturating_sub(adding)
     }
 
     /// The changes of a partition, which are made if there are none.

@@ -27,7 +27,9 @@ def test_counts_match_the_decoded_states(
     assert found.topics == len(image.topics)
     assert found.partitions == len(states)
     assert found.leaderless == sum(state.leader < 0 for state in states)
-    assert found.under_replicated == sum(len(state.isr) < len(state.replicas) for state in states)
+    assert found.under_replicated == sum(
+        len(state.isr) < len(state.replicas) - len(state.adding_replicas) for state in states
+    )
     assert sum(found.brokers.values()) == len(image.brokers)
 
 

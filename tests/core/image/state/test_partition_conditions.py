@@ -51,7 +51,9 @@ def looks_of(state: PartitionState) -> PartitionCondition:
     """Return what is so of a partition."""
     told = {
         PartitionCondition.LEADERLESS: state.leader < 0,
-        PartitionCondition.UNDER_REPLICATED: len(state.isr) < len(state.replicas),
+        PartitionCondition.UNDER_REPLICATED: (
+            len(state.isr) < len(state.replicas) - len(state.adding_replicas)
+        ),
         PartitionCondition.REASSIGNING: bool(state.adding_replicas or state.removing_replicas),
         PartitionCondition.WITH_ELR: bool(state.eligible_leader_replicas),
         PartitionCondition.WITH_DIRECTORIES: any(one != ZERO for one in state.directories),

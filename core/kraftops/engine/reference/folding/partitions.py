@@ -14,6 +14,7 @@ from kraftops.engine.metadata_state import (
     RECOVERY_STATES,
     PartitionCondition,
     PartitionState,
+    is_under_replicated,
 )
 from kraftops.java.numbers import to_int32
 from kraftops.records.kip_631 import UNCHANGED_RECOVERY
@@ -103,7 +104,7 @@ def conditions_of(state: PartitionState) -> PartitionCondition:
     found = PartitionCondition(0)
     if state.leader < 0:
         found |= PartitionCondition.LEADERLESS
-    if len(state.isr) < len(state.replicas):
+    if is_under_replicated(len(state.isr), len(state.replicas), len(state.adding_replicas)):
         found |= PartitionCondition.UNDER_REPLICATED
     if state.adding_replicas or state.removing_replicas:
         found |= PartitionCondition.REASSIGNING

@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraftops.engine.metadata_state import KEPT_LEADER, TOPIC_RESOURCE, EntryChange
+from kraftops.engine.metadata_state import (
+    KEPT_LEADER,
+    TOPIC_RESOURCE,
+    EntryChange,
+    is_under_replicated,
+)
 from kraftops.engine.timeline_contract import (
     BROKER_RESOURCE,
     DEFAULT_MIN_ISR,
@@ -31,6 +36,7 @@ class _Track:
 
     leader: int = -1
     replicas: int = 0
+    adding: int = 0  # of the replicas
     isr: list[int] = field(default_factory=list)
     holds: list[bool] = field(default_factory=lambda: [False] * len(LEVELS))
     ever: list[bool] = field(default_factory=lambda: [False] * len(LEVELS))
@@ -295,6 +301,7 @@ class TimelineNotes:
         track = topic.tracks.setdefault(data["partitionId"], _Track())
         track.leader = data["leader"]
         track.replicas, track.isr = len(data["replicas"]), list(data["isr"])
+        track.adding = len(data["addingReplicas"] or ())
         self._settle(topic, track, address)
 
     def _change(self, data: Any, address: int) -> None:
@@ -321,6 +328,8 @@ class TimelineNotes:
             track.isr = list(isr)
         if data.get("replicas") is not None:
             track.replicas = len(data["replicas"])
+        if data.get("addingReplicas") is not None:
+            track.adding = len(data["addingReplicas"])
         self._settle(topic, track, address)
 
     def _count_isr(self, track: _Track, isr: Sequence[int], address: int) -> None:
@@ -356,7 +365,8 @@ class TimelineNotes:
         min_isr = self._min_isr.get(topic.name, self._default_min_isr)
         needed = max(min(min_isr, track.replicas), 1)
         in_sync = len(track.isr)
-        holds = (track.leader < 0, in_sync < needed, in_sync < track.replicas)
+        is_behind = is_under_replicated(in_sync, track.replicas, track.adding)
+        holds = (track.leader < 0, in_sync < needed, is_behind)
         for level, is_there in enumerate(holds):
             if is_there == track.holds[level]:
                 continue

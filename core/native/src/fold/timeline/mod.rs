@@ -124,7 +124,8 @@ impl Progress {
     fn settle(&mut self, track: &mut Track, min_isr: u32, address: u64) {
         let needed = min_isr.min(track.replicas).max(1);
         let in_sync = track.isr.ids().len() as u32;
-        let holds = [track.leader < 0, in_sync < needed, in_sync < track.replicas];
+        let wanted = track.replicas.saturating_sub(track.adding);
+        let holds = [track.leader < 0, in_sync < needed, in_sync < wanted];
         if holds == track.holds {
             return;
         }
@@ -395,6 +396,7 @@ impl Timeline {
         let track = self.tracks.entry(&mut topic.places, number);
         track.leader = fields.int32(slot::LEADER).unwrap_or(0);
         track.replicas = fields.size(slot::REPLICAS).unwrap_or(0) as u32;
+        track.adding = fields.size(slot::ADDING).unwrap_or(0) as u32;
         track.isr = Isr::new(fields.ids(slot::ISR));
         self.progress.settle(track, min_isr, address);
     }
@@ -434,6 +436,9 @@ impl Timeline {
         }
         if let Some(count) = fields.size(slot::REPLICAS) {
             track.replicas = count as u32;
+        }
+        if let Some(count) = fields.size(slot::ADDING) {
+            track.adding = count as u32;
         }
         progress.settle(track, min_isr, address);
     }

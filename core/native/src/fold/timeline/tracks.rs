@@ -44,6 +44,8 @@ impl Isr {
 pub struct Track {
     pub leader: i32,
     pub replicas: u32,
+    /// How many of the replicas are being added.
+    pub adding: u32,
     pub isr: Isr,
     pub holds: [bool; LEVEL_COUNT],
     pub since: [i64; LEVEL_COUNT],
@@ -65,6 +67,7 @@ impl Default for Track {
         Track {
             leader: -1,
             replicas: 0,
+            adding: 0,
             isr: Isr::Few(0, [0; FEW]),
             holds: [false; LEVEL_COUNT],
             since: [LONG_AGO; LEVEL_COUNT],
