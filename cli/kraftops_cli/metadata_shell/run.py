@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 
 from kraftops.errors import KraftopsError
 from kraftops.parallel.background import BackgroundCall
@@ -66,6 +67,7 @@ class _Browsed:
         )
         self._show()
         self._session.refresh = self._refresh
+        self._session.call = partial(run_line, self._session)
 
     def run_command(self) -> int:
         """Run the words of the request; for programs, a failure is an object behind the output."""
@@ -125,16 +127,18 @@ class _Browsed:
             self._opened.quorum,
             at_offset=request.at_offset,
             at_time=request.at_time,
+            is_limited=(request.at_offset, request.at_time) != (None, None),
             show_secrets=request.show_secrets,
             version=VERSION,
         )
         if request.follow:
             self._session.prompt_prefix = f"{image.offset} "
+            self._session.go_home = self._show
 
     def _refresh(self) -> bool:
         """Update the image; tell whether it has changed."""
         has_changed = self._opened.current.update()
-        if has_changed:
+        if has_changed and self._session.standing is None:
             self._show()
         return has_changed
 

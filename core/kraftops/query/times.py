@@ -9,6 +9,11 @@ from kraftops.errors import UsageError
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
+def is_duration(text: str) -> bool:
+    """Tell whether a text is a duration, as 2h or 1d12h."""
+    return re.fullmatch(r"(\d+(ms|[smhdw]))+", text) is not None
+
+
 def parse_time(text: str, now: int) -> int:
     """Return a time in ms since the epoch.
 
@@ -18,7 +23,7 @@ def parse_time(text: str, now: int) -> int:
     Raises:
         UsageError: it is none of these.
     """
-    if re.fullmatch(r"(\d+(ms|[smhdw]))+", text):
+    if is_duration(text):
         parts = re.findall(r"(\d+)(ms|[smhdw])", text)
         return now - sum(int(number) * _UNITS[unit] for number, unit in parts)
     if re.fullmatch(r"\d{11,18}", text):

@@ -10,6 +10,7 @@ from kraftops_shell.grammar.command import Command, Values
 from kraftops_shell.grammar.nearest import meant
 
 _NUMBER = re.compile(r"-[0-9]+")
+_DURATION = re.compile(r"-([0-9]+(ms|[smhdw]))+")
 
 
 HELP_FLAGS = ("--help", "-h")
@@ -164,13 +165,16 @@ class _Reader:
             if word == "--":
                 self.positional += left
                 return
-            if not word.startswith("-") or word == "-" or _NUMBER.fullmatch(word):
+            if not word.startswith("-") or word == "-" or self._is_value(word):
                 self.positional.append(word)
                 if self._has_line:
                     self.positional += left
                     return
             else:
                 self._read_flag(word, left)
+
+    def _is_value(self, word: str) -> bool:
+        return bool(_NUMBER.fullmatch(word) or (not self._kafka and _DURATION.fullmatch(word)))
 
     def _read_flag(self, word: str, left: list[str]) -> None:
         """Read a flag, and its values from the words that are left."""

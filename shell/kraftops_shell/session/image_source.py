@@ -28,6 +28,9 @@ class LiveQuorum(Protocol):
             KraftopsError: as `kraftops.image.load.loading.load`.
         """
 
+    def complete(self, image: MetadataImage) -> None:
+        """Add what the log does not tell of its leader to an image of it."""
+
 
 def _now() -> int:
     return int(time.time() * 1000)
@@ -43,6 +46,8 @@ class ImageSource:
     quorum: LiveQuorum | None = None
     at_offset: int | None = None
     at_time: int | None = None
+    is_limited: bool = False
+    """Whether no more of a running quorum's log was read than for these."""
     show_secrets: bool = False
     version: str = ""
     now: Callable[[], int] = field(default=_now)
@@ -77,14 +82,22 @@ class ImageSource:
             KraftopsError: as `kraftops.image.load.loading.load`.
         """
         if self.quorum and not sources:
-            if (self.at_offset, self.at_time) != (None, None):
-                raise UsageError(
-                    "of the running quorum no more was read than for --at-offset or --at-time",
-                    hint="without these, diff @OFFSET @OFFSET shows any two states",
-                )
+            self.refuse_if_limited()
             return self.quorum.state(at_offset=at_offset, at_time=at_time)
         names = sources or self.log
         return load(names, at_offset=at_offset, at_time=at_time, dialect=self.image.dialect)
+
+    def refuse_if_limited(self) -> None:
+        """Refuse other states of a running quorum's log that was not read whole.
+
+        Raises:
+            UsageError: no more was read.
+        """
+        if self.quorum and self.is_limited:
+            raise UsageError(
+                "of the running quorum no more was read than for --at-offset or --at-time",
+                hint="without these, diff @OFFSET @OFFSET shows any two states",
+            )
 
     def tree(self, image: MetadataImage) -> Directory:
         """Return the tree of an image in our form."""

@@ -19,6 +19,7 @@ from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
 
 if TYPE_CHECKING:
+    from kraftops.image.travel.travel import Travel
     from kraftops_shell.session.settings_file import SettingsFile
 
 OK, FAILED = 0, 1
@@ -52,6 +53,12 @@ class Session:
     """The image and its source, for commands that read it again."""
     refresh: Callable[[], object] = field(default=lambda: None)
     """Updates an image that follows a log; called before each command."""
+    standing: int | None = None
+    """The offset to which the session has moved; None where it shows what it was begun with."""
+    travel: Travel | None = None
+    """The states of the log, once the session has moved (see `session.moving`)."""
+    go_home: Callable[[], object] | None = None
+    """Returns to the image that follows a log, or a running quorum's; None without one."""
     prompt_prefix: str = ""
     """Text about the image, before the working directory in the prompt."""
     working: tuple[str, ...] = ()

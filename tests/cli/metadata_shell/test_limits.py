@@ -42,7 +42,7 @@ ARGUMENTS = {
     "tree": ["/image"],
 }
 """The words after the commands that need some here."""
-ELSEWHERE = ("browse", "history-of", "log")
+ELSEWHERE = ("at", "blame", "browse", "history-of", "log", "next", "prev")
 """A command for terminals, and those that need a log and have tests of their own."""
 TABLES = (Task.CLUSTER, Task.RISK)
 """The tasks of commands that show tables of a state, as `topics` does."""

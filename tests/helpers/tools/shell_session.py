@@ -1,6 +1,7 @@
 """Sessions of our shell on real logs, one command at a time."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kraftops.image.load.loading import load
@@ -46,6 +47,7 @@ class Shell:
         root = tree_of(image, form=Form.KAFKA if kafka else Form.OURS, version="1")
         self.session = Session(root, self._out.append, self._err.append, is_kafka=kafka)
         self.session.image_source = origin
+        self.session.call = partial(run_line, self.session)
 
     def __call__(self, *words: str) -> Answer:
         self._out.clear()

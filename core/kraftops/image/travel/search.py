@@ -15,6 +15,7 @@ from kraftops.image.replay.events import (
 )
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.store import LoggedRecord
 from kraftops.image.travel.course import Course
 from kraftops.image.travel.lane import Lane
 
@@ -44,12 +45,13 @@ _ALL = [EntryKey(table) for table in TABLES]
 class LogChange(NamedTuple):
     """A change of the state: the *offset* of the record that made it, and the entries it changed.
 
-    The records of a metadata transaction change the state together, at its end. There are no
-    entries for the end of a snapshot, where a log begins.
+    The records of a metadata transaction change the state together, at its end. *records* has the
+    record behind each entry. There are no entries for the end of a snapshot, where a log begins.
     """
 
     offset: int
     entries: tuple[EntryChange, ...] = ()
+    records: tuple[LoggedRecord, ...] = ()
 
 
 class Wanted(NamedTuple):
@@ -73,6 +75,7 @@ class _Listener:
         self._wanted = wanted
         self._after = after
         self._waiting: list[EntryChange] = []
+        self._addresses: list[int] = []
         self._is_open = is_open
         self._watch()
 
@@ -82,6 +85,7 @@ class _Listener:
             case EntriesChanged(address, changes):
                 if self._wanted.is_wanted(self._image, address):
                     self._waiting += changes
+                    self._addresses += [address] * len(changes)
                 if not self._is_open:
                     self._add(address)
                 self._watch()
@@ -95,10 +99,12 @@ class _Listener:
 
     def _add(self, address: int) -> None:
         changes, self._waiting = tuple(self._waiting), []
+        addresses, self._addresses = self._addresses, []
         if changes:
-            offset = self._image.store.offset(address)
+            store = self._image.store
+            offset = store.offset(address)
             if offset > self._after:
-                self.found.append(LogChange(offset, changes))
+                self.found.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
 
     def _watch(self) -> None:
         self._image.fold.watch(self._wanted.entries(self._image))

@@ -73,7 +73,7 @@ class Travel:
             most_bytes: of the states that are kept, besides the one that was used last.
         """
         given = [source] if isinstance(source, (str, os.PathLike)) else source
-        self._names = [os.fspath(one) for one in given]
+        self.names = tuple(os.fspath(one) for one in given)
         self._dialect = dialect
         self._finish = finish
         self._most_bytes = most_bytes
@@ -131,7 +131,7 @@ class Travel:
     def _image(self, limits: Limits) -> MetadataImage:
         first: tuple[Course, bool, _Route] | None = None
         found: tuple[Course, bool, _Route] | None
-        files = files_of(self._names)
+        files = files_of(self.names)
         for plan, findings in read_plans(files, limits):
             route = self._route(files, plan, findings)
             found = (*route.lane.at(limits), route)
@@ -141,16 +141,16 @@ class Travel:
         else:
             found = first  # no snapshot is whole: what the newest has
         if found is None:
-            raise no_log(self._names)
+            raise no_log(self.names)
         course, is_over, route = found
-        check(course.loader, self._names, is_over=is_over)
+        check(course.loader, self.names, is_over=is_over)
         if route.prior_state is not None:
             course.image.offer_prior_state(route.prior_state)
         return course.image
 
     def _route_to(self, limits: Limits) -> _Route:
         """Return the route to the state within limits."""
-        files = files_of(self._names)
+        files = files_of(self.names)
         first = None
         for plan, findings in read_plans(files, limits):
             route = self._route(files, plan, findings)
@@ -158,7 +158,7 @@ class Travel:
             if not route.lane.reach(limits).is_broken:
                 return route
         if first is None:
-            raise no_log(self._names)
+            raise no_log(self.names)
         return first
 
     def _route(self, files: LogFiles, plan: list[SourceFile], findings: list[Finding]) -> _Route:
@@ -214,7 +214,7 @@ class Travel:
         self._known = _Known(wanted, lane, offset, course.last_offset, found)
         if len(found) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
-            ends = [one.snapshot_id[0] - 1 for one in files_of(self._names).snapshots]
+            ends = [one.snapshot_id[0] - 1 for one in files_of(self.names).snapshots]
             found += [LogChange(end) for end in sorted(ends) if end > course.last_offset]
         return found[:number]
 

@@ -105,8 +105,12 @@ class LiveImage:
             UsageError: the snapshot is later than the moment.
         """
         image = load(self.names, at_offset=at_offset, at_time=at_time)
-        self._current.add_leader(image)
+        self.complete(image)
         return image
+
+    def complete(self, image: MetadataImage) -> None:
+        """Add the leader to an image of the spools that has no record of it."""
+        self._current.add_leader(image)
 
     def update(self) -> bool:
         """Apply the records that have arrived, without waiting; tell whether the image changed.

@@ -2,9 +2,86 @@
 
 from __future__ import annotations
 
-from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Task, Values
+from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag, Task, Values
+
+_CHANGE_FLAGS = (
+    Flag("--path", "PATH", "Only changes of a node and what is below it.", values=Values.NODES),
+    Flag("--type", "TYPE", "Only changes by records of a type.", values=Values.RECORD_TYPES),
+    TEXT_OR_JSON,
+)
+_STEPS = Argument("number", "?", "How many changes to go.", Values.TEXT)
 
 ROWS: tuple[Command, ...] = (
+    Command(
+        "at",
+        "Move to a moment, or show where you stand.",
+        "time.moves:at",
+        (
+            Argument("moment", "?", "An offset, a time, -1h for an hour ago, or now.", Values.TEXT),
+            Argument("command", "*", "A command to run there, without moving.", Values.LINE),
+        ),
+        flags=(TEXT_OR_JSON,),
+        details="""\
+@OFFSET is the state after a record, a time (ISO 8601, UTC) the state before the first later record.
+The records of a metadata transaction count together, at its end, as in Kafka. Without a moment, the
+place in the log is shown: offset, time, epoch, and a line of the log's events (elections, changes
+of ISRs, brokers, topics, configurations) with a mark. The working directory stays if it exists.
+With --follow, now returns to the newest state.""",
+        examples=(
+            ("at @300", "the state after the record at offset 300"),
+            ("at -1h", "the state an hour ago"),
+            ("at @300 ls /image/topics/byName", "a command there, and back"),
+            ("at now", "the newest state"),
+        ),
+        task=Task.TIME,
+    ),
+    Command(
+        "next",
+        "Move to the next change.",
+        "time.moves:next_change",
+        (_STEPS,),
+        flags=_CHANGE_FLAGS,
+        details="""\
+A change is a record that changes the state, or a metadata transaction at its end. What it changed
+there is printed as by history-of.""",
+        examples=(
+            ("next", "the next change, and what it is"),
+            ("next 10", "ten changes on"),
+            ("next --path /image/cluster/brokers/2", "the next change of a broker"),
+            ("next --type PARTITION_CHANGE", "the next record of a type"),
+        ),
+        task=Task.TIME,
+    ),
+    Command(
+        "prev",
+        "Move to the change before.",
+        "time.moves:previous_change",
+        (_STEPS,),
+        flags=_CHANGE_FLAGS,
+        details="A change is a record that changes the state, as for next.",
+        examples=(
+            ("prev", "the change before this one"),
+            ("prev --path /image/configs/TOPIC:orders", "the last change of a configuration"),
+        ),
+        task=Task.TIME,
+    ),
+    Command(
+        "blame",
+        "Show the last change of each field.",
+        "time.blame:blame",
+        (Argument("paths", "+", "The leaves."),),
+        flags=(TEXT_OR_JSON,),
+        details="""\
+A line for each field: offset, time and epoch of its last change, type of the record, name and
+value. The log knows no person. <= stands before an offset where only a snapshot has the value.""",
+        examples=(
+            (
+                "blame /image/topics/byName/orders/0",
+                "who last set leader, ISR and epochs, and when",
+            ),
+        ),
+        task=Task.TIME,
+    ),
     Command(
         "diff",
         "Show the differences between two states, or two nodes.",

@@ -1,0 +1,1 @@
+"""Commands that move a session through time, and tell of changes."""

@@ -1,0 +1,78 @@
+"""The command blame."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.image.history import Step, history
+from kraftops.image.state.changes import Change
+from kraftops.tree.history_subjects import history_subject
+from kraftops.tree.node import Directory, json_text
+from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.output.change_format import change_data, change_text, json_line
+from kraftops_shell.session.session import Session
+
+
+class _Blamed(NamedTuple):
+    """A field of a leaf; its name is empty where the value has no fields."""
+
+    name: str
+    value: object
+    change: Change
+    type: str
+
+
+def blame(session: Session, call: Call) -> None:
+    """Print each field of leaves with its last change."""
+    source = session.source
+    for target, match in session.targets(call, call.words):
+        if isinstance(match.node, Directory):
+            session.print_error(f"blame: {target}: Is a directory")
+            continue
+        subject = history_subject(match.names, show_secrets=source.show_secrets)
+        steps = history(
+            source.log,
+            subject,
+            at_offset=source.at_offset,
+            at_time=source.at_time,
+            dialect=source.image.dialect,
+        )
+        fields = _fields(steps)
+        if not fields:
+            raise UsageError(f"blame: {match.path}: nothing of it is in the log")
+        if call.is_json:
+            session.out("".join(json_line({"path": match.path, **_data(one)}) for one in fields))
+            continue
+        if len(call.words) > 1 or match.path != target:
+            session.line(f"{match.path}:")
+        width = max(len(one.name) for one in fields)
+        marks = max(len(change_text(one.change)) for one in fields)
+        for one in fields:
+            change = f"{change_text(one.change):<{marks}}  epoch {one.change.epoch}"
+            session.line(f"{change}  {one.type}  {one.name:<{width}}  {json_text(one.value)}")
+
+
+def _fields(steps: list[Step]) -> list[_Blamed]:
+    """Return the fields of the last value, each with the step that gave it this value."""
+    found: dict[str, _Blamed] = {}
+    for step in steps:
+        if step.new is None:
+            found.clear()
+            continue
+        value = step.new if isinstance(step.new, dict) else {"": step.new}
+        old = step.old if isinstance(step.old, dict) else {"": step.old}
+        found = {name: one for name, one in found.items() if name in value}
+        for name, present in value.items():
+            if name not in found or old.get(name) != present:
+                found[name] = _Blamed(name, present, step.change, step.type)
+    return list(found.values())
+
+
+def _data(field: _Blamed) -> dict[str, object]:
+    return {
+        "field": field.name or None,
+        "value": field.value,
+        **change_data(field.change),
+        "type": field.type,
+    }

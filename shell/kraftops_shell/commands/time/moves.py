@@ -1,0 +1,167 @@
+"""The commands at, next and prev."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from kraftops.display.charts import sparkline
+from kraftops.display.times import iso_time, time_fields
+from kraftops.engine.metadata_state import EntryKey
+from kraftops.image.history import record_type
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.events import LogEvents, log_events
+from kraftops.image.travel.search import ANY, TABLES, LogChange, Wanted
+from kraftops.query.filters import normal_type, parse_types
+from kraftops.records.decoders import record_types
+from kraftops.tree.history_subjects import history_subject
+from kraftops_shell.commands.time.printing import print_changes
+from kraftops_shell.grammar.arguments import BadLineError, Call
+from kraftops_shell.grammar.moments import Moment, read_moment
+from kraftops_shell.grammar.paths import absolute
+from kraftops_shell.output.change_format import json_line
+from kraftops_shell.session.moving import move, moved, travel_of
+from kraftops_shell.session.session import FAILED, OK, Session
+
+_BUCKETS = 60
+_MOST_DIGITS = 9
+_LABEL = 8  # letters before a value
+_TABLES_OF = {
+    "topic": ("topics", "topic-names"),
+    "removetopic": ("topics", "topic-names"),
+    "config": ("configs",),
+    "partition": ("partitions",),
+    "partitionchange": ("partitions",),
+    "clientquota": ("quotas",),
+    "featurelevel": ("features",),
+    "producerids": ("producer-ids",),
+    "registercontroller": ("controllers",),
+    "registerbroker": ("brokers",),
+    "unregisterbroker": ("brokers",),
+    "fencebroker": ("brokers",),
+    "unfencebroker": ("brokers",),
+    "brokerregistrationchange": ("brokers",),
+}
+"""The tables that records of a type change, for types that change few."""
+
+
+def at(session: Session, call: Call) -> int:
+    """Move to a moment, run a command at a moment, or tell where the session stands."""
+    if not call.words:
+        _print_place(session, call)
+        return OK
+    moment = read_moment(call.words[0], session.source.now())
+    if len(call.words) == 1:
+        for line in move(session, moment):
+            session.line(line)
+        return OK
+    with moved(session, moment):
+        return session.call(call.words[1:])
+
+
+def next_change(session: Session, call: Call) -> int:
+    """Move to a later change."""
+    travel, number = travel_of(session), _number(call)
+    found = travel.after(session.source.image.offset, _wanted_by(session, call), number)
+    return _arrive(session, call, found, number)
+
+
+def previous_change(session: Session, call: Call) -> int:
+    """Move to an earlier change."""
+    travel, number = travel_of(session), _number(call)
+    found = travel.before(session.source.image.offset, _wanted_by(session, call), number)
+    return _arrive(session, call, found[::-1], number)
+
+
+def _arrive(session: Session, call: Call, found: list[LogChange], number: int) -> int:
+    """Move to the last of the changes that were found, of so many that were asked for."""
+    if not found:
+        session.print_error(f"{call.command.name}: the log has no such change")
+        return FAILED
+    change = found[-1]
+    for line in move(session, Moment(change.offset, None)):
+        if not call.is_json:
+            session.line(line)
+    print_changes(session, change, session.source.image, json=call.is_json)
+    if len(found) < number and not call.is_json:
+        session.line(f"no more than {len(found)} of {number}: the log has no others")
+    return OK
+
+
+def _number(call: Call) -> int:
+    text = call.words[0] if call.words else "1"
+    if not (text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS and int(text)):
+        raise BadLineError(f"{text!r} is no number of changes", call.command.usage)
+    return int(text)
+
+
+def _wanted_by(session: Session, call: Call) -> Wanted:
+    path, type_ = call.flags.get("--path"), call.flags.get("--type")
+    names = absolute(str(path), session.working, with_escapes=True) if path else ()
+    return _wanted(tuple(names), str(type_) if type_ else "", session.source.image.dialect)
+
+
+@cache
+def _wanted(names: tuple[str, ...], type_: str, dialect: str) -> Wanted:
+    """Return the changes of a node, by records of a type, or all; the same for the same words.
+
+    Raises:
+        UsageError: the node has no history, or there is no such type.
+    """
+    if not names and not type_:
+        return ANY
+    types = parse_types([type_], record_types("metadata", dialect)) if type_ else frozenset()
+    tables = {table for one in types for table in _TABLES_OF.get(one, TABLES)} or set(TABLES)
+    subject = history_subject(names) if names else None
+    keys = [EntryKey(table) for table in TABLES if table in tables]
+
+    def entries(image: MetadataImage) -> Sequence[EntryKey]:
+        return keys if subject is None else subject.entries(image)
+
+    def is_wanted(image: MetadataImage, address: int) -> bool:
+        return not types or normal_type(record_type(image.record(address), dialect)) in types
+
+    return Wanted(entries, is_wanted)
+
+
+def _print_place(session: Session, call: Call) -> None:
+    """Print where the session stands between the beginning and the end of the log."""
+    image = session.source.image
+    events = log_events(session.source.log, buckets=_BUCKETS, dialect=image.dialect)
+    provenance = image.provenance
+    if call.is_json:
+        session.out(json_line(_place_data(image, events)))
+        return
+    time = iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None
+    session.line(f"offset  {image.offset}")
+    session.line(f"time    {time or 'no time'}")
+    session.line(f"epoch   {provenance.epoch}")
+    if events is None:
+        return
+    session.line(f"log     {events.first_offset} to {events.last_offset}")
+    if events.start is None or events.step is None:
+        return
+    width = min(len(events.counts), max(session.text_width - _LABEL, 1))
+    step, counts = events.step, events.counts
+    while len(counts) > width:
+        counts = [sum(counts[at : at + 2]) for at in range(0, len(counts), 2)]
+        step *= 2
+    mark = min(max((provenance.timestamp - events.start) // step, 0), len(counts) - 1)
+    end = events.start + events.step * len(events.counts)
+    session.line(f"        {iso_time(events.start)} to {iso_time(end)}")
+    session.line(f"events  {sparkline(counts, width)}")
+    session.line(f"        {' ' * mark}^")
+
+
+def _place_data(image: MetadataImage, events: LogEvents | None) -> dict[str, object]:
+    provenance = image.provenance
+    found: dict[str, object] = {
+        "offset": image.offset,
+        **time_fields("timestamp", provenance.timestamp if provenance.timestamp >= 0 else None),
+        "leaderEpoch": provenance.epoch,
+    }
+    if events is not None:
+        found |= {"firstOffset": events.first_offset, "lastOffset": events.last_offset}
+        found |= time_fields("eventsStart", events.start)
+        found |= {"eventsStepMs": events.step, "events": events.counts}
+    return found

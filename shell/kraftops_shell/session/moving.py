@@ -1,0 +1,99 @@
+"""Movement of a session through the states of its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from kraftops.display.times import iso_time
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.travel import Travel
+from kraftops.tree.node import Directory, descend
+from kraftops_shell.grammar.moments import Moment
+from kraftops_shell.grammar.paths import escaped
+from kraftops_shell.session.session import Session
+
+
+def travel_of(session: Session) -> Travel:
+    """Return the states of the session's log; they are kept as long as it is the same log.
+
+    Raises:
+        UsageError: it cannot be read again.
+    """
+    source = session.source
+    source.refuse_if_limited()
+    names = source.log
+    travel = session.travel
+    if travel is None or travel.names != names:
+        finish = source.quorum.complete if source.quorum else None
+        travel = session.travel = Travel(names, dialect=source.image.dialect, finish=finish)
+    return travel
+
+
+def move(session: Session, moment: Moment) -> list[str]:
+    """Show the state at a moment; return lines about where that is.
+
+    The working directory stays, or becomes the nearest one above it that exists there.
+
+    Raises:
+        KraftopsError: there is no such state.
+    """
+    if moment == Moment(None, None) and session.go_home is not None:
+        session.standing = None
+        session.go_home()
+    else:
+        show(session, travel_of(session).at(offset=moment.offset, time=moment.time))
+        if moment == Moment(None, None):
+            session.standing, session.prompt_prefix = None, ""
+    return [place_line(session.source.image), *_stay(session)]
+
+
+def show(session: Session, image: MetadataImage) -> None:
+    """Show a state of the session's log."""
+    source = session.source
+    session.root = source.tree(image)
+    session.image_source = replace(source, image=image, at_offset=image.offset, at_time=None)
+    session.standing = image.offset
+    session.prompt_prefix = f"@{image.offset} "
+
+
+@contextmanager
+def moved(session: Session, moment: Moment) -> Iterator[None]:
+    """Show the state at a moment for a while; errors as `move`."""
+    before = (
+        session.root,
+        session.image_source,
+        session.standing,
+        session.prompt_prefix,
+        session.working,
+    )
+    show(session, travel_of(session).at(offset=moment.offset, time=moment.time))
+    try:
+        yield
+    finally:
+        (
+            session.root,
+            session.image_source,
+            session.standing,
+            session.prompt_prefix,
+            session.working,
+        ) = before
+
+
+def place_line(image: MetadataImage) -> str:
+    """Return offset, time and epoch of a state, in a line."""
+    provenance = image.provenance
+    time = iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None
+    return f"@{image.offset}  {time or 'no time'}  epoch {provenance.epoch}"
+
+
+def _stay(session: Session) -> list[str]:
+    """Go up from a working directory that does not exist here; return a line that says so."""
+    wanted = session.working
+    while not isinstance(descend(session.root, session.working), Directory):
+        session.working = session.working[:-1]
+    if session.working == wanted:
+        return []
+    missing, here = ("/" + "/".join(map(escaped, names)) for names in (wanted, session.working))
+    return [f"{missing} does not exist here: now in {here}"]

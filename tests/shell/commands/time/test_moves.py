@@ -1,0 +1,182 @@
+"""The commands at, next and prev."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.image.load.loading import load
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import leaves_by_raw_path
+from kraftops.tree.view import Form
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
+from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
+
+ORDERS = "/image/topics/byName/orders"
+BROKER = "/image/cluster/brokers/2"
+
+
+def _leaves(shell: Shell) -> dict[str, object]:
+    return {path: leaf.data for path, leaf in leaves_by_raw_path(shell.session.root)}
+
+
+@pytest.mark.parametrize("source", [LOG, NODE], ids=["log", "with-snapshots"])
+def test_moves_show_what_fresh_loads_show(source: Path) -> None:
+    shell, random = Shell(source), Random(7)
+
+    for _ in range(25):
+        offset = random.randrange(30, 583)
+        shell("at", f"@{offset}")
+        image = load(source, at_offset=offset)
+        wanted = tree_of(image, form=Form.OURS, version="1")
+        assert _leaves(shell) == {path: leaf.data for path, leaf in leaves_by_raw_path(wanted)}
+
+
+def test_a_move_is_told_by_a_line_and_the_prompt() -> None:
+    shell = Shell()
+
+    assert shell("at", "@300").out == "@300  2026-11-21T10:48:28.044Z  epoch 1\n"
+    assert shell.session.prompt_prefix == "@300 "
+    assert shell("at", "now").out == "@583  2026-11-21T10:50:12.198Z  epoch 1\n"
+    assert shell.session.prompt_prefix == ""
+
+
+def test_a_moment_is_an_offset_a_time_or_a_duration() -> None:
+    shell = Shell()
+
+    assert shell("at", "300").lines == shell("at", "@2026-11-21T10:48:28.500Z").lines
+    assert shell("at", "-1h").out.startswith("@583 ")  # the log has ended before
+    with pytest.raises(UsageError, match="nothing in it is as old"):
+        shell("at", "-1000d")
+    with pytest.raises(UsageError, match="'xyz' is no time"):
+        shell("at", "xyz")
+
+
+def test_the_working_directory_stays_or_goes_up() -> None:
+    shell = Shell()
+    shell("cd", ORDERS)
+
+    assert len(shell("at", "@300").lines) == 1
+    assert shell("pwd").out == f"{ORDERS}\n"
+    assert shell("at", "@20").lines[1:] == [
+        f"{ORDERS} does not exist here: now in /image/topics/byName"
+    ]
+    assert shell("pwd").out == "/image/topics/byName\n"
+
+
+def test_a_command_at_a_moment_does_not_move() -> None:
+    shell = Shell()
+    shell("cd", ORDERS)
+
+    found = shell("at", "@300", "ls", "-l", ORDERS)
+
+    assert found.lines == Shell(at_offset=300)("ls", "-l", ORDERS).lines
+    assert shell("pwd").out == f"{ORDERS}\n"
+    assert shell("ls", "-l", ORDERS).lines == Shell()("ls", "-l", ORDERS).lines
+    assert shell.session.prompt_prefix == ""
+
+
+def test_the_place_has_the_events_of_the_log_with_a_mark() -> None:
+    shell = Shell()
+    shell("at", "@300")
+
+    lines = shell("at").lines
+
+    assert lines[:4] == [
+        "offset  300",
+        "time    2026-11-21T10:48:28.044Z",
+        "epoch   1",
+        "log     0 to 583",
+    ]
+    assert lines[5].startswith("events  ")
+    assert lines[6].index("^") == len("events  ") + 11  # of buckets of 5 seconds
+    told = json.loads(shell("at", "--format", "json").out)
+    assert (told["offset"], told["firstOffset"], told["lastOffset"]) == (300, 0, 583)
+    assert sum(told["events"]) > 100
+
+
+def test_next_and_prev_print_what_changed() -> None:
+    shell = Shell()
+    shell("at", "@349")
+
+    after = shell("next")
+    again = shell("next"), shell("prev")
+
+    assert after.lines == [
+        "@350  2026-11-21T10:48:49.846Z  epoch 1",
+        (
+            f"350  2026-11-21T10:48:49.846Z  PARTITION_CHANGE_RECORD  {ORDERS}/0  isr [4,1] → [1];"
+            " eligibleLeaderReplicas [] → [4]; leader 4 → 1; leaderEpoch 0 → 1; partitionEpoch 2 → 3"
+        ),
+    ]
+    assert again[1] == after
+
+
+def test_steps_may_be_several_and_end_with_the_log() -> None:
+    shell = Shell()
+    shell("at", "@344")
+
+    assert shell("next", "3").lines[0].startswith("@347 ")
+    assert shell("prev", "2").lines[0].startswith("@345 ")
+    assert shell("next", "1000").lines[-1].startswith("no more than ")
+    end = shell("next")
+    assert (end.code, end.out, end.err) == (1, "", ["next: the log has no such change"])
+    assert shell("next", "many").code == 1
+
+
+def test_changes_of_a_path_or_type_are_found() -> None:
+    shell = Shell()
+    shell("at", "@300")
+
+    assert shell("next", "--path", BROKER).lines[0].startswith("@565 ")
+    assert shell("prev", "--path", BROKER).lines[0].startswith("@26 ")
+    found = shell("next", "--type", "partitionChange")
+    assert "PARTITION_CHANGE_RECORD" in found.lines[1]
+    assert "CONFIG_RECORD" in shell("next", "--type", "CONFIG_RECORD").lines[1]
+    with pytest.raises(UsageError) as caught:
+        shell("next", "--type", "PARTITION_CHANG")
+    assert caught.value.hint == "near it are: PARTITION_CHANGE_RECORD, PARTITION_RECORD"
+    with pytest.raises(UsageError, match="no history of its own"):
+        shell("next", "--path", "/local")
+
+
+def test_changes_can_be_json() -> None:
+    shell = Shell()
+    shell("at", "@349")
+
+    (told,) = map(json.loads, shell("next", "--format", "json").lines)
+
+    assert (told["offset"], told["path"], told["change"]) == (350, f"{ORDERS}/0", "changed")
+
+
+def test_the_beginning_of_a_snapshot_is_the_earliest_place() -> None:
+    shell = Shell(SNAPSHOT)
+
+    assert shell("prev").code == 1
+
+
+def test_a_transaction_is_one_change_at_its_end(tmp_path: Path) -> None:
+    topic = new_record("TopicRecord", topicId=uuid(1), name="t")
+    config = new_record("ConfigRecord", resourceType=2, resourceName="t", name="k", value="v")
+    batches = (
+        [new_record("NoOpRecord")],
+        [new_record("BeginTransactionRecord")],
+        [topic, config],
+        [new_record("EndTransactionRecord")],
+        [new_record("NoOpRecord")],
+    )
+    made, offset = [], 0
+    for records in batches:
+        made.append(bytes(LogBatch(offset, records)))
+        offset += len(records)
+    write_log(tmp_path, {0: made})
+    shell = Shell(tmp_path)
+
+    before = shell("prev")
+
+    assert before.lines[0].startswith("@4 ")
+    assert [line.split()[0] for line in before.lines[1:]] == ["2", "2", "3"]
+    assert shell("prev").code == 1
