@@ -28,6 +28,7 @@ LIBRARY = "kraftops_engine"
 EXTENSIONS = {".so": "_native.abi3.so", ".dylib": "_native.abi3.so", ".dll": "_native.pyd"}
 """Names of extension modules in Python, by Rust's prefix and suffix of a library."""
 WHY_NOT = "no_native.txt"
+COMMIT = "commit.txt"
 FETCH_SECONDS = 120
 BUILD_SECONDS = 1200
 PATIENCE = {"CARGO_HTTP_TIMEOUT": "20", "CARGO_NET_RETRY": "1"}
@@ -60,6 +61,10 @@ class Hook(BuildHookInterface[BuilderConfig]):
             _put(file, name, Path(self.root, ENGINE))
         else:
             build_data["force_include"][str(file)] = f"kraftops/engine/{name}"
+            if commit := _commit(self.root):
+                note = Path(self._scratch.name, COMMIT)
+                note.write_text(f"{commit}\n", encoding="utf-8")
+                build_data["force_include"][str(note)] = f"kraftops/{COMMIT}"
             if not why:
                 build_data["pure_python"] = False
                 build_data["tag"] = f"cp311-abi3-{_platform()}"
@@ -162,6 +167,17 @@ def _put(file: Path, name: str, directory: Path) -> None:
     new.replace(directory / name)
     for other in {*EXTENSIONS.values(), WHY_NOT} - {name}:
         (directory / other).unlink(missing_ok=True)
+
+
+def _commit(root: str) -> str | None:
+    """Return the commit of the tree that is built; None without git, or its repository."""
+    if not Path(root, ".git").exists():
+        return None
+    command = ["git", "-C", root, "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def _platform() -> str:

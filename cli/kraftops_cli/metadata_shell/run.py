@@ -8,6 +8,7 @@ from functools import partial
 
 from kraftops.errors import KraftopsError
 from kraftops.parallel.background import BackgroundCall
+from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 from kraftops.tree.view import Form
@@ -115,15 +116,17 @@ class _Browsed:
     def _show(self) -> None:
         """Give the session the tree of the present image."""
         request, image = self._request, self._opened.current.image
+        sources = () if request.quorum else (request.source,)
         self._session.root = tree_of(
             image,
             form=Form.KAFKA if request.is_kafka else Form.OURS,
             show_secrets=request.show_secrets,
             version=request.version,
+            directory_paths=partial(directory_paths_near, sources),
         )
         self._session.image_source = ImageSource(
             image,
-            () if request.quorum else (request.source,),
+            sources,
             self._opened.quorum,
             at_offset=request.at_offset,
             at_time=request.at_time,

@@ -10,7 +10,7 @@ from kraftops.errors import UsageError
 from kraftops.image.state.image import MetadataImage
 from kraftops.spark.find.search_tasks import Line
 from kraftops.tree.layout import findings_of, tree_of
-from kraftops.tree.node import Directory, Node, fixed
+from kraftops.tree.node import Directory, Node, descend, fixed, is_view
 from kraftops.tree.view import Form
 from kraftops_shell.commands.find import tests_of
 from kraftops_shell.commands.walk import WalkedNode
@@ -90,7 +90,7 @@ class Find:
         has_nodes = bool(tests) or deepest is not None  # without, find does not look at leaves
         for number, target in enumerate(call.words or (".",)):
             prefix = number.to_bytes(4)
-            matches = session.matches(target)
+            matches = [one for one in session.matches(target) if not _is_in_view(root, one.names)]
             if matches:
                 yield prefix, b"%s%d" % (MATCHED, number)
             for match in matches:
@@ -133,6 +133,11 @@ def call_of(words: tuple[str, ...], request: FindRequest) -> Call:
     return call
 
 
+def _is_in_view(root: Directory, names: Sequence[str]) -> bool:
+    """Tell whether names lead into a view, of which shards have no more than their part."""
+    return any(is_view(descend(root, names[:depth])) for depth in range(1, len(names) + 1))
+
+
 def _is_shown(names: Sequence[str], *, is_first: bool | None) -> bool:
     """Tell whether this shard prints a path that others may have, too."""
     if is_first is None:
@@ -154,7 +159,7 @@ def _walk(
     for name in node.sorted_names():
         last, times = name, times + 1 if name == last else 0
         child = node.get(name) if has_nodes or not node.is_known_flat else None
-        if child is None and has_nodes:
+        if (child is None and has_nodes) or is_view(child):
             continue
         key = visit.key + _BELOW + _sorting(name) + (_AGAIN + times.to_bytes(4) if times else b"")
         path = f"{prefix}/{name if is_kafka else escaped(name)}"

@@ -14,6 +14,9 @@ _READ_AHEAD = 1 << 14  # partitions
 _Changed = Mapping[str, Sequence[str]]
 DERIVED_NODES = frozenset(
     {
+        ("image", "byBroker"),
+        ("image", "byDirectory"),
+        ("image", "byRack"),
         ("image", "provenance"),
         ("image", "topics", "byId"),
         ("image", "topics", "byState"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import (
     VERSION_FEATURE,
     Resource,
@@ -28,6 +29,7 @@ from kraftops.tree.names import (
     uuid_of,
 )
 from kraftops.tree.node import Directory, Leaf, LeafKind, Node, fixed
+from kraftops.tree.replicas import by_broker, by_directory, by_rack
 from kraftops.tree.topics import topics_by_id, topics_by_name, topics_by_state
 from kraftops.tree.view import Form, View
 from kraftops.uuids import to_text
@@ -49,6 +51,7 @@ def tree_of(
     form: Form = Form.OURS,
     show_secrets: bool = False,
     version: str = "",
+    directory_paths: Callable[[], Mapping[bytes, str]] = dict,
 ) -> Directory:
     """Return the root of the tree of an image.
 
@@ -57,8 +60,9 @@ def tree_of(
         form: the nodes of ours, or of Kafka 4.3's shell.
         show_secrets: do not redact passwords and keys; Kafka's text never does.
         version: the value of `/local/version`.
+        directory_paths: returns the known paths of log directories by their ids.
     """
-    view = View(image, form, show_secrets, version)
+    view = View(image, form, show_secrets, version, directory_paths)
     return _directory(view, [row for row in LAYOUT if form in row.forms], "")
 
 
@@ -216,6 +220,7 @@ def _provenance(view: View) -> Node:
         "offset": view.image.offset,
         "epoch": provenance.epoch,
         "timestamp": provenance.timestamp,
+        "time": iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None,
     }
     return Leaf(leaves.constant(value, provenance_text(provenance)), view.image)
 
@@ -265,8 +270,10 @@ def findings_of(image: Image, first: int = 0) -> Directory:
     return Directory(names, get, is_known_flat=True)
 
 
-def _constant(value: object) -> Callable[[View], Node]:
-    return lambda view: Leaf(leaves.constant(value), view.image)
+def _commit(view: View) -> Node:
+    return Leaf(
+        leaves.COMMIT_ID if view.form is Form.OURS else leaves.constant("unknown"), view.image
+    )
 
 
 def _version(view: View) -> Node:
@@ -275,6 +282,9 @@ def _version(view: View) -> Node:
 
 LAYOUT = (
     Row("/image/acls/byId", Form.BOTH, _acls),
+    Row("/image/byBroker", Form.OURS, by_broker),
+    Row("/image/byDirectory", Form.OURS, by_directory),
+    Row("/image/byRack", Form.OURS, by_rack),
     Row("/image/clientQuotas", Form.BOTH, _quotas),
     Row("/image/cluster/brokers", Form.BOTH, _brokers),
     Row("/image/cluster/controllers", Form.BOTH, _controllers),
@@ -292,7 +302,7 @@ LAYOUT = (
     Row("/image/topics/byId", Form.BOTH, topics_by_id),
     Row("/image/topics/byName", Form.BOTH, topics_by_name),
     Row("/image/topics/byState", Form.OURS, topics_by_state),
-    Row("/local/commitId", Form.KAFKA, _constant("unknown")),
+    Row("/local/commitId", Form.BOTH, _commit),
     Row("/local/findings", Form.OURS, _findings),
     Row("/local/version", Form.BOTH, _version),
 )

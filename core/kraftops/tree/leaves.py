@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kraftops.engine.metadata_state import EntryKey, NewestRecord, PartitionState
+from kraftops.commit import commit_id
+from kraftops.display.times import iso_time
+from kraftops.engine.metadata_state import VERSION_FEATURE, EntryKey, NewestRecord, PartitionState
 from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 from kraftops.java.numbers import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
 from kraftops.schema.message import UNKNOWN_TAGS, Data
-from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
+from kraftops.storage.bootstrap.releases import FEATURES, by_level
 from kraftops.tree import kafka_text
 from kraftops.tree.names import (
     ACL_OPERATIONS,
@@ -28,7 +30,7 @@ from kraftops.tree.names import (
     UUIDS,
     code_name,
 )
-from kraftops.tree.node import LeafKind
+from kraftops.tree.node import About, LeafKind
 from kraftops.uuids import to_text
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         AccessControlEntryRecord,
         ClientQuotaRecord,
         ConfigRecord,
+        DelegationTokenRecord,
         ProducerIdsRecord,
         RegisterControllerRecord,
         UserScramCredentialRecord,
@@ -104,8 +107,26 @@ def _endpoints_and_features(data: Registration) -> Data:
     ]
     return {
         "endPoints": endpoints,
-        "features": [_plain(one) for one in kafka_text.by_name(data["features"])],
+        "features": [*map(_feature, kafka_text.by_name(data["features"]))],
     }
+
+
+def _feature(data: Mapping[str, Any]) -> Data:
+    """Return the supported levels of a feature; those of metadata.version also have names."""
+    levels = _plain(data)
+    if data["name"] == VERSION_FEATURE:
+        for key in ("minSupportedVersion", "maxSupportedVersion"):
+            levels[f"{key}Name"] = level_name(data["name"], data[key])
+    return levels
+
+
+def level_name(feature: str, level: int) -> str | None:
+    """Return the metadata version that a level of a feature is, or came with; None if unknown."""
+    if feature != VERSION_FEATURE:
+        known = (one.bootstraps_at for one in FEATURES.get(feature, ()) if one.level == level)
+        level = next(known, -1)
+    version = by_level(level)
+    return None if version is None else version.name
 
 
 def _protocol(code: int) -> str:
@@ -147,16 +168,49 @@ def partition_texts(image: Image, topic_id: bytes) -> Iterator[tuple[int, str]]:
         yield number, kafka_text.partition_text(state)
 
 
+def _about_partition(image: Image, key: Key) -> About:
+    state = _partition_state(image, key)
+    shown = {
+        "leader": state.leader if state.leader >= 0 else None,
+        "isr": state.isr,
+        "replicas": state.replicas,
+        "elr": state.eligible_leader_replicas,
+        "adding": state.adding_replicas,
+        "removing": state.removing_replicas,
+    }
+    return {name: value for name, value in shown.items() if value or name in _ALWAYS}
+
+
+_ALWAYS = ("leader", "isr", "replicas")
+
+
 PARTITION = LeafKind(
     lambda image, key: partition_data(key[0], key[1], _partition_state(image, key)),
     lambda image, key: kafka_text.partition_text(_partition_state(image, key)),
     _newest_of("partitions"),
+    _about_partition,
 )
+
+
+def _about_broker(image: Image, key: Key) -> About:
+    state = _existing(image.broker(*key))
+    return {
+        "state": broker_status(state),
+        "rack": state["rack"],
+        "epoch": str(state["brokerEpoch"]),
+        "listeners": [*map(_listener, kafka_text.by_name(state["endPoints"]))],
+    }
+
+
+def _listener(endpoint: Mapping[str, Any]) -> str:
+    return f"{endpoint['name']}://{endpoint['host']}:{endpoint['port']}"
+
 
 BROKER = LeafKind(
     lambda image, key: broker_data(_existing(image.broker(*key))),
     lambda image, key: kafka_text.broker_text(_existing(image.broker(*key))),
     _newest_of("brokers"),
+    _about_broker,
 )
 
 
@@ -177,7 +231,18 @@ def _record_kind(table: str, data: Callable[[R], object], text: Callable[[R], st
 
 CONTROLLER = _record_kind("controllers", controller_data, kafka_text.controller_text)
 ACL = _record_kind("acls", acl_data, kafka_text.acl_text)
-TOKEN = _record_kind("tokens", _plain, kafka_text.token_text)
+
+
+def token_data(data: DelegationTokenRecord) -> Data:
+    """Return a token as plain data, with its times in ms and as text."""
+    return _plain(data) | {
+        "issueTime": iso_time(data["issueTimestamp"]),
+        "maxTime": iso_time(data["maxTimestamp"]),
+        "expirationTime": iso_time(data["expirationTimestamp"]),
+    }
+
+
+TOKEN = _record_kind("tokens", token_data, kafka_text.token_text)
 
 
 def _failed_replicas_text(data: FailedReplicasRecord) -> str:
@@ -251,21 +316,34 @@ def _known_kind(
 
 TOPIC_ID = _known_kind("topics", lambda _, key: UUIDS[key[0]])
 TOPIC_NAME = _known_kind("topics", lambda image, key: _existing(image.fold.topic(*key)).name)
-FEATURE = _known_kind("features", lambda image, key: image.features[key[0]][0])
+
+
+def _about_feature(image: Image, key: Key) -> About:
+    level = image.features[key[0]][0]
+    return {"level": level, "since": level_name(key[0], level)}
+
+
+FEATURE = _known_kind("features", lambda image, key: image.features[key[0]][0])._replace(
+    about=_about_feature
+)
 
 
 def _version_name(image: Image, _: Key) -> str | None:
     if image.metadata_version is None:
         return None
-    level = image.metadata_version[0]
-    return next(version.name for version in METADATA_VERSIONS if version.level == level)
+    return level_name(VERSION_FEATURE, image.metadata_version[0])
+
+
+def _about_version(image: Image, key: Key) -> About:
+    level = image.metadata_version
+    return {"level": None if level is None else level[0], "since": _version_name(image, key)}
 
 
 METADATA_VERSION = _known_kind(
     "features",
     _version_name,
     lambda name: "Optional.empty" if name is None else f"Optional[{name}]",
-)
+)._replace(about=_about_version)
 
 
 def _control_kind(show: Callable[[Any], object]) -> LeafKind:
@@ -302,6 +380,13 @@ def _epoch(image: Image, key: Key) -> int | None:
 
 
 EPOCH = _known_kind("quorum", _epoch)
+
+
+def _commit(*_: object) -> str:
+    return commit_id() or "unknown"
+
+
+COMMIT_ID = LeafKind(_commit, _commit, lambda *_: None)
 
 
 def constant(value: object, text: str | None = None, address: int | None = None) -> LeafKind:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from kraftops.display.order import in_natural_order
 from kraftops.engine.metadata_state import NewestRecord
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.java.text import sorted_strings
+
+_LAST_LETTER = "\U0010ffff"
+About = Mapping[str, object]
+"""Texts, numbers and lists of numbers by name, for people."""
 
 
 class LeafKind(NamedTuple):
@@ -22,6 +28,8 @@ class LeafKind(NamedTuple):
     data: Callable[[MetadataImage, Any], object]
     kafka_text: Callable[[MetadataImage, Any], str]
     newest: Callable[[MetadataImage, Any], NewestRecord | None]
+    about: Callable[[MetadataImage, Any], About] | None = None
+    """The values by name that a list of such leaves shows, for example leader and ISR."""
 
 
 class Leaf(NamedTuple):
@@ -54,6 +62,11 @@ class Leaf(NamedTuple):
     def size(self) -> int:
         """The number of bytes of the JSON on one line; errors as `data`."""
         return len(self.json.encode("utf-8", "surrogatepass"))
+
+    @property
+    def about(self) -> About | None:
+        """The values that a list shows of it, if there are some; errors as `data`."""
+        return self.kind.about(self.image, self.key) if self.kind.about else None
 
     @property
     def newest(self) -> NewestRecord | None:
@@ -109,7 +122,12 @@ class Directory(NamedTuple):
     The other fields are shortcuts for speed. A directory may lack them, and a command may ignore
     them: a walk through the children gives the same answer. *kafka_texts* returns all children as
     Kafka's shell prints them, by name; *newest* the highest address of a record that changed a node
-    below, with its image; *last_change* the newest change below; *topics* has the topics.
+    below, with its image; *last_change* the newest change below; *topics* has the topics;
+    *is_ordered* means that *names* has the natural order; *beginning* returns the names that begin
+    with a text, sorted, of more than a number only the first ones and the last.
+
+    *is_view* means that all nodes below are elsewhere, too: walks from above leave it out. *about*
+    has the values by name that a list of such directories shows, for example partitions.
     """
 
     names: Callable[[], Iterable[str]]
@@ -119,6 +137,10 @@ class Directory(NamedTuple):
     newest: Callable[[], tuple[MetadataImage, int] | None] | None = None
     last_change: Callable[[], LastChange | None] | None = None
     topics: TopicsBelow | None = None
+    is_ordered: bool = False
+    is_view: bool = False
+    beginning: Callable[[str, int], list[str]] | None = None
+    about: Callable[[], About] | None = None
 
     @property
     def child_count(self) -> int:
@@ -129,20 +151,39 @@ class Directory(NamedTuple):
         """Return the names of the children in Java's order."""
         return sorted_strings(self.names())
 
+    def natural_names(self) -> list[str]:
+        """Return the names of the children with numbers by value."""
+        return list(self.names()) if self.is_ordered else in_natural_order(self.names())
+
     def children(self) -> Iterator[tuple[str, Node]]:
-        """Yield names and children in Java's order."""
+        """Yield names and children but views, in Java's order."""
         for name in self.sorted_names():
             child = self.get(name)
-            if child is not None:
+            if child is not None and not is_view(child):
                 yield name, child
 
 
 Node = Directory | Leaf
 
 
+def is_view(node: Node | None) -> bool:
+    """Tell whether a node shows only nodes that are elsewhere, too."""
+    return isinstance(node, Directory) and node.is_view
+
+
 def fixed(children: Mapping[str, Node], *, is_known_flat: bool = False) -> Directory:
     """Return a directory with fixed children."""
     return Directory(lambda: children, children.get, is_known_flat)
+
+
+def beginning_with(text: str, names: Sequence[str]) -> Sequence[str]:
+    """Return the names that begin with a text, of sorted ones."""
+    return names[bisect_left(names, text) : bisect_left(names, text + _LAST_LETTER)]
+
+
+def some_of(names: Sequence[str], most: int) -> list[str]:
+    """Return names, or of more than *most* the first ones and the last."""
+    return [*names] if len(names) <= most else [*names[: most - 1], names[-1]]
 
 
 def descend(node: Node | None, names: Iterable[str]) -> Node | None:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
-from kraftops.engine.metadata_state import NewestRecord, PartitionCondition
+from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, ReplicaRole
 from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.image.state.min_isr import min_isr
 from kraftops.tree import leaves
 from kraftops.tree.names import integer_of, uuid_of
-from kraftops.tree.node import Directory, Leaf, Node, TopicsBelow, fixed
+from kraftops.tree.node import (
+    About,
+    Directory,
+    Leaf,
+    Node,
+    TopicsBelow,
+    beginning_with,
+    fixed,
+    some_of,
+)
 from kraftops.tree.view import View
 from kraftops.uuids import to_text
 
 Image = MetadataImage
+ByTopic = Mapping[bytes, list[int]]
+"""Numbers of partitions by the ids of topics."""
 
 
 def topics_by_id(view: View) -> Node:
@@ -45,8 +57,14 @@ def topics_by_name(view: View) -> Node:
         topic_id = image.fold.topic_id(name)
         return None if topic_id is None else _topic(image, topic_id)
 
+    def beginning(text: str, most: int) -> list[str]:
+        return some_of(beginning_with(text, image.sorted_topics), most)
+
     return Directory(
-        lambda: image.topic_ids, get, topics=TopicsBelow(image, lambda: image.topic_ids)
+        lambda: image.topic_ids,
+        get,
+        topics=TopicsBelow(image, lambda: image.topic_ids),
+        beginning=beginning,
     )
 
 
@@ -71,10 +89,17 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
             name: kind.kafka_text(image, (topic_id,)) for name, kind in _TOPIC_LEAVES.items()
         }
 
+    def about() -> About:
+        numbers = fold.numbers(topic_id)
+        replicas = {len(state.replicas) for _, state in fold.partitions(topic_id)}
+        return {"partitions": len(numbers), "replication": sorted(replicas)}
+
     return Directory(
         names,
         get,
         is_known_flat=True,
+        is_ordered=True,
+        about=about,
         kafka_texts=kafka_texts,
         newest=lambda: _newest_address(image, topic_id),
         last_change=lambda: last_change_below(image, topic_id),
@@ -98,30 +123,53 @@ def last_change_below(image: Image, topic_id: bytes | None) -> LastChange | None
     return image.last_change(newest_in)
 
 
-_CONDITIONS = {
-    "leaderless": PartitionCondition.LEADERLESS,
-    "reassigning": PartitionCondition.REASSIGNING,
-    "underReplicated": PartitionCondition.UNDER_REPLICATED,
-    "withElr": PartitionCondition.WITH_ELR,
+def _finder(condition: PartitionCondition) -> Callable[[Image], ByTopic]:
+    return lambda image: image.fold.partitions_with(condition)
+
+
+def _offline(image: Image) -> ByTopic:
+    """Return the partitions whose leader is no active broker (`--unavailable-partitions`)."""
+    active = {
+        number
+        for number, broker in image.brokers.items()
+        if not image.broker_state(broker, whole=False)["fenced"]
+    }
+    return image.fold.with_role(ReplicaRole.OTHER_LEADER, active)
+
+
+def _under_min_isr(image: Image) -> ByTopic:
+    return image.fold.short_of(*min_isr(image))
+
+
+def _unpreferred(image: Image) -> ByTopic:
+    return image.fold.with_role(ReplicaRole.UNPREFERRED_LEADER, frozenset())
+
+
+_STATES: Mapping[str, Callable[[Image], ByTopic]] = {
+    "leaderless": _finder(PartitionCondition.LEADERLESS),
+    "offline": _offline,
+    "reassigning": _finder(PartitionCondition.REASSIGNING),
+    "underMinIsr": _under_min_isr,
+    "underReplicated": _finder(PartitionCondition.UNDER_REPLICATED),
+    "withElr": _finder(PartitionCondition.WITH_ELR),
+    "withoutPreferredLeader": _unpreferred,
 }
 
 
 def topics_by_state(view: View) -> Node:
     """Return directories of the partitions in a condition that needs attention, by topic."""
-    return fixed(
-        {name: _partitions_with(view.image, condition) for name, condition in _CONDITIONS.items()}
-    )
+    return fixed({name: _partitions_of(view.image, find) for name, find in _STATES.items()})
 
 
-def _partitions_with(image: Image, condition: PartitionCondition) -> Directory:
-    """Return a directory of the partitions with a condition, by topic."""
+def _partitions_of(image: Image, find: Callable[[Image], ByTopic]) -> Directory:
+    """Return a directory of some partitions, by topic; they are looked for when it is read."""
 
     @cache
     def found() -> dict[str, tuple[bytes, list[int]]]:
         names = {topic_id: name for name, topic_id in image.topic_ids.items()}
         return {
             names[topic_id]: (topic_id, numbers)
-            for topic_id, numbers in image.fold.partitions_with(condition).items()
+            for topic_id, numbers in find(image).items()
             if topic_id in names  # another topic may have taken its name
         }
 
@@ -129,9 +177,9 @@ def _partitions_with(image: Image, condition: PartitionCondition) -> Directory:
         if name not in found():
             return None
         topic_id, numbers = found()[name]
-        return fixed(
-            {str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers},
-            is_known_flat=True,
-        )
+        children = {
+            str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers
+        }
+        return fixed(children, is_known_flat=True)._replace(is_ordered=True)
 
     return Directory(found, get)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import Flag, auto
 from typing import NamedTuple
 
@@ -24,3 +25,5 @@ class View(NamedTuple):
     show_secrets: bool
     version: str
     """The value of `/local/version`."""
+    directory_paths: Callable[[], Mapping[bytes, str]] = dict
+    """Returns the paths of log directories by their ids, as far as they are known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftops.java.text import sorted_strings
-from kraftops.tree.node import Directory, Leaf, Node
+from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.session.session import Session
@@ -53,17 +53,20 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
         shown = session.shown
         session.out("".join([f"{indent}{shown(name)}:\n{below}{texts[name]}\n" for name in names]))
         return
+    ordered = node.sorted_names() if session.is_kafka else node.natural_names()
     if node.is_known_flat:
         text, get = session.indented_text, node.get
         lines = [
             f"{indent}{session.shown(name)}:\n{text(leaf, below)}\n"
-            for name in node.sorted_names()
+            for name in ordered
             if isinstance(leaf := get(name), Leaf)
         ]
         session.out("".join(lines))
         return
-    for name in node.sorted_names():
-        session.line(f"{indent}{name}:")
+    for name in ordered:
         child = node.get(name)
+        if is_view(child):
+            continue
+        session.line(f"{indent}{name}:")
         if child is not None:
             _print_tree(session, child, below, deepest)

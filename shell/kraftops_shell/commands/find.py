@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from kraftops.tree.node import Directory, Leaf, Node
+from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.commands.walk import WalkedNode, walk
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.grammar.globs import text_pattern
@@ -47,12 +47,13 @@ def _print_all(session: Session, match: Match, start: str) -> None:
     def shown(text: str) -> str:
         return session.shown(name(text))
 
-    for path in _paths_below(match.node, session.shown("" if start == "/" else start), shown):
+    prefix = session.shown("" if start == "/" else start)
+    for path in _paths_below(match.node, prefix, shown):
         session.out(f"{path}\n")
 
 
 def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
-    """Yield the paths below a node, also of names without a node.
+    """Yield the paths below a node but those in views, also of names without a node.
 
     All paths of a flat directory are one text, and its leaves are not read.
     """
@@ -64,9 +65,11 @@ def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterat
             yield "\n".join(names)
         return
     for name in node.sorted_names():
+        child = node.get(name)
+        if is_view(child):
+            continue
         path = f"{prefix}/{shown(name)}"
         yield path
-        child = node.get(name)
         if child is not None:
             yield from _paths_below(child, path, shown)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
+from kraftops.display.order import natural_key
 from kraftops.display.times import iso_time
-from kraftops.tree.node import Directory, Node
+from kraftops.tree.node import About, Directory, Leaf, Node
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.columns import in_columns
 from kraftops_shell.session.session import Session
-
-_DIGITS = re.compile(r"(\d+)")
+from kraftops_terminal.tables import Cell, Column, Table, folded, number, print_table
 
 
 def ls(session: Session, call: Call) -> None:
@@ -20,62 +21,90 @@ def ls(session: Session, call: Call) -> None:
     files: list[tuple[str, Node]] = []
     directories: list[tuple[str, Directory]] = []
     # Words without characters name nothing, in Kafka's shell neither.
-    for _, match in session.targets(call, filter(None, call.words or (".",))):
+    is_by_text = session.is_kafka or call.flags.get("--sort") == "name"
+    found = list(session.targets(call, filter(None, call.words or (".",))))
+    if not is_by_text:
+        found = [
+            one
+            for _, group in groupby(found, lambda one: one[0])
+            for one in sorted(group, key=lambda one: [*map(natural_key, one[1].names)])
+        ]
+    for _, match in found:
         if isinstance(match.node, Directory):
             directories.append((match.name, match.node))
         else:
             files.append((match.name, match.node))
-    session.out(_listing(session, call, [name for name, _ in files], dict(files).get))
+    _print(session, call, [name for name, _ in files], dict(files).get)
     is_first = not files
     for name, directory in directories:
-        names = directory.sorted_names()
-        if call.flags.get("--sort") == "natural":
-            names.sort(key=_natural)
+        names = directory.sorted_names() if is_by_text else directory.natural_names()
         if names:
             if not is_first:
                 session.out("\n")
             if files or len(directories) > 1:
                 session.line(f"{name}:")
-            session.out(_listing(session, call, names, directory.get))
+            _print(session, call, names, directory.get)
         is_first = False
 
 
-def _listing(
+def _print(
     session: Session, call: Call, names: Sequence[str], get: Callable[[str], Node | None]
-) -> str:
+) -> None:
     if "-l" in call.flags:
-        return _long(names, get, session.shown)
-    return in_columns([*map(session.shown, names)], session.width)
-
-
-def _natural(name: str) -> list[tuple[int, int | str]]:
-    """Return a sort key that compares numbers in names by value."""
-    return [
-        (0, int(part)) if part.isdecimal() else (1, part) for part in _DIGITS.split(name) if part
-    ]
-
-
-def _long(
-    names: Sequence[str], get: Callable[[str], Node | None], shown: Callable[[str], str]
-) -> str:
-    """Return a line for each name: type, size, offset and time of the last change."""
-    rows = [_columns(name, node) for name in names if (node := get(name)) is not None]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        f"{kind} {size:>{widths[1]}}  {offset:>{widths[2]}}  {time:<{widths[3]}}  {shown(name)}\n"
-        for kind, size, offset, time, name in rows
-    )
-    return "".join(lines)
-
-
-def _columns(name: str, node: Node) -> tuple[str, str, str, str, str]:
-    last = newest_change(node)
-    if last is None:
-        offset, time = "-", "-"
+        nodes = ((name, node) for name in names if (node := get(name)) is not None)
+        print_table(session.table_console, _table(nodes))
     else:
+        session.out(in_columns([*map(session.shown, names)], session.width))
+
+
+class _Row(NamedTuple):
+    """A node of a long list: its name, what it says of itself, its size, and its last change."""
+
+    name: str
+    about: About
+    size: tuple[str, int]
+    change: tuple[str | None, str | None]
+
+
+def _table(nodes: Iterable[tuple[str, Node]]) -> Table:
+    """Return the table of a long list; nodes that say nothing of themselves have their sizes."""
+    rows = [_row(name, node) for name, node in nodes]
+    shown = list(dict.fromkeys(key for row in rows for key in row.about))
+    middle = [_column(key, at, rows) for at, key in enumerate(shown, 1)]
+    if not shown:
+        middle = [Column("type", 1), number("size", 2)]
+    last = (number("offset", len(middle) + 1), Column("last change", len(middle) + 2))
+    cells: list[list[Cell]] = []
+    for row in rows:
+        own = [_cell(row.about.get(key)) for key in shown] or [row.size[0], str(row.size[1])]
+        cells.append([row.name, *own, *row.change])
+    return Table((folded("name"), *middle, *last), cells)
+
+
+def _column(key: str, at: int, rows: Sequence[_Row]) -> Column:
+    values = [row.about[key] for row in rows if key in row.about]
+    is_number = all(value is None or isinstance(value, int) for value in values)
+    return number(key, at) if is_number else Column(key, at)
+
+
+def _cell(value: object) -> Cell:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value)) or None
+    return None if value is None else str(value)
+
+
+def _row(name: str, node: Node) -> _Row:
+    last = newest_change(node)
+    offset = time = None
+    if last is not None:
         change = last.change
         offset = f"<={change.offset}" if change.is_upper_bound else str(change.offset)
-        time = iso_time(change.timestamp) or "-"
-    if isinstance(node, Directory):
-        return "d", str(node.child_count), offset, time, name
-    return "-", str(node.size), offset, time, name
+        time = iso_time(change.timestamp)
+    about: About | None
+    if isinstance(node, Leaf):
+        about = node.about
+        size = ("leaf", 0 if about else node.size)
+    else:
+        about = node.about() if node.about else None
+        size = ("directory", 0 if about else node.child_count)
+    return _Row(name, about or {}, size, (offset, time))

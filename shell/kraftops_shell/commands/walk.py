@@ -1,5 +1,7 @@
 """Walks through all nodes below a node, and the newest change there.
 
+Views of a directory, as `/image/byBroker`, are left out of walks from above.
+
 The walk for a purpose:
 
 - `walk`: nodes in the order of names, with paths that a user can type again. The usual one.
@@ -16,7 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.image.state.image import LastChange, MetadataImage
-from kraftops.tree.node import Directory, Leaf, Node
+from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.grammar.paths import escaped
 
 
@@ -87,7 +89,7 @@ def _last_change(node: Node) -> LastChange | None:
 
 
 def _children_unsorted(node: Directory) -> Iterator[Node]:
-    return (child for name in node.names() if (child := node.get(name)))
+    return (child for name in node.names() if (child := node.get(name)) and not is_view(child))
 
 
 def _rank(one: LastChange) -> tuple[int, bool]:

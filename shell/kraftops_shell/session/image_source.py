@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 
@@ -101,4 +103,9 @@ class ImageSource:
 
     def tree(self, image: MetadataImage) -> Directory:
         """Return the tree of an image in our form."""
-        return tree_of(image, show_secrets=self.show_secrets, version=self.version)
+        return tree_of(
+            image,
+            show_secrets=self.show_secrets,
+            version=self.version,
+            directory_paths=partial(directory_paths_near, self.sources),
+        )

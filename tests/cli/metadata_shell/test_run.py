@@ -202,7 +202,7 @@ def test_names_cannot_move_the_cursor(tmp_path: Path, place: Place) -> None:
 
 def test_columns_follow_the_terminal(place: Place) -> None:
     with place.screen() as screen:
-        assert len(screen.run("ls /image\r").splitlines()) == 2
+        assert len(screen.run("ls /image\r").splitlines()) == 3
         screen.wait_for_editor()
         screen.resize(24, 40)
         assert len(screen.run("ls /image\r").splitlines()) == 4

@@ -41,10 +41,11 @@ class TestForms:
         root = tree_of(load(REAL))
 
         assert names(root, "/image/topics/byState") == [
-            *("leaderless", "reassigning", "underReplicated", "withElr"),
+            *("leaderless", "offline", "reassigning", "underMinIsr", "underReplicated"),
+            *("withElr", "withoutPreferredLeader"),
         ]
         assert names(root, "/image/quorum") == ["epoch", "kraftVersion", "leader", "voters"]
-        assert names(root, "/local") == ["findings", "version"]
+        assert names(root, "/local") == ["commitId", "findings", "version"]
 
     def test_empty_image_has_all_directories(self) -> None:
         for form in (Form.KAFKA, Form.OURS):

@@ -24,6 +24,7 @@ ROWS = (
         "uuids",
         "varint",
         "memo",
+        "commit",
         "uris",
         "java",
         "fileio",

@@ -8,7 +8,10 @@ from tests.helpers.tools.corpus import SHELL
 KRAFTOPS = str(Path(METADATA_SHELL).with_name("kraftops"))
 DIRECTORY = SHELL / "in" / "n431"
 SNAPSHOT = DIRECTORY / "__cluster_metadata-0" / "00000000000000000413-0000000001.checkpoint"
-IMAGE = "acls clientQuotas cluster configs delegationToken features producerIds provenance quorum scram topics"
+IMAGE = (
+    "acls byBroker byDirectory byRack clientQuotas cluster configs delegationToken features "
+    "producerIds provenance quorum scram topics"
+)
 
 
 def ours(*args: str, stdin: str = "", cwd: Path | str = ".", **environment: str) -> Done:

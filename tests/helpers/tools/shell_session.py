@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from kraftops.image.load.loading import load
+from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from kraftops_shell.run import run_line
@@ -44,7 +45,9 @@ class Shell:
             image, (str(source),), at_offset=at_offset, version="1", now=lambda: NOW
         )
         self._out, self._err = Written(), Written()
-        root = tree_of(image, form=Form.KAFKA if kafka else Form.OURS, version="1")
+        form = Form.KAFKA if kafka else Form.OURS
+        paths = partial(directory_paths_near, [str(source)])
+        root = tree_of(image, form=form, version="1", directory_paths=paths)
         self.session = Session(root, self._out.append, self._err.append, is_kafka=kafka)
         self.session.image_source = origin
         self.session.call = partial(run_line, self.session)

@@ -32,7 +32,7 @@ def test_stat_of_several_nodes_has_blocks(shell: Shell) -> None:
 
     assert [one["path"] for one in told] == ["/image", "/local"]
     assert told[0]["sort"] == "directory"
-    assert told[0]["children"] == 11
+    assert told[0]["children"] == 14
     assert shell("stat", "/image", "/local").out.count("\n\n") == 1
     assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory."]
 

@@ -83,6 +83,7 @@ class MetadataImage:
         self._tables: Tables | None = None
         self._brokers: dict[int, BrokerEntry] | None = None
         self._topic_ids: dict[str, bytes] | None = None
+        self._sorted_topics: list[str] | None = None
         self._states: dict[tuple[bytes, int], PartitionState | None] = {}
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
         self._find_prior_state: Callable[[], PriorState | None] | None = None
@@ -102,7 +103,7 @@ class MetadataImage:
 
     def forget(self) -> None:
         """Forget the values that were read from the fold, which has changed."""
-        self._tables = self._brokers = self._topic_ids = None
+        self._tables = self._brokers = self._topic_ids = self._sorted_topics = None
         self._states.clear()
 
     @property
@@ -129,6 +130,13 @@ class MetadataImage:
         if self._topic_ids is None:
             self._topic_ids = self.fold.topic_names()
         return self._topic_ids
+
+    @property
+    def sorted_topics(self) -> list[str]:
+        """The names of topics, sorted."""
+        if self._sorted_topics is None:
+            self._sorted_topics = sorted(self.topic_ids)
+        return self._sorted_topics
 
     @property
     def topics(self) -> Mapping[bytes, TopicEntry]:

@@ -78,6 +78,36 @@ def cluster_id_near(sources: Iterable[str]) -> str | None:
     return None
 
 
+def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
+    """Return the paths of log directories by their ids: of those that sources are in, or beside."""
+    found: dict[bytes, str] = {}
+    for source in sources:
+        path = os.path.abspath(source)
+        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+            near = _identities([directory])
+            if near:
+                above = os.path.dirname(directory)
+                with suppress(OSError), os.scandir(above) as entries:
+                    near += _identities(entry.path for entry in entries)
+                cluster = near[0][1].cluster_id
+                found |= {
+                    meta.directory_id: place
+                    for place, meta in near
+                    if meta.directory_id is not None and meta.cluster_id == cluster
+                }
+                break
+    return found
+
+
+def _identities(directories: Iterable[str]) -> list[tuple[str, MetaProperties]]:
+    """Return the log directories among some, and what their meta.properties say."""
+    found = []
+    for directory in directories:
+        with suppress(OSError, DecodeError):
+            found.append((directory, read_meta(os.path.join(directory, meta_properties.FILE_NAME))))
+    return found
+
+
 def read_meta(path: str) -> MetaProperties:
     """Return the content of the meta.properties at *path*.
 

@@ -1,0 +1,27 @@
+"""The natural order of names: numbers in them count by value, so that 2 is before 10."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_DIGITS = re.compile(r"([0-9]+)")
+
+_Part = tuple[int, int, str]
+
+
+def natural_key(name: str) -> tuple[list[_Part], str]:
+    """Return the key of a name for `sorted`."""
+    parts: list[_Part] = []
+    for at, part in enumerate(_DIGITS.split(name)):
+        if at % 2:
+            value = part.lstrip("0")
+            parts.append((0, len(value), value))
+        elif part:
+            parts.append((1, 0, part))
+    return parts, name
+
+
+def in_natural_order(names: Iterable[str]) -> list[str]:
+    """Return names in their natural order."""
+    return sorted(names, key=natural_key)
