@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
+from kraftops.query.conditions.regex import PatternError, Searcher, program
 from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.commands.walk import WalkedNode, walk
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
@@ -27,17 +27,18 @@ def find(session: Session, call: Call) -> None:
             _print_all(session, match, target if session.is_kafka else match.path)
 
 
-def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re.Pattern[str]:
-    """Return the regular expression of a flag or argument.
+def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> Callable[[str], bool]:
+    """Return the search for a regular expression of a flag or argument.
+
+    It takes a step for each character of a value, so that no expression can hang.
 
     Raises:
-        BadLineError: it is malformed.
+        BadLineError: it is malformed, or needs more than such a search can do.
     """
     try:
-        return re.compile(text, re.IGNORECASE if ignores_case else 0)
-    except re.error as error:
-        name = call.command.name
-        raise BadLineError(f"{name}: {flag}: {text}: {error.msg}") from None
+        return Searcher(program(f"(?i){text}" if ignores_case else text)).finds
+    except PatternError as error:
+        raise BadLineError(f"{call.command.name}: {flag}: {text}: {error}") from None
 
 
 def _print_all(session: Session, match: Match, start: str) -> None:
@@ -93,16 +94,16 @@ def tests_of(session: Session, call: Call) -> Iterator[Test]:
         yield lambda found: isinstance(found.node, Directory) == is_directory
     if "-name" in flags:
         name = text_pattern(flags["-name"])
-        yield lambda found: bool(name.fullmatch(found.name))
+        yield lambda found: name(found.name)
     if "-path" in flags:
         path = text_pattern(flags["-path"])
-        yield lambda found: bool(path.fullmatch(found.path))
+        yield lambda found: path(found.path)
     if "-newer-than" in flags:
         offset, time = read_moment(flags["-newer-than"], session.source.now())
         yield lambda found: _is_newer(found.node, offset, time)
     if "-value" in flags:
         value = regex(call, "-value", flags["-value"])
-        yield lambda found: isinstance(found.node, Leaf) and bool(value.search(found.node.json))
+        yield lambda found: isinstance(found.node, Leaf) and value(found.node.json)
 
 
 def _is_newer(node: Node, offset: int | None, time: int | None) -> bool:

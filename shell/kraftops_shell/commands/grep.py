@@ -19,7 +19,7 @@ def grep(session: Session, call: Call) -> int:
             if not isinstance(walked.node, Leaf):
                 continue
             value = walked.node.json
-            if pattern.search(value):
+            if pattern(value):
                 is_found = True
                 path = walked.path
                 session.line(path if "-l" in call.flags else f"{path}: {value}")

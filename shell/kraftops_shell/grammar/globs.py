@@ -1,48 +1,151 @@
 """Patterns for a component of a path, as in Kafka's shell (`GlobComponent`).
 
 `?` matches one character, `*` any number, `{a,b}` one of several; a backslash escapes a character.
-A component without wildcards, or with unmatched or nested braces, is a name, with its backslashes.
+In our form `[a-c]` matches one of some characters and `[!a]` one of all others, as after Kafka 4.3.
+A component without wildcards, or with a malformed one, is a name, with its backslashes.
+
+Matching takes one step for each character of a name, whatever the pattern is.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from kraftops.query.conditions.regex import (
+    Ranges,
+    Searcher,
+    Step,
+    Steps,
+    any_of,
+    letters,
+    many,
+    whole_text,
+)
+
+Matches = Callable[[str], bool]
+"""Tells whether a whole text matches."""
+
+# In Java, a wildcard matches no end of a line.
+_LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
+_KEPT = 64  # patterns
 
 
-def component_pattern(component: str) -> re.Pattern[str] | None:
-    """Return the pattern of a component of a path; None if the component is a name."""
-    parts: list[str] = []
-    is_pattern = in_braces = False
-    letters = iter(component)
-    for letter in letters:
-        if letter == "\\":
-            parts.append(re.escape(next(letters, "\\")))
-        elif letter == "*":
-            parts.append(".*")
-            is_pattern = True
-        elif letter == "?":
-            parts.append(".")
-            is_pattern = True
-        elif letter == "{":
-            if in_braces:
-                return None
-            parts.append("(?:(?:")
-            is_pattern = in_braces = True
-        elif letter == "," and in_braces:
-            parts.append(")|(?:")
-        elif letter == "}" and in_braces:
-            parts.append("))")
-            in_braces = False
-        else:
-            parts.append(re.escape(letter))
-    if in_braces or not is_pattern:
-        return None
-    return re.compile("".join(parts))
+class _BadGlobError(Exception):
+    """A component is a name, for a wildcard of it is malformed."""
 
 
-def text_pattern(text: str) -> re.Pattern[str]:
-    """Return a pattern for whole texts; without wildcards, it matches the text itself.
+def component_pattern(component: str, *, kafka: bool = False) -> Matches | None:
+    """Return the pattern of a component of a path; None if the component is a name.
+
+    With *kafka*, brackets are letters, as in Kafka 4.3.
+    """
+    special = "*?{" if kafka else "*?{["
+    return _pattern(component, kafka) if any(one in component for one in special) else None
+
+
+def text_pattern(text: str) -> Matches:
+    """Return a pattern for whole texts of our form; without wildcards, it matches the text itself.
 
     Wildcards match slashes, too.
     """
-    return component_pattern(text) or re.compile(re.escape(text))
+    return component_pattern(text) or text.__eq__
+
+
+@lru_cache(_KEPT)
+def _pattern(component: str, kafka: bool) -> Matches | None:  # noqa: FBT001 - a key of the cache
+    try:
+        steps = _Reader(component, kafka=kafka).read()
+    except _BadGlobError:
+        return None
+    return None if steps is None else Searcher(whole_text(steps)).finds
+
+
+class _Reader:
+    """Reads a pattern to steps."""
+
+    def __init__(self, pattern: str, *, kafka: bool) -> None:
+        self._left = iter(pattern)
+        self._kafka = kafka
+        self._any = letters(_LINE_ENDS if kafka else (), is_negated=True)
+        self._is_pattern = False
+
+    def read(self) -> Steps | None:
+        """Return the steps of the pattern; None if it has no wildcard."""
+        steps = self._sequence("")[0]
+        return steps if self._is_pattern else None
+
+    def _sequence(self, ends: str) -> tuple[Steps, str]:
+        """Return the steps up to a letter that ends them, and that letter."""
+        steps: Steps = []
+        is_after_star = False
+        for letter in self._left:
+            if letter in ends:
+                return steps, letter
+            if letter == "*":
+                steps += [] if is_after_star else many([self._any])
+            else:
+                steps += self._one(letter, is_inside=bool(ends))
+            is_after_star = letter == "*"
+            self._is_pattern |= letter in "*?"
+        if ends:
+            raise _BadGlobError
+        return steps, ""
+
+    def _one(self, letter: str, *, is_inside: bool) -> Steps:
+        if letter == "?":
+            return [self._any]
+        if letter == "\\":
+            return [_exactly(next(self._left, "\\"))]
+        if letter == "{":
+            if is_inside:
+                raise _BadGlobError
+            return self._alternatives()
+        if letter == "[" and not self._kafka:
+            return [self._class()]
+        return [_exactly(letter)]
+
+    def _alternatives(self) -> Steps:
+        self._is_pattern = True
+        found, end = [], ","
+        while end == ",":
+            steps, end = self._sequence(",}")
+            found.append(steps)
+        return any_of(found)
+
+    def _class(self) -> Step:
+        """Return the step of a class, behind its bracket; its first letter may be a bracket."""
+        self._is_pattern = True
+        is_negated = False
+        ranges: list[tuple[int, int]] = []
+        letter = next(self._left, "")
+        if letter and letter in "!^":
+            is_negated = True
+            letter = next(self._left, "")
+        is_first = True
+        while is_first or letter != "]":
+            first = self._member(letter)
+            letter = next(self._left, "")
+            last = first
+            if letter == "-":
+                letter = next(self._left, "")
+                if letter == "]":
+                    ranges.append((ord("-"), ord("-")))
+                else:
+                    last = self._member(letter)
+                    letter = next(self._left, "")
+            if last < first:
+                raise _BadGlobError
+            ranges.append((first, last))
+            is_first = False
+        return letters(ranges, is_negated=is_negated)
+
+    def _member(self, letter: str) -> int:
+        found = next(self._left, "") if letter == "\\" else letter
+        if not found:
+            raise _BadGlobError
+        return ord(found)
+
+
+def _exactly(letter: str) -> Step:
+    return letters([(ord(letter), ord(letter))])

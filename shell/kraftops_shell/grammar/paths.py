@@ -9,9 +9,9 @@ from typing import NamedTuple
 from kraftops.tree.node import Directory, Node
 from kraftops_shell.grammar.globs import component_pattern
 
-_WILDCARD = re.compile(r"[*?{]")
-_SPECIAL = re.compile(r"([*?{\\])")
-_ESCAPE = re.compile(r"\\([*?{\\])")
+_WILDCARD = re.compile(r"[*?{\[]")
+_SPECIAL = re.compile(r"([*?{\[\\])")
+_ESCAPE = re.compile(r"\\([*?{\[\\])")
 
 
 class Match(NamedTuple):
@@ -108,9 +108,11 @@ class _Descent(NamedTuple):
         if depth < self.literal:
             yield part
             return
-        pattern = component_pattern(part)
+        pattern = component_pattern(part, kafka=not self.with_escapes)
         if pattern:
-            yield from filter(pattern.fullmatch, dict.fromkeys(node.sorted_names()))
+            names = [*filter(pattern, dict.fromkeys(node.sorted_names()))]
+            # Brackets that match nothing may be those of a name.
+            yield from names or ([part] if self.with_escapes else [])
         elif self.with_escapes and _ESCAPE.search(part) and node.get(part) is None:
             yield _without_escapes(part)
         else:

@@ -205,7 +205,7 @@ def test_columns_follow_the_terminal(place: Place) -> None:
         assert len(screen.run("ls /image\r").splitlines()) == 3
         screen.wait_for_editor()
         screen.resize(24, 40)
-        assert len(screen.run("ls /image\r").splitlines()) == 4
+        assert len(screen.run("ls /image\r").splitlines()) == 7
         screen.wait_for_editor()
         screen.resize(24, 200)
         assert len(screen.run("ls /image\r").splitlines()) == 1

@@ -10,9 +10,10 @@ length of the program. The syntax is the common part of Python's `re` and Rust's
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import cache
+from itertools import takewhile
 
 Ranges = tuple[tuple[int, int], ...]
 """First and last code points of a class, in order."""
@@ -52,6 +53,7 @@ class Op(IntEnum):
 
 Step = tuple[int, int, int, Ranges]
 """An operation, the targets of `Op.SPLIT`, and the ranges of `Op.CLASS`."""
+Steps = list[Step]
 Program = tuple[Step, ...]
 
 
@@ -71,49 +73,77 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 @cache
-def _searcher(pattern: str) -> _Searcher:
-    return _Searcher(program(pattern))
+def _searcher(pattern: str) -> Searcher:
+    return Searcher(program(pattern))
 
 
-class _Searcher:
-    """A program with the sets of states that texts have led to."""
+class _State(dict[str, "_State"]):
+    """A set of steps that a text has led to, and the sets that characters lead to from it."""
+
+    __slots__ = ("is_over", "searcher", "steps")
+
+    def __init__(self, searcher: Searcher, steps: frozenset[int]) -> None:
+        self.searcher = searcher
+        self.steps = steps
+        self.is_over = not steps or searcher.match in steps
+
+    def __missing__(self, character: str) -> _State:
+        return self.searcher.after(self, character)
+
+
+class Searcher:
+    """A search for a program: a step for each character of a text, whatever the program is."""
 
     def __init__(self, steps: Program) -> None:
+        """Search for *steps*."""
+        self.match = len(steps) - 1
+        """The step that says that the program is found."""
         self._steps = steps
-        self._next: dict[tuple[frozenset[int], str], frozenset[int]] = {}
-        self._first = self._reached([0], at_begin=True)
-        self._again = self._reached([0])
+        self._prefix = _prefix(steps)
+        self._known: dict[frozenset[int], _State] = {}
+        self._transitions = 0
+        self._first = self.reached([0], at_begin=True)
+        self._again = self.reached([0])
 
     def finds(self, text: str) -> bool:
-        """Tell whether the pattern is found in a text."""
-        match, known = len(self._steps) - 1, self._next
-        states = self._first
-        for character in text:
-            if match in states:
-                return True
-            found = known.get((states, character))
-            if found is None:
-                if len(known) >= _MAX_STATES:
-                    known.clear()
-                found = known[states, character] = self._after(states, ord(character))
-            states = found
-            if not states:
-                return False
-        return match in self._reached(states, at_begin=not text, at_end=True)
+        """Tell whether the program is found in a text."""
+        start = text.find(self._prefix) if self._prefix else 0
+        if start < 0:
+            return False
+        state = self._state(self._again if start else self._first)
+        for character in text[start:] if start else text:
+            if state.is_over:
+                return bool(state.steps)
+            state = state[character]
+        return self.match in self.reached(state.steps, at_begin=not text, at_end=True)
 
-    def _after(self, states: frozenset[int], code: int) -> frozenset[int]:
-        steps = self._steps
+    def after(self, state: _State, character: str) -> _State:
+        """Return the state after a character, and keep it for the next time."""
+        code = ord(character)
         targets = [
-            state + 1
-            for state in states
-            if any(first <= code <= last for first, last in steps[state][3])
+            step + 1
+            for step in state.steps
+            if any(first <= code <= last for first, last in self._steps[step][3])
         ]
-        return self._reached(targets) | self._again
+        steps = self.reached(targets) | self._again
+        if self._transitions >= _MAX_STATES:
+            self._known.clear()
+            self._transitions = 0
+            return self._state(steps)
+        self._transitions += 1
+        found = state[character] = self._state(steps)
+        return found
 
-    def _reached(
+    def _state(self, steps: frozenset[int]) -> _State:
+        found = self._known.get(steps)
+        if found is None:
+            found = self._known[steps] = _State(self, steps)
+        return found
+
+    def reached(
         self, targets: Iterable[int], *, at_begin: bool = False, at_end: bool = False
     ) -> frozenset[int]:
-        """Return the states that are reached without a character."""
+        """Return the steps that are reached without a character."""
         steps, seen, left = self._steps, set[int](), list(targets)
         while left:
             state = left.pop()
@@ -126,6 +156,50 @@ class _Searcher:
             elif (op == Op.BEGIN and at_begin) or (op == Op.END and at_end):
                 left.append(state + 1)
         return frozenset(state for state in seen if steps[state][0] in _KEPT)
+
+
+def _prefix(steps: Program) -> str:
+    """Return the letters with which all that a program finds begins."""
+    letters = takewhile(lambda step: step[0] == Op.CLASS and _is_letter(step[3]), steps)
+    return "".join(chr(step[3][0][0]) for step in letters)
+
+
+def _is_letter(ranges: Ranges) -> bool:
+    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+
+
+def whole_text(steps: Steps) -> Program:
+    """Return the program that finds steps, with targets relative to each, in a whole text."""
+    return _placed([(Op.BEGIN, 0, 0, ()), *steps, (Op.END, 0, 0, ())])
+
+
+def letters(ranges: Iterable[tuple[int, int]], *, is_negated: bool = False) -> Step:
+    """Return the step for one character of some ranges, or for one of all others."""
+    merged = _merged(tuple(ranges))
+    return (Op.CLASS, 0, 0, _without(merged) if is_negated else merged)
+
+
+def many(steps: Steps) -> Steps:
+    """Return steps that find others any number of times."""
+    return _many(steps)
+
+
+def any_of(alternatives: Sequence[Steps]) -> Steps:
+    """Return steps that find one of some others, at least one."""
+    left = list(alternatives)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [_either(*pair) for pair in pairs] + (left[-1:] if len(left) % 2 else [])
+    return left[0]
+
+
+def _placed(steps: Steps) -> Program:
+    """Return the program of steps with targets relative to each."""
+    placed = [
+        (op, at + one, at + other, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
+        for at, (op, one, other, ranges) in enumerate(steps)
+    ]
+    return (*placed, (Op.MATCH, 0, 0, ()))
 
 
 _KEPT = (Op.CLASS, Op.END, Op.MATCH)
@@ -144,11 +218,7 @@ class _Compiler:
         steps = self._alternatives(0)
         if self._at < len(self._pattern):
             raise self._refusal("`)` without `(`")
-        placed = [
-            (op, at + one, at + other, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
-            for at, (op, one, other, ranges) in enumerate(steps)
-        ]
-        return (*placed, (Op.MATCH, 0, 0, ()))
+        return _placed(steps)
 
     def _refusal(self, reason: str) -> PatternError:
         return PatternError(f"{reason}, at character {self._at + 1} of it")

@@ -61,7 +61,8 @@ Values are JSON: coloured on a terminal, and long ones on several lines.""",
         is_kafkas=True,
         details="""\
 All conditions must hold. A time is ISO 8601, or a duration before now, for example 2h. A change
-that only a snapshot has, without the log before it, counts at the snapshot's end.""",
+that only a snapshot has, without the log before it, counts at the snapshot's end. Regular
+expressions are those of grep. Views as /image/byBroker are searched if they are named.""",
         examples=(
             ("find /image -name 'orders*' -type d", "directories with a name"),
             ("find /image/topics/byName -newer-than 4000", "leaves that changed after offset 4000"),
@@ -82,7 +83,10 @@ that only a snapshot has, without the log before it, counts at the snapshot's en
             Flag("-i", None, "Ignore case."),
             Flag("-l", None, "Print paths only."),
         ),
-        details="Values are searched as JSON on one line. Exit code: 1 without a match.",
+        details="""\
+Values are searched as JSON on one line. A search takes a step for each character, so that no
+expression can hang: it has classes, groups, |, repetitions, ^ and $, but no references, lookarounds
+and \\b. Views as /image/byBroker are searched if they are named. Exit code: 1 without a match.""",
         examples=(
             ("grep '\"leader\":7[,}]' /image/topics/byName", "partitions with leader 7"),
             ("grep -i sasl /image/cluster", "brokers and controllers with SASL"),
@@ -95,25 +99,32 @@ that only a snapshot has, without the log before it, counts at the snapshot's en
         "ls:ls",
         (Argument("targets", "*", "The metadata node paths to list."),),
         flags=(
-            Flag("-l", None, "Show type, size, offset and time of the last change."),
+            Flag("-l", None, "Show what nodes mean, and offset and time of their last change."),
             Flag("-a", None, "Show all nodes, as ls always does."),
             Flag(
-                "--sort", "name|natural", "Sort by text, or numbers by value.", ("name", "natural")
+                "--sort",
+                "name|natural",
+                "Sort by text, or numbers by value (the default).",
+                ("name", "natural"),
             ),
         ),
         is_kafkas=True,
         is_word=True,
         details="""\
-A node is a directory, or a leaf with a value. The size of a leaf is the number of bytes of its
-JSON, the size of a directory the number of its children; the last change of a directory is the
-newest change below it. For changes before a snapshot, the log before it is read when they are first
-needed; without that log, <= stands before the last offset that the change may have.
+A node is a directory, or a leaf with a value. With -l, partitions have leader, ISR and replicas,
+topics partitions and replication, brokers state, rack and listeners, features level and the
+metadata version that brought it. Other nodes have type and size: a leaf the bytes of its JSON, a
+directory the number of its children. The last change of a directory is the newest change below it.
+For changes before a snapshot, the log before it is read when they are first needed; without that
+log, <= stands before the last offset that the change may have.
 
-In the paths of all commands, * matches any text, ? one character and {a,b} either of two; \\ before
-one of these characters, or before a slash that is part of a name, is an escape.""",
+In the paths of all commands, * matches any text, ? one character, [a-c] one of some, [!a] one of
+all others, and {a,b} either of two; \\ before one of these characters, or before a slash that is
+part of a name, is an escape.""",
         examples=(
             ("ls -l /image/topics/byName", "topics and their last changes"),
-            ("ls --sort natural /image/topics/byName/orders", "partitions 0, 1, 2 … 10"),
+            ("ls -l /image/topics/byName/orders", "leaders, ISRs and replicas of partitions"),
+            ("ls /image/byBroker/103/leader", "the partitions that a broker leads"),
         ),
         task=Task.LOOK,
         phrase="List nodes.",
