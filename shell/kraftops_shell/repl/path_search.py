@@ -91,7 +91,7 @@ def _paths_of(root: Directory) -> Iterator[str]:
     while waiting or later:
         prefix, parent, name = (waiting or later).popleft()
         directory = parent.get(name)
-        if isinstance(directory, Directory):
+        if isinstance(directory, Directory) and not directory.is_view:
             yield from _children(prefix, directory, waiting, later)
 
 

@@ -28,7 +28,7 @@ ORDERS = "/image/topics/byName/orders"
         ("tno10", f"{ORDERS}/10"),
         ("brk1", "/image/cluster/brokers/1"),
         ("/image/topics/byN", "/image/topics/byName"),
-        ("[r]", r"/image/topics/byName/o[r]d\*"),
+        ("[r]", r"/image/topics/byName/o\[r]d\*"),
     ],
 )
 def test_best_path_is_first(query: str, first: str) -> None:
