@@ -91,7 +91,7 @@ def test_terminal_without_a_cursor_has_the_same_words(environment: dict[str, str
         one.wait_for("Try summary")
         one.wait(lambda now: now.text.endswith("/> "))
         for line, shown in (
-            ("ll /image/provenance", "-  provenance\n/> "),
+            ("ll /image/provenance", "-  -\n/> "),
             ("clear", "clear\n/> "),
             ("? keys", "Ctrl-T"),
             ("lss", "did you mean ls?"),
