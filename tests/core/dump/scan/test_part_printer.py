@@ -9,6 +9,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.query import Query
+from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import IN
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump, dump_bytes
 
@@ -248,3 +249,21 @@ def test_real_files_without_damage_have_nothing_to_report() -> None:
         found = dump(path, QUERIES["text"])
 
         assert (found.notes, found.has_failed) == ([], False)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_values_stay_on_one_line_on_demand(engine: str, tmp_path: Path) -> None:
+    """Also long ones, which are written in pieces, and the path."""
+    path = tmp_path / "a\nb-0" / LOG_NAME
+    path.parent.mkdir()
+    long = b"a\nb" * 120_000
+    path.write_bytes(batch_bytes([Record(0, 0, b"k\n", long), Record(1, 0, None, b"\n\n")]))
+    asked = Query(decoder="user", deep_iteration=True, is_one_line=True)
+
+    with using(engine):
+        text = b"".join(text_chunks(str(path), asked, Report())).decode()
+
+    dumping, _, _, first, second = text.splitlines()
+    assert dumping.endswith(f"/a\\nb-0/{LOG_NAME}")
+    assert first.endswith(r" key: k\n payload: " + long.decode().replace("\n", r"\n"))
+    assert second.endswith(r" payload: \n\n")
