@@ -15,7 +15,8 @@ class ViewColumn:
     """A column of a view; without *is_usual*, only `--columns` shows it to people.
 
     Times are ms since the epoch. An *is_amount* number is shown with commas, others are ids,
-    offsets or ports.
+    offsets or ports. Where a terminal has no room, the last columns give way, and before them one
+    that *gives_way* to so many behind it.
     """
 
     name: str
@@ -23,6 +24,7 @@ class ViewColumn:
     help: str = ""
     is_usual: bool = True
     is_amount: bool = False
+    gives_way: int = 0
 
 
 def chosen_columns(columns: Sequence[ViewColumn], text: str) -> list[ViewColumn]:

@@ -32,6 +32,7 @@ from kraftops.records.internal_topics import METADATA
 from kraftops.views.columns import ViewColumn
 
 _NO_OP = "NO_OP_RECORD"
+_GIVE_WAY = {"timestamp": 5, "type": 1}
 _USUAL = frozenset({"offset", "timestamp", "type", "value"})
 
 
@@ -58,7 +59,10 @@ def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[ViewColumn, ...]:
     """Return the columns of a metadata log's rows, which are those of a dump."""
     decoder = Query(decoder=METADATA, dialect=dialect).record_decoder
     types = row_types(frozenset({decoder}))
-    return tuple(ViewColumn(name, types[name], is_usual=name in _USUAL) for name in COLUMNS)
+    return tuple(
+        ViewColumn(name, types[name], "", name in _USUAL, gives_way=_GIVE_WAY.get(name, 0))
+        for name in COLUMNS
+    )
 
 
 def log_query(

@@ -48,15 +48,15 @@ _LISTS = {
 COLUMNS = (
     text("topic", "name of the topic"),
     number("partition", "number of the partition"),
+    number("leader", "broker that leads, -1 without one"),
+    numbers("isr", "replicas in sync"),
+    numbers("replicas", "brokers with a replica"),
     text(
         "state",
         "the worst that holds: offline is without a leader",
         values=(OFFLINE, UNDER_MIN_ISR, UNDER_REPLICATED, HEALTHY),
     ),
-    number("leader", "broker that leads, -1 without one"),
     number("preferred", "first replica, which should lead"),
-    numbers("isr", "replicas in sync"),
-    numbers("replicas", "brokers with a replica"),
     number("minIsr", "min.insync.replicas, as far as the log tells"),
     number("leaderEpoch", "changes with every election", is_usual=False),
     number("partitionEpoch", "changes with every change", is_usual=False),

@@ -62,11 +62,16 @@ def frame_of_rows(columns: Sequence[ViewColumn], rows: Sequence[Sequence[object]
 
 
 def text(
-    name: str, help_text: str, *, values: Iterable[str] = (), is_usual: bool = True
+    name: str,
+    help_text: str,
+    *,
+    values: Iterable[str] = (),
+    is_usual: bool = True,
+    gives_way: int = 0,
 ) -> ViewColumn:
     """Return a column of texts; *values* are all that are possible."""
     kind = FieldType(frozenset({TEXT}), values=frozenset(values))
-    return ViewColumn(name, kind, help_text, is_usual)
+    return ViewColumn(name, kind, help_text, is_usual, gives_way=gives_way)
 
 
 def number(

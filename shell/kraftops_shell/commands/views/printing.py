@@ -78,7 +78,7 @@ def _head(column: ViewColumn, at: int) -> Column:
     is_list = column.type.items is not None
     return Column(
         column.name,
-        priority=at,
+        priority=at + column.gives_way,
         justify="right" if is_number else "left",
         is_folded=is_list or TEXT in kinds,
     )

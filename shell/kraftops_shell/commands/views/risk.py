@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from kraftops.display.charts import bar
 from kraftops.display.sizes import number_text
 from kraftops.errors import UsageError
@@ -10,6 +13,7 @@ from kraftops.tree.node import json_text
 from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
 from kraftops.views.columns import ViewColumn
+from kraftops.views.skew import Share
 from kraftops.views.what_if import Loss, brokers_in, loss_of
 from kraftops_shell.commands.views.printing import print_csv, print_json, print_rows, refuse_both
 from kraftops_shell.commands.views.tables import require_brokers
@@ -18,7 +22,15 @@ from kraftops_shell.session.session import Session
 
 _MOST = 50
 """Topics and partitions in tables, unless --limit has another number."""
-_BAR = 20
+_BARS = {40: 5, 60: 8, 80: 12}
+"""Widths of bars on terminals of up to so many columns."""
+_LONGEST_BAR = 20
+_TEXTS = {
+    losses.OFFLINE: "go offline",
+    losses.NO_REPLICA: "keep no replica",
+    losses.LAST_IN_SYNC: "lose their last replica in sync",
+    losses.UNDER_MIN_ISR: "end below their min ISR",
+}
 
 
 def what_if(session: Session, call: Call) -> None:
@@ -38,7 +50,8 @@ def what_if(session: Session, call: Call) -> None:
     elif "--csv" in call.flags:
         print_csv(session, losses.PARTITION_COLUMNS, rows[:limit])
     else:
-        session.line(_headline(loss))
+        for line in _headlines(loss):
+            session.line(line)
         if not loss.hits:
             return
         most = _MOST if limit is None else limit
@@ -60,38 +73,43 @@ def skew(session: Session, call: Call) -> None:
     if "--csv" in call.flags:
         print_csv(session, loads.COLUMNS, shares)
         return
-    is_first = True
-    for kind in ("broker", "rack"):
-        found = [share for share in shares if share.of == kind]
-        if not found:
-            continue
-        if not is_first:
-            session.out("\n")
-        is_first = False
-        leaders, replicas = (
-            max(share.leaders for share in found),
-            max(share.replicas for share in found),
-        )
-        _, _, rack, *numbers = loads.COLUMNS
-        name = ViewColumn(kind, of_kind(TEXT))
-        led, placed = ViewColumn("", of_kind(TEXT)), ViewColumn("", of_kind(TEXT))
-        racks = [rack] if kind == "broker" else []
-        print_rows(
-            session,
-            [name, *racks, numbers[0], led, numbers[1], numbers[2], placed],
-            [
-                (
-                    share.name,
-                    *([share.rack] if racks else []),
-                    share.leaders,
-                    bar(share.leaders, leaders, _BAR),
-                    share.preferred,
-                    share.replicas,
-                    bar(share.replicas, replicas, _BAR),
-                )
-                for share in found
-            ],
-        )
+    brokers, racks = (
+        [share for share in shares if share.of == kind] for kind in ("broker", "rack")
+    )
+    if brokers:
+        _print_shares(session, "broker", brokers)
+    if racks:
+        session.out("\n")
+        _print_shares(session, "rack", racks)
+
+
+def _print_shares(session: Session, kind: str, shares: Sequence[Share]) -> None:
+    """Print a table of brokers or racks, with bars behind leaders and replicas."""
+    width = session.table_console.width or _LONGEST_BAR * 10
+    longest = next((bar for most, bar in _BARS.items() if width <= most), _LONGEST_BAR)
+    columns = [one for one in loads.COLUMNS if one.name not in ("of", "rack" * (kind == "rack"))]
+    head = [_head(one, kind) for one in columns]
+    highest = {
+        name: max(getattr(share, name) for share in shares) for name in ("leaders", "replicas")
+    }
+
+    def cell(share: Share, name: str) -> object:
+        value = getattr(share, name)
+        if name in highest:
+            digits = len(number_text(highest[name]))
+            return f"{number_text(value):>{digits}} {bar(value, highest[name], longest)}".rstrip()
+        return str(value) if isinstance(value, int) else value
+
+    print_rows(
+        session, head, [[cell(share, column.name) for column in columns] for share in shares]
+    )
+
+
+def _head(column: ViewColumn, kind: str) -> ViewColumn:
+    if column.name == "preferred":
+        return replace(column, gives_way=2)
+    name = kind if column.name == "name" else column.name
+    return replace(column, name=name, type=of_kind(TEXT))
 
 
 def _list_of(call: Call, flag: str) -> list[str]:
@@ -105,20 +123,16 @@ def _broker_id(text: str) -> int:
     return int(text)
 
 
-def _headline(loss: Loss) -> str:
-    def of(result: str) -> str:
-        return number_text(loss.total(result))
-
+def _headlines(loss: Loss) -> Iterator[str]:
     names = ", ".join(map(str, loss.brokers))
     without = f"Without broker{'s' * (len(loss.brokers) > 1)} {names}"
     if not loss.hits:
-        return f"{without}: no partition is harmed; {number_text(loss.moved)} leaders move."
-    return (
-        f"{without}: {of(losses.OFFLINE)} of {number_text(loss.partitions)} partitions go offline"
-        f" ({of(losses.NO_REPLICA)} keep no replica), {of(losses.LAST_IN_SYNC)} lose their last"
-        f" replica in sync, {of(losses.UNDER_MIN_ISR)} end below their min ISR;"
-        f" {number_text(loss.moved)} leaders move."
-    )
+        yield f"{without}: no partition is harmed; {number_text(loss.moved)} leaders move."
+        return
+    yield f"{without}, of {number_text(loss.partitions)} partitions"
+    for result, text in _TEXTS.items():
+        yield f"{number_text(loss.total(result)):>9} {text}"
+    yield f"{number_text(loss.moved):>9} get another leader"
 
 
 def _data(loss: Loss, racks: list[str], limit: int | None) -> dict[str, object]:

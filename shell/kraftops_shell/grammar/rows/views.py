@@ -58,7 +58,7 @@ ROWS: tuple[Command, ...] = (
         ),
         task=Task.CLUSTER,
         columns=(
-            *("broker", "state", "rack", "endpoints", "leaders", "replicas", "directories"),
+            *("broker", "state", "rack", "leaders", "replicas", "endpoints", "directories"),
             *("features", "brokerEpoch", "incarnation"),
             *_LAST,
         ),
@@ -147,7 +147,7 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
         ),
         task=Task.CLUSTER,
         columns=(
-            *("topic", "partition", "state", "leader", "preferred", "isr", "replicas", "minIsr"),
+            *("topic", "partition", "leader", "isr", "replicas", "state", "preferred", "minIsr"),
             *("leaderEpoch", "partitionEpoch", "adding", "removing", "elr", "lastKnownElr"),
             *("directories", "recovery", "underReplicated", "underMinIsr", "reassigning"),
             "topicId",
