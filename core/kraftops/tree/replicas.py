@@ -21,7 +21,7 @@ Find = Callable[[Sequence[bytes] | None], Mapping[bytes, Sequence[int]]]
 """Returns the numbers of partitions by the ids of topics: of these topics, or of all."""
 
 _MOST_DIGITS = 10  # of a partition's number
-_AT_ONCE = 16  # topics that are looked at together, where a few partitions are enough
+_AT_ONCE = 4  # topics that are looked at together, where a few partitions are enough
 _RESERVED = {bytes(16): "migrating", bytes(15) + b"\1": "unassigned", bytes(15) + b"\2": "lost"}
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from kraftops.tree.node import Directory
+from kraftops.display.order import in_natural_order
+from kraftops.tree.node import Directory, some_of
 from kraftops_shell.grammar import syntax, words
 from kraftops_shell.grammar.command import Argument, Command, Flag, Values
 from kraftops_shell.grammar.paths import escaped, matches, split_last
@@ -19,6 +20,8 @@ from kraftops_shell.grammar.words import Token
 from kraftops_shell.repl.values import Value, commands_of, of, values_of
 from kraftops_shell.session.session import Session
 
+_MOST = 200
+"""Names of a directory that are offered at once."""
 _MANY = 256
 """Above this number of children, all count as directories or leaves like the first."""
 _OUR_SPECIAL = re.compile(r"([\s'\"\\|>;])")
@@ -194,18 +197,28 @@ def _paths(session: Session, word: str) -> Iterator[Value]:
     if not isinstance(directory, Directory):
         return
     typed = escaped if with_escapes else str
-    names = {
-        name: typed(name)
-        for name in directory.names()
-        if name.startswith(partial) or typed(name).startswith(partial)
-    }
+    names = _names_in(directory, partial, typed)
     is_alike = len(names) > _MANY
     has_children = False
-    for index, name in enumerate(sorted(names)):
+    for index, name in enumerate(in_natural_order(names) if with_escapes else sorted(names)):
         if not directory.is_known_flat and not (is_alike and index):
             has_children = isinstance(directory.get(name), Directory)
         slash = "/" if has_children else ""
-        yield Value(before + names[name] + slash, name + slash, is_prefix=has_children)
+        yield Value(before + typed(name) + slash, name + slash, is_prefix=has_children)
+
+
+def _names_in(directory: Directory, partial: str, typed: Callable[[str], str]) -> list[str]:
+    """Return the names that begin as a word does; of many the first ones and the last.
+
+    What all of them begin with is what these begin with.
+    """
+    if "\\" in partial:
+        names = directory.names()
+        found = (one for one in names if one.startswith(partial) or typed(one).startswith(partial))
+        return some_of(sorted(set(found)), _MOST)
+    if directory.beginning:
+        return directory.beginning(partial, _MOST)
+    return some_of(sorted({one for one in directory.names() if one.startswith(partial)}), _MOST)
 
 
 def _files(word: str) -> Iterator[Value]:

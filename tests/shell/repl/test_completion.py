@@ -4,12 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 from kraftops_shell.grammar.command import Values
 from kraftops_shell.grammar.registry import COMMANDS
+from kraftops_shell.repl import completion
 from kraftops_shell.repl.completion import candidates
 from kraftops_shell.repl.values import values_of
+from kraftops_shell.session.session import Session
+from tests.helpers.logs.random_logs import new_record
 from tests.helpers.tools.shell_session import SNAPSHOT, Shell
+from tests.helpers.tree.reading import image_of
 from tests.helpers.tree.small_trees import session
 
 TREE = {
@@ -181,7 +186,7 @@ def test_directory_of_many_names_is_listed_once() -> None:
 
     found = candidates(one, "ls /topic-")
 
-    assert len(found) == 10_000
+    assert len(found) == 200
     assert found[0].text == "/topic-0/"
     assert listed == ["/"]
     assert made == ["topic-0"]
@@ -251,3 +256,37 @@ def test_no_more_are_found_than_asked_for() -> None:
     one, _, _ = session({str(number): {} for number in range(300)})
 
     assert len(candidates(one, "ls /", 10)) == 10
+
+
+def test_of_many_names_some_are_offered_that_begin_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What all have in common is inserted, and no more: the last name is among them."""
+    monkeypatch.setattr(completion, "_MOST", 3)
+    ids = [bytes([number] * 16) for number in range(12)]
+    image = image_of(
+        *(
+            new_record("TopicRecord", name=f"t-{number}", topicId=topic_id)
+            for number, topic_id in enumerate(ids)
+        ),
+        *(
+            new_record("PartitionRecord", partitionId=0, topicId=topic_id, replicas=[1], leader=1)
+            for topic_id in ids
+        ),
+    )
+    session = Session(tree_of(image), str, str, is_kafka=False)
+    asked: list[object] = []
+    with_role = image.fold.with_role
+    monkeypatch.setattr(
+        image.fold,
+        "with_role",
+        lambda role, brokers, topics: asked.append(len(topics)) or with_role(role, brokers, topics),
+    )
+
+    topics = [one.text for one in candidates(session, "ls /image/topics/byName/")]
+    led = [one.text for one in candidates(session, "ls /image/byBroker/1/leader/")]
+
+    assert topics == [f"/image/topics/byName/t-{number}/" for number in (0, 1, 9)]
+    assert led == [f"/image/byBroker/1/leader/t-{number}-0 " for number in (0, 1, 9)]
+    assert asked == [4, 4]
+    assert [one.text for one in candidates(session, "ls /image/byBroker/1/leader/t-1")] == [
+        f"/image/byBroker/1/leader/t-{number}-0 " for number in (1, 10, 11)
+    ]
