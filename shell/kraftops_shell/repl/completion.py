@@ -22,7 +22,7 @@ from kraftops_shell.session.session import Session
 
 _MOST = 200
 """Names of a directory that are offered at once."""
-_MANY = 256
+_MANY = 128
 """Above this number of children, all count as directories or leaves like the first."""
 _OUR_SPECIAL = re.compile(r"([\s'\"\\|>;])")
 _KAFKA_SPECIAL = re.compile(r"([\s'\"\\!])")
