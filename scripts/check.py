@@ -7,7 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from hatch_build import CRATE, UnbuiltError, toolchain
 
@@ -15,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CARGO_CHECKS = (
     ("crate: format", ["fmt", "--check"]),
     ("crate: lint", ["clippy", "--release", "--locked", "--all-targets", "--", "-D", "warnings"]),
-    ("crate: tests", ["test", "--release", "--locked", "--lib"]),
+    ("crate: tests", ["test", "--locked", "--lib"]),
 )
 _COMPONENTS = {"fmt", "clippy"}
 """Components of Rust that may be missing."""
@@ -42,44 +45,78 @@ CHECKS = (
 )
 
 
+class Outcome(NamedTuple):
+    """The outcome of a check, with its output if that was not shown meanwhile."""
+
+    name: str
+    has_failed: bool
+    output: str = ""
+
+
 def main() -> int:
-    """Run all checks in order; return 1 if any fails."""
-    failed = _failed_of_crate()
-    for name, arguments in CHECKS:
-        if name == "tests" and "--no-tests" in sys.argv:
-            continue
-        engine = {"KRAFTOPS_ENGINE": "reference"} if "reference" in name else {}
-        print(f"== {name}", flush=True)
-        if _fails([sys.executable, *arguments], ROOT, engine):
-            failed.append(name)
+    """Run all tests, then the other checks, two at a time; return 1 if any fails."""
+    tests, *others = CHECKS
+    outcomes = [] if "--no-tests" in sys.argv else [_shown(*tests)]
+    with ThreadPoolExecutor(2) as pool:  # most of them use one processor
+        of_crate = pool.submit(_crate)
+        running = [pool.submit(_checked, *check) for check in others]
+        for outcome in chain(of_crate.result(), (one.result() for one in running)):
+            print(f"== {outcome.name}\n{outcome.output}", end="", flush=True)
+            outcomes.append(outcome)
+    failed = [outcome.name for outcome in outcomes if outcome.has_failed]
     print(f"== failed: {', '.join(failed)}" if failed else "== all checks passed")
     return 1 if failed else 0
 
 
-def _failed_of_crate() -> list[str]:
-    """Run the checks of the crate if there is a suitable cargo, and return the failed ones."""
-    failed = []
+def _shown(name: str, arguments: list[str]) -> Outcome:
+    """Run a check, and show its output meanwhile."""
+    print(f"== {name}", flush=True)
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=False)
+    return Outcome(name, done.returncode != 0)
+
+
+def _checked(name: str, arguments: list[str]) -> Outcome:
+    engine = {"KRAFTOPS_ENGINE": "reference"} if "reference" in name else {}
+    return _run(name, [sys.executable, *arguments], ROOT, engine)
+
+
+def _crate() -> list[Outcome]:
+    """Run the checks of the crate, if there is a suitable cargo."""
     try:
         cargo, missing = toolchain(ROOT / CRATE), ""
     except UnbuiltError as error:
         cargo, missing = "", str(error)
+    outcomes = []
     for name, arguments in CARGO_CHECKS:
-        print(f"== {name}", flush=True)
         if missing or (arguments[0] in _COMPONENTS and not shutil.which(f"cargo-{arguments[0]}")):
-            print(f"-- skipped: {missing or f'no cargo-{arguments[0]} in PATH'}", flush=True)
-        elif _fails([cargo, *arguments], ROOT / CRATE):
-            failed.append(name)
-    print("== crate: licences", flush=True)
+            reason = missing or f"no cargo-{arguments[0]} in PATH"
+            outcomes.append(Outcome(name, has_failed=False, output=f"-- skipped: {reason}\n"))
+        else:
+            outcomes.append(_run(name, [cargo, *arguments], ROOT / CRATE))
     if missing:
-        print(f"-- skipped: {missing}", flush=True)
-    elif _fails([sys.executable, "scripts/crate_licences.py"], ROOT):
-        failed.append("crate: licences")
-    return failed
+        outcomes.append(
+            Outcome("crate: licences", has_failed=False, output=f"-- skipped: {missing}\n")
+        )
+    else:
+        licences = [sys.executable, "scripts/crate_licences.py"]
+        outcomes.append(_run("crate: licences", licences, ROOT))
+    return outcomes
 
 
-def _fails(command: list[str], directory: Path, environment: dict[str, str] | None = None) -> bool:
-    environment = os.environ | (environment or {})
-    return subprocess.run(command, cwd=directory, env=environment, check=False).returncode != 0
+def _run(
+    name: str, command: list[str], directory: Path, environment: dict[str, str] | None = None
+) -> Outcome:
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=os.environ | (environment or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return Outcome(name, done.returncode != 0, done.stdout)
 
 
 if __name__ == "__main__":

@@ -94,8 +94,7 @@ def test_damage_is_code_2_and_a_line_each(
 
 
 @each_form
-@pytest.mark.parametrize("jobs", ["1", "2", "4"])
-def test_jobs_change_nothing_of_a_check(form: str, jobs: str, tmp_path: Path) -> None:
+def test_jobs_change_nothing_of_a_check(form: str, tmp_path: Path) -> None:
     batches = [no_ops(n * 500, 500) for n in range(200)]
     for number in (20, 120, 121):
         batches[number] = flipped(batches[number])
@@ -103,10 +102,9 @@ def test_jobs_change_nothing_of_a_check(form: str, jobs: str, tmp_path: Path) ->
     given = ["--files", "0.log", META, "--format", form, "--check"]
 
     # As programs of their own: the terminal in memory is not to be shared by processes.
-    done = run_command(*given, "--jobs", jobs, cwd=tmp_path)
-    expected = run_command(*given, "--jobs", "1", cwd=tmp_path)
+    done, *others = (run_command(*given, "--jobs", jobs, cwd=tmp_path) for jobs in "124")
 
-    assert done == expected
+    assert others == [done, done]
     assert done.code == 2
     assert sum("CRC" in line for line in done.errors) == 6
 
