@@ -200,9 +200,9 @@ def test_views_of_the_shell_are_what_brokers_answer(live: Cluster) -> None:
     admin_answers.fill(live.brokers)
     ready(live, 101, 102, 103)
 
-    def rows(name: str) -> list[dict[str, Any]]:
+    def rows(*words: str) -> list[dict[str, Any]]:
         done = run_command(
-            "metadata-shell", "-C", live.controllers, name, "--json", program=KRAFTOPS
+            "metadata-shell", "-C", live.controllers, *words, "--json", program=KRAFTOPS
         )
         assert done.code == 0, done.err
         return [json.loads(line) for line in done.text.splitlines()]
@@ -250,6 +250,10 @@ def test_views_of_the_shell_are_what_brokers_answer(live: Cluster) -> None:
     brokers = {row["broker"]: (row["state"], row["leaders"]) for row in rows("brokers")}
     leaders = Counter(leader for leader, *_ in placed.values())
     assert brokers == {number: ("active", leaders[number]) for number in (101, 102, 103)}
+    made = rows("log", "--where", "type = 'TOPIC_RECORD'")
+    assert {row["value"]["name"] for row in made} >= {row["topic"] for row in topics}
+    (one,) = rows("log", f"/image/topics/byName/{admin_answers.TOPIC}", "--limit", "1")
+    assert one["type"] in ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
     change_topics(live.brokers, "DeleteTopics", [admin_answers.TOPIC])
 
 
