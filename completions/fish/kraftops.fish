@@ -507,6 +507,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from help' -l shared-paths -d 'With a cluster: every node sees the files under the same paths'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from help' -l verbose -d 'Show the log of Spark'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from history-of'
+complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from history-of' -l limit -x -d 'Show the last N changes only, without reading the whole log'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from history-of' -l format -x -a 'text json' -d 'Print text, or lines of JSON'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from history-of' -s s -l snapshot -x -a '(__kraftops_paths \'.\')' -d 'A snapshot, a segment, or a directory with the metadata log'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from history-of' -s c -l config -x -a '(__kraftops_paths \'.\')' -d 'The configuration of a node; its metadata log is the source'

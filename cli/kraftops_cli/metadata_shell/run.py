@@ -68,6 +68,9 @@ class _Browsed:
         )
         self._show()
         self._session.refresh = self._refresh
+        self._session.travel = opened.travel
+        if request.follow or request.quorum:
+            self._session.go_home = self._show
         self._session.call = partial(run_line, self._session)
 
     def run_command(self) -> int:
@@ -136,7 +139,6 @@ class _Browsed:
         )
         if request.follow:
             self._session.prompt_prefix = f"{image.offset} "
-            self._session.go_home = self._show
 
     def _refresh(self) -> bool:
         """Update the image; tell whether it has changed."""

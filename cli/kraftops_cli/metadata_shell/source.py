@@ -15,6 +15,7 @@ from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.travel import Travel
 from kraftops_cli.live.connect import live_image
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.terminal.streams import Terminal
@@ -51,10 +52,11 @@ class FixedImage:
 
 
 class OpenedImage(NamedTuple):
-    """An image, and the running quorum that it comes from, if it does."""
+    """An image, the running quorum that it comes from, if it does, and states that were kept."""
 
     current: CurrentImage
     quorum: LiveImage | None
+    travel: Travel | None = None
 
 
 def open_image(terminal: Terminal, request: ShellRequest) -> OpenedImage:
@@ -81,6 +83,13 @@ def _open_image(
         return OpenedImage(live if request.is_kept_current else FixedImage(live.image), live)
     if request.follow:
         return OpenedImage(LogFollower([request.source], request.dialect, progress), None)
+    if not request.words and not request.is_kafka:
+        # A person may go back: the states on the way cost little now.
+        travel = Travel(request.source, dialect=request.dialect)
+        travel.progress = progress
+        image = travel.at(offset=request.at_offset, time=request.at_time)
+        travel.progress = None
+        return OpenedImage(FixedImage(image), None, travel)
     image = load(
         request.source,
         at_offset=request.at_offset,

@@ -12,6 +12,7 @@ from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import Match, absolute, escaped
 from kraftops_shell.output.change_format import fields_data, fields_text, json_line
+from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import OK, Session
 
 IS_DIFFERENT = 2
@@ -63,7 +64,7 @@ def _side(session: Session, word: str) -> _Side:
     source = session.source
     if word.startswith("@"):
         offset, time = read_moment(word[1:], source.now())
-        return _Side(source.tree(source.load(at_offset=offset, at_time=time)), None)
+        return _Side(source.tree(travel_of(session).at(offset=offset, time=time)), None)
     if word.startswith(_SOURCE):
         return _Side(source.tree(source.load([word.removeprefix(_SOURCE)])), None)
     found = session.matches(word)

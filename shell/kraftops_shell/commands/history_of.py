@@ -6,7 +6,9 @@ from kraftops.image.history import Step, history
 from kraftops.image.state.fields import ChangeKind
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.node import json_text
-from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.commands.time.printing import print_changes
+from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below
+from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.output.change_format import (
     change_data,
@@ -15,17 +17,26 @@ from kraftops_shell.output.change_format import (
     fields_text,
     json_line,
 )
+from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
+
+_MOST_OF_MANY = 100
+"""The changes of a directory of many nodes, unless --limit has another number."""
 
 
 def history_of(session: Session, call: Call) -> None:
     """Print the changes of a node, which may be deleted."""
     source = session.source
     target = call.words[0]
+    limit = number_of(call, "--limit")
     found = [match.names for match in session.matches(target)]
     # A deleted node has its old name.
     gone = tuple(absolute(target, session.working, with_escapes=True))
     for names in found or [gone]:
+        tables = TABLES_BELOW.get("/" + "/".join(names))
+        if limit is not None or tables is not None:
+            _print_last(session, call, names, limit)
+            continue
         subject = history_subject(names, show_secrets=source.show_secrets)
         steps = history(
             source.log,
@@ -43,6 +54,21 @@ def history_of(session: Session, call: Call) -> None:
                 session.out(json_line(_data(step, path)))
             else:
                 session.line(_line(step, path))
+
+
+def _print_last(session: Session, call: Call, names: tuple[str, ...], limit: int | None) -> None:
+    """Print the last changes of a node or a directory of many, oldest first."""
+    travel, end = travel_of(session), session.source.image.offset + 1
+    number = _MOST_OF_MANY if limit is None else limit
+    changes = travel.before(end, wanted_below(names), number) if number else []
+    for change in changes:
+        after = travel.at(offset=change.offset)
+        print_changes(session, change, after, json=call.is_json)
+    if not changes and number:
+        path = "/" + "/".join(map(escaped, names))
+        session.print_error(f"history-of: {path}: nothing of it is in the log.")
+    if limit is None and len(changes) == number:
+        session.err(f"history-of: these are the last {number} changes: --limit N shows others")
 
 
 def _line(step: Step, path: str) -> str:

@@ -40,7 +40,7 @@ def move(session: Session, moment: Moment) -> list[str]:
         KraftopsError: there is no such state.
     """
     if moment == Moment(None, None) and session.go_home is not None:
-        session.standing = None
+        session.standing, session.prompt_prefix = None, ""
         session.go_home()
     else:
         show(session, travel_of(session).at(offset=moment.offset, time=moment.time))

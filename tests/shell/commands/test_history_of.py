@@ -88,3 +88,15 @@ def test_repeated_record_is_a_step_without_fields(tmp_path: Path) -> None:
     found = Shell(tmp_path)("history-of", "/image/configs/BROKER:1/k")
 
     assert found.lines[1].endswith("/image/configs/BROKER:1/k  said again")
+
+
+def test_the_last_changes_of_a_directory_are_shown(shell: Shell) -> None:
+    brokers = shell("history-of", "/image/cluster/brokers").lines
+    limited = shell("history-of", "/image/cluster/brokers", "--limit", "3").lines
+    everything = shell("history-of", "/image", "--limit", "5")
+
+    assert limited == brokers[-3:]
+    assert [int(line.split()[0]) for line in everything.lines] == [578, 579, 580, 581, 582]
+    topics = shell("history-of", "/image/topics")
+    assert topics.err == ["history-of: these are the last 100 changes: --limit N shows others"]
+    assert all(" /image/topics/byName/" in line for line in topics.lines)

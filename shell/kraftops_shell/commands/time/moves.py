@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-
 from kraftops.display.charts import sparkline
 from kraftops.display.times import iso_time, time_fields
-from kraftops.engine.metadata_state import EntryKey
-from kraftops.image.history import record_type
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.events import LogEvents, log_events
-from kraftops.image.travel.search import ANY, TABLES, LogChange, Wanted
-from kraftops.query.filters import normal_type, parse_types
-from kraftops.records.decoders import record_types
-from kraftops.tree.history_subjects import history_subject
+from kraftops.image.travel.search import LogChange, Wanted
 from kraftops_shell.commands.time.printing import print_changes
+from kraftops_shell.commands.time.wanted import wanted_below
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.grammar.moments import Moment, read_moment
 from kraftops_shell.grammar.paths import absolute
@@ -26,23 +19,6 @@ from kraftops_shell.session.session import FAILED, OK, Session
 _BUCKETS = 60
 _MOST_DIGITS = 9
 _LABEL = 8  # letters before a value
-_TABLES_OF = {
-    "topic": ("topics", "topic-names"),
-    "removetopic": ("topics", "topic-names"),
-    "config": ("configs",),
-    "partition": ("partitions",),
-    "partitionchange": ("partitions",),
-    "clientquota": ("quotas",),
-    "featurelevel": ("features",),
-    "producerids": ("producer-ids",),
-    "registercontroller": ("controllers",),
-    "registerbroker": ("brokers",),
-    "unregisterbroker": ("brokers",),
-    "fencebroker": ("brokers",),
-    "unfencebroker": ("brokers",),
-    "brokerregistrationchange": ("brokers",),
-}
-"""The tables that records of a type change, for types that change few."""
 
 
 def at(session: Session, call: Call) -> int:
@@ -98,30 +74,7 @@ def _number(call: Call) -> int:
 def _wanted_by(session: Session, call: Call) -> Wanted:
     path, type_ = call.flags.get("--path"), call.flags.get("--type")
     names = absolute(str(path), session.working, with_escapes=True) if path else ()
-    return _wanted(tuple(names), str(type_) if type_ else "", session.source.image.dialect)
-
-
-@cache
-def _wanted(names: tuple[str, ...], type_: str, dialect: str) -> Wanted:
-    """Return the changes of a node, by records of a type, or all; the same for the same words.
-
-    Raises:
-        UsageError: the node has no history, or there is no such type.
-    """
-    if not names and not type_:
-        return ANY
-    types = parse_types([type_], record_types("metadata", dialect)) if type_ else frozenset()
-    tables = {table for one in types for table in _TABLES_OF.get(one, TABLES)} or set(TABLES)
-    subject = history_subject(names) if names else None
-    keys = [EntryKey(table) for table in TABLES if table in tables]
-
-    def entries(image: MetadataImage) -> Sequence[EntryKey]:
-        return keys if subject is None else subject.entries(image)
-
-    def is_wanted(image: MetadataImage, address: int) -> bool:
-        return not types or normal_type(record_type(image.record(address), dialect)) in types
-
-    return Wanted(entries, is_wanted)
+    return wanted_below(tuple(names), str(type_ or ""), session.source.image.dialect)
 
 
 def _print_place(session: Session, call: Call) -> None:

@@ -100,9 +100,9 @@ value. The log knows no person. <= stands before an offset where only a snapshot
         details="""\
 A line for each difference: + for a node that only B has, - for a node that only A has, ~ for values
 that differ, with the fields that differ. @OFFSET is the state after a record, @TIME the state at a
-time (ISO 8601, or 2h for two hours ago), source:PATH the state of other files. In whole states,
-topics are compared by name, and the provenance is left out. The earliest state of a running quorum
-is its newest snapshot. Exit code: 2 if there is a difference.""",
+time (ISO 8601, @-2h for two hours ago, or @now), source:PATH the state of other files. In whole
+states, topics are compared by name, and the provenance is left out. The earliest state of a running
+quorum is its newest snapshot. Exit code: 2 if there is a difference.""",
         examples=(
             ("diff @4000 @4200", "the changes by the records up to 4200"),
             ("diff @1d /image/configs", "configurations of a day ago and of now"),
@@ -114,16 +114,21 @@ is its newest snapshot. Exit code: 2 if there is a difference.""",
         "history-of",
         "Show the changes of a node.",
         "history_of:history_of",
-        (Argument("path", "", "The node; it may be deleted."),),
-        flags=(TEXT_OR_JSON,),
+        (Argument("path", "", "The node or directory; it may be deleted."),),
+        flags=(
+            Flag("--limit", "N", "Show the last N changes only, without reading the whole log."),
+            TEXT_OR_JSON,
+        ),
         details="""\
 A line for each change, oldest first: offset, time, type of the record, path, and fields. The log is
 read from its beginning or its oldest snapshot, and in a running quorum from its newest snapshot. A
-change that only the snapshot has is shown with <= and the last offset before the log.""",
+change that only the snapshot has is shown with <= and the last offset before the log. Of /image,
+/image/topics and other directories of many nodes, the last 100 changes are shown.""",
         examples=(
             ("history-of /image/topics/byName/orders/0", "leaders and ISR of a partition"),
             ("history-of /image/cluster/brokers/3", "registrations and fencing of a broker"),
             ("history-of /image/configs/TOPIC:orders", "changes of a topic's configuration"),
+            ("history-of /image --limit 20", "the last 20 changes of all"),
         ),
         task=Task.TIME,
     ),
