@@ -79,6 +79,8 @@ struct Limits {
 }
 
 /// The entries that the present batch, or transaction, has changed: whether they were there before.
+///
+/// Of resources, those alone that were not there at some time since.
 #[derive(Default, Clone)]
 struct Unit {
     topics: FastMap<Id, Option<Arc<str>>>,

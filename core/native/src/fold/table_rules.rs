@@ -196,10 +196,6 @@ impl Fold {
             Ok(text) => text.into(),
             Err(_) => java_text(raw).into(),
         };
-        if !self.unit.configs.contains_key(&resource) {
-            let is_there = self.configs.has(&resource);
-            self.unit.configs.insert(resource.clone(), is_there);
-        }
         let key = self.watch.key(TableName::Configs, || {
             vec![
                 KeyPart::Int(resource.0.into()),
@@ -208,14 +204,24 @@ impl Fold {
             ]
         });
         let after = fields.has(CONFIG_VALUE).then_some(address);
-        let before = match after {
-            Some(_) => {
-                let number = self.config_names.number(&name);
-                self.configs.put_in(&resource, number, address)
-            }
-            None => {
+        let before = match (self.configs.get_mut(&resource), after) {
+            (Some(table), Some(address)) => table.put(self.config_names.number(&name), address),
+            (Some(table), None) => {
                 let number = self.config_names.known(&name);
-                number.and_then(|number| self.configs.remove_from(&resource, &number))
+                let before = number.and_then(|number| table.remove(&number));
+                if table.is_empty() {
+                    self.configs.remove(&resource);
+                    self.unit.configs.entry(resource).or_insert(true);
+                }
+                before
+            }
+            (None, after) => {
+                // While a resource is there, nothing needs to know that it was before.
+                self.unit.configs.entry(resource.clone()).or_insert(false);
+                after.and_then(|address| {
+                    let number = self.config_names.number(&name);
+                    self.configs.put_in(&resource, number, address)
+                })
             }
         };
         self.watch.note_key(TableName::Configs, before, after, key);
