@@ -9,6 +9,7 @@ from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
 from kraftops_shell.output.change_format import change_data, json_line
 from kraftops_shell.session.session import Session
+from kraftops_terminal.tables import Column, Table, folded, print_table
 
 
 def stat(session: Session, call: Call) -> None:
@@ -21,16 +22,15 @@ def stat(session: Session, call: Call) -> None:
             continue
         session.out("" if is_first else "\n")
         is_first = False
-        for line in _lines(fields):
-            session.line(line)
+        print_table(session.table_console, _table(fields))
 
 
-def _lines(fields: dict[str, object]) -> list[str]:
+def _table(fields: dict[str, object]) -> Table:
     shown = {name: value for name, value in fields.items() if name not in _IN_JSON_ONLY}
     if fields.get("isInSnapshot"):
         shown["offset"] = f"<={fields['offset']}"
-    width = max(map(len, shown)) + 1
-    return [f"{name + ':':<{width}} {value}" for name, value in shown.items()]
+    rows = [(name, None if value is None else str(value)) for name, value in shown.items()]
+    return Table((Column("field"), folded("value")), rows)
 
 
 _IN_JSON_ONLY = ("isInSnapshot", "timestampMs")

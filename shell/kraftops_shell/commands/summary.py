@@ -14,6 +14,7 @@ from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import Session
+from kraftops_terminal.tables import Column, Table, folded, print_table
 
 
 def summary(session: Session, call: Call) -> None:
@@ -27,10 +28,12 @@ def summary(session: Session, call: Call) -> None:
     if call.is_json:
         session.out(json_line(fields))
         return
-    width = max(len(label) for _, label, _ in _LINES) + 1
-    for name, label, shown in _LINES:
-        if fields.get(name) is not None:
-            session.line(f"{label + ':':<{width}} {shown(fields[name])}")
+    rows = [
+        (label, shown(fields[name]))
+        for name, label, shown in _LINES
+        if fields.get(name) is not None
+    ]
+    print_table(session.table_console, Table((Column("field"), folded("value")), rows))
 
 
 def _brokers(counts: object) -> str:

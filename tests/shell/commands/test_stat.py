@@ -17,12 +17,12 @@ def shell() -> Shell:
 def test_stat_has_the_record_of_a_leaf(shell: Shell) -> None:
     found = dict(line.split(maxsplit=1) for line in shell("stat", f"{ORDERS}/0").lines)
 
-    assert found["path:"] == f"{ORDERS}/0"
-    assert found["offset:"] == "555"
-    assert found["timestamp:"] == "2026-11-21T10:50:11.725Z"
-    assert found["recordType:"] == "PARTITION_CHANGE_RECORD"
-    assert found["records:"] == "5"
-    assert found["source:"] == str(LOG)
+    assert found["path"] == f"{ORDERS}/0"
+    assert found["offset"] == "555"
+    assert found["timestamp"] == "2026-11-21T10:50:11.725Z"
+    assert found["recordType"] == "PARTITION_CHANGE_RECORD"
+    assert found["records"] == "5"
+    assert found["source"] == str(LOG)
 
 
 def test_stat_of_several_nodes_has_blocks(shell: Shell) -> None:
