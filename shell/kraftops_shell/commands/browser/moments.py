@@ -9,6 +9,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
 from kraftops.tree.node import Directory
 from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
 
 
@@ -20,8 +21,6 @@ class Moments:
         self._session = session
         self._at: int | None = None
         self._image: MetadataImage | None = None
-        self._travel: Travel | None = None
-        self._names: tuple[str, ...] = ()
         self.root: Directory = session.root
 
     @property
@@ -59,7 +58,7 @@ class Moments:
         source = self._session.source
         last = source.image.offset
         here = last if self._at is None else self._at
-        travel = self._travel_on(source)
+        travel = travel_of(self._session)
         if count < 0:
             # The last of these made the state that is shown.
             before = travel.before(here + 1, number=1 - count)[:-1]
@@ -90,13 +89,5 @@ class Moments:
         return "  ".join([*parts, *map(shown, source.sources[:1])])
 
     def _show(self, source: ImageSource, travel: Travel, offset: int) -> None:
-        is_of_files = source.quorum is None
-        image = travel.at(offset=offset) if is_of_files else source.load(at_offset=offset)
+        image = travel.at(offset=offset)
         self._at, self._image, self.root = offset, image, source.tree(image)
-
-    def _travel_on(self, source: ImageSource) -> Travel:
-        """Return the states of the log; those of a quorum are read anew from another copy."""
-        if self._travel is None or self._names != source.log:
-            self._names = source.log
-            self._travel = Travel(self._names, dialect=source.image.dialect)
-        return self._travel
