@@ -1,6 +1,6 @@
 """Measure `--spark` on this machine, beside the local tool and Kafka's DumpLogSegments.
 
-    python tests/bench/spark.py [--only REGEX] [--runs 3] [--dir CACHE] [--scale] [--write]
+    python tests/bench/spark.py [--only REGEX] [--runs 3] [--dir CACHE] [--size 200M] [--scale] [--write]
 
 Jobs run in one session that is up and has run one before; the local tool and Kafka's are whole
 processes, in turn with them. `--scale` adds what takes long: 4 GB in 64 files, and a snapshot of
@@ -15,12 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
@@ -33,13 +35,12 @@ from kraftops.spark.session.session import Session, started  # noqa: E402
 from kraftops.spark.session.settings import Settings  # noqa: E402
 from tests.bench.dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
 from tests.bench.measure.dump_cases import LOGS, METADATA, SMALL  # noqa: E402
-from tests.bench.measure.process import run_to_file  # noqa: E402
+from tests.bench.measure.process import run_to_file, tree_cpu  # noqa: E402
 from tests.bench.measure.report import KAFKA_VERSION, machine, yes  # noqa: E402
 from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
 CONF_PREFIX, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")
-LARGE = LOGS["metadata log"].format(size="200M")
 MEGABYTE = 1_000_000
 TYPE = "ACCESS_CONTROL_ENTRY_RECORD"
 
@@ -70,11 +71,11 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 class SparkBench:
-    """A session, a log and a scratch directory."""
+    """A session, logs of metadata and of a user topic, a small one of each, a scratch directory."""
 
-    def __init__(self, session: Session, log: Path, scratch: Path, runs: int) -> None:
+    def __init__(self, session: Session, logs: Sequence[Path], scratch: Path, runs: int) -> None:
         self.session = session
-        self.log = log
+        self.log, self.small, self.user_log, self.small_user_log = logs
         self.scratch = scratch
         self.runs = runs
 
@@ -114,15 +115,38 @@ class SparkBench:
             median(b / a for a, b in found),
         )
 
-    def table(self, *, pushdown: bool) -> float:
-        """Return the seconds of counting the records of a rare type in SQL."""
-        from kraftops.spark.datasource import KraftopsDataSource
+    def cpu(self, work: Callable[[], object]) -> float:
+        """Return the median of the CPU of all processes of a job, after one that warms all up."""
 
-        spark = self.session.spark
-        spark.dataSource.register(KraftopsDataSource)
-        options = {"decoder": "metadata", "pushdown": str(pushdown).lower()}
-        log = spark.read.format("kraftops").options(**options).load(str(self.log))
-        return seconds(log.where(f"type = '{TYPE}'").count)
+        def once() -> float:
+            before = tree_cpu()
+            work()
+            return tree_cpu() - before
+
+        return median([once() for _ in range(self.runs + 1)][1:])
+
+    def table_cpu(
+        self, log: str, work: Callable[[Any], object], *columns: str, **options: str
+    ) -> float:
+        """Return the CPU of work on the table of a log, less that of the same on a small log."""
+        given = {"decoder": log, "columns": ",".join(columns), **options}
+        paths = (
+            (self.log, self.small) if log == "metadata" else (self.user_log, self.small_user_log)
+        )
+        reader = self.session.spark.read.format("kraftops").options(**given)
+        whole, start = (self.cpu(partial(work, reader.load(str(path)))) for path in paths)
+        return whole - start
+
+
+def read_all(table: Any) -> None:
+    """Have Spark read a table."""
+    table.write.format("noop").mode("overwrite").save()
+
+
+def cpu_row(name: str, most: float, ours: float, other: float) -> Row:
+    """Return a line that compares the CPU of a job with another's."""
+    return Row(f"CPU, start apart: {name}", f"≤ {most:.2f}", f"{ours:.2f} s", f"{other:.2f} s", ours / other,
+               ours / other <= most)  # fmt: skip
 
 
 def text(bench: SparkBench) -> Row:
@@ -154,16 +178,50 @@ def parquet(bench: SparkBench) -> Row:
                ratio, ratio >= 0.8)  # fmt: skip
 
 
-def pushed(bench: SparkBench) -> Row:
-    """Compare a filter that is pushed with one that is not."""
-    ours, other, ratio = bench.pairs(
-        lambda: bench.table(pushdown=True), lambda: bench.table(pushdown=False)
+def parquet_cpu(bench: SparkBench) -> Row:
+    """Compare the CPU of Parquet with that of the local tool."""
+    command = [CONF_PREFIX, METADATA, "--format", "parquet", "--output"]
+    output = bench.scratch / "local.parquet"
+    local = [*command, str(output), "--files", str(bench.log)]
+    start = [*command, str(output), "--files", str(bench.small)]
+    whole, small = (
+        median(run_to_file(one, bench.scratch / "nothing").cpu for _ in range(bench.runs))
+        for one in (local, start)
     )
-    return Row("a type in SQL, pushed; not pushed", "≥ 3x faster", f"{ours:.2f} s",
-               f"{other:.2f} s", ratio, ratio >= 3)  # fmt: skip
+    ours = bench.cpu(lambda: bench.dump("parquet"))
+    return cpu_row("Parquet; local tool", 1.3, ours, whole - small)
 
 
-IN_SESSION = (text, kafkas_text, parquet, pushed)
+def pushed(bench: SparkBench) -> Row:
+    """Compare a type that is pushed with all records."""
+
+    def rare(table: Any) -> object:
+        return table.where(f"type = '{TYPE}'").count()
+
+    ours = bench.table_cpu("metadata", rare, pushdown="true")
+    other = bench.table_cpu("metadata", rare)
+    return cpu_row("a type in SQL, pushed; not pushed", 0.1, ours, other)
+
+
+def columns(bench: SparkBench) -> list[Row]:
+    """Compare some columns of a user topic with all."""
+    from pyspark.sql import functions as f
+
+    def ends(table: Any) -> object:
+        return table.agg(f.min("offset"), f.max("timestamp")).collect()
+
+    every = bench.table_cpu("user", read_all)
+    two = bench.table_cpu("user", read_all, "key", "value")
+    count = bench.table_cpu("user", lambda table: table.count(), "crcValid")
+    times = bench.table_cpu("user", ends, "offset", "timestamp")
+    return [
+        cpu_row("two columns of a user topic; all", 1 / 3, two, every),
+        cpu_row("count of a user topic; all columns", 1 / 20, count, every),
+        cpu_row("min(offset), max(timestamp); all columns", 1 / 20, times, every),
+    ]
+
+
+IN_SESSION = (text, kafkas_text, parquet, parquet_cpu, pushed, columns)
 
 
 def on_spark(log: Path | str, scratch: Path, master: str, *more: str) -> float:
@@ -294,6 +352,7 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="REGEX", help="measurements that match")
     parser.add_argument("--runs", type=int, default=3, help="pairs of each")
     parser.add_argument("--dir", type=Path, default=None, metavar="CACHE", help="keeps the logs")
+    parser.add_argument("--size", default="200M", help="of the logs, but for --scale")
     parser.add_argument("--scale", action="store_true", help="also what takes long")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
     given = parser.parse_args()
@@ -312,13 +371,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
         logs = Bench(jars, given.dir or cache_directory(), scratch, None)
-        large, small = logs.log(LARGE), logs.log(SMALL)
+        large = logs.log(LOGS["metadata log"].format(size=given.size))
+        small = logs.log(SMALL)
         measure("first_result", lambda: first_result(small, scratch, given.runs))
         measure("speed_up", lambda: speed_up(large, scratch, given.runs))
         chosen = [one for one in IN_SESSION if re.search(given.only, one.__name__)]
         if chosen:
             with started(Settings("local[2]", cache=str(scratch / "java"))) as session:
-                bench = SparkBench(session, large, scratch, given.runs)
+                users = [
+                    logs.log(LOGS["user log, lz4"].format(size=x)) for x in (given.size, "60K")
+                ]
+                bench = SparkBench(session, [large, small, *users], scratch, given.runs)
                 for one in chosen:
                     measure(one.__name__, lambda one=one: one(bench))
         if given.scale:

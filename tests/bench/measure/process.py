@@ -51,3 +51,23 @@ def run_to_pipe(command: Sequence[str]) -> Usage:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
         assert reader.stdin is not None
         return run(command, reader.stdin)
+
+
+def tree_cpu() -> float:
+    """Return the seconds of CPU of this process and of all that it has started, also of ended ones."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        parents[int(entry.name)] = int(fields[1])
+        ticks[int(entry.name)] = sum(map(int, fields[11:15]))  # user, system, and of waited-for
+
+    def is_ours(pid: int) -> bool:
+        while pid not in (0, os.getpid()):
+            pid = parents.get(pid, 0)
+        return bool(pid)
+
+    return sum(used for pid, used in ticks.items() if is_ours(pid)) / os.sysconf("SC_CLK_TCK")
