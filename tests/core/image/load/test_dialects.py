@@ -10,6 +10,8 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
+from kraftops.views.registry import VIEWS
+from kraftops.views.view import values_of
 from tests.helpers.image.model import partition_fields, state_of
 from tests.helpers.logs.random_logs import (
     ZERO,
@@ -41,6 +43,10 @@ def image_in(dialect: str, *batches: Sequence[MetadataRecord]) -> MetadataImage:
         for path, leaf in leaves_of(tree_of(image, form=form, version="1")):
             assert leaf.json, path
             assert leaf.kafka_text, path
+    for view in VIEWS.values():
+        frame = view.frame(image, False)
+        for index in range(frame.count):
+            assert len([*values_of(frame, view.columns, index)]) == len(view.columns)
     return image
 
 
