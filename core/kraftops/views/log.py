@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import NamedTuple
+from sys import byteorder
+from typing import Any, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import column_outcomes
@@ -106,18 +107,27 @@ def all_rows(question: LogQuestion) -> Iterator[Row]:
 
 
 def newest_rows(question: LogQuestion, limit: int) -> NewestRows:
-    """Return the last *limit* records that are asked for; errors as `all_rows`."""
-    kept: deque[_Chunk] = deque()
-    total = held = 0
-    for chunk in _chunks(question):
-        kept.append(chunk)
+    """Return the last *limit* records that are asked for; errors as `all_rows`.
+
+    The log is read twice: for the offsets of all, and for the columns of the last.
+    """
+    kept: deque[int] = deque(maxlen=limit)
+    total = 0
+    known = question.query
+    for chunk in _chunks(_with(question, columns=frozenset({"offset"}))):
+        kept.extend(chunk.offsets())
         total += chunk.total
-        held += chunk.total
-        while kept and held - kept[0].total >= limit:
-            held -= kept.popleft().total
-    rows = [row for chunk in kept for row in chunk.rows()]
-    rows = rows[len(rows) - min(limit, len(rows)) :]
+    rows: list[Row] = []
+    if kept:
+        first = max(known.filter.first_offset, min(kept))
+        rows = list(all_rows(_with(question, filter=replace(known.filter, first_offset=first))))
+        rows = rows[-limit:]
     return NewestRows(rows, total - len(rows))
+
+
+def _with(question: LogQuestion, **changes: Any) -> LogQuestion:
+    """Return a question with changes of its query."""
+    return question._replace(query=replace(question.query, **changes))
 
 
 def offsets_about(
@@ -154,6 +164,10 @@ class _Chunk(NamedTuple):
     def total(self) -> int:
         return self.outcome.rows if self.places is None else sum(self.places)
 
+    def offsets(self) -> Iterator[int]:
+        found = _offsets(self.outcome)
+        return iter(found) if self.places is None else compress(found, self.places)
+
     def rows(self) -> Iterator[Row]:
         rows = rows_of(self.outcome.columns or {}, self.outcome.rows)
         return rows if self.places is None else compress(rows, self.places)
@@ -181,11 +195,12 @@ def _chunks(question: LogQuestion) -> Iterator[_Chunk]:
             yield _Chunk(outcome, places)
 
 
-def _offsets(outcome: Outcome) -> Iterable[int | None]:
-    found = outcome.columns or {}
-    if found["offset"].valid is None:
-        return array("q", found["offset"].data)
-    return [row.offset for row in rows_of({"offset": found["offset"]}, outcome.rows)]
+def _offsets(outcome: Outcome) -> array[int]:
+    """Return the offsets of rows; all have one, since the log is read up to an offset."""
+    found = array("q", (outcome.columns or {})["offset"].data)
+    if byteorder == "big":
+        found.byteswap()
+    return found
 
 
 class _Listener:
