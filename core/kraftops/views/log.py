@@ -18,7 +18,7 @@ from kraftops.errors import UsageError
 from kraftops.image.history import HistorySubject
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import limits_of
-from kraftops.image.load.sources import files_of, whole_log_plans
+from kraftops.image.load.sources import base_offset_of, files_of, segments_from, whole_log_plans
 from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Event
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
@@ -183,7 +183,9 @@ def _chunks(question: LogQuestion) -> Iterator[_Chunk]:
     known, offsets = question.query.filter, question.offsets
     last = min(known.last_offset, question.last_offset)
     query = replace(question.query, filter=replace(known, last_offset=last))
-    for segment in segments:
+    for segment in segments_from(segments, known.first_offset):
+        if base_offset_of(segment) > last:
+            break
         for outcome in column_outcomes(ByteRange(segment.path), query, Report()):
             if not outcome.rows:
                 continue

@@ -93,7 +93,7 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         plan = [SourceFile(snapshot.path, end, is_snapshot=True)]
         if not end and files.bootstrap and not any(map(_size, files.segments)):
             plan.insert(0, SourceFile(files.bootstrap, is_snapshot=True))
-        plan += [SourceFile(one.path) for one in _after(files.segments, end or 0)]
+        plan += [SourceFile(one.path) for one in segments_from(files.segments, end or 0)]
         yield plan, list(findings)
         findings.append(
             Finding(
@@ -126,7 +126,7 @@ def whole_log_plans(files: LogFiles) -> Iterator[list[SourceFile]]:
         for snapshot in reversed(files.snapshots):
             end = _end_offset(snapshot) or 0
             if end >= start:
-                after = [SourceFile(one.path) for one in _after(files.segments, end)]
+                after = [SourceFile(one.path) for one in segments_from(files.segments, end)]
                 yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
         yield segments
     if files.bootstrap:
@@ -162,7 +162,7 @@ def _names(directory: str) -> list[str]:
         raise SourceError.of(directory, error) from None
 
 
-def _after(segments: tuple[FileName, ...], end: int) -> list[FileName]:
+def segments_from(segments: tuple[FileName, ...], end: int) -> list[FileName]:
     """Return the segments that may have offsets from *end* on."""
     bases = [base_offset_of(one) for one in segments[1:]]
     kept = [one for one, following in zip(segments, bases, strict=False) if following > end]

@@ -205,3 +205,21 @@ def test_record_that_repeats_a_value_is_shown(tmp_path: Path) -> None:
         ["0", "BROKER:1", "k"],
         ["1", "BROKER:1", "k"],
     ]
+
+
+def test_span_goes_over_segments(tmp_path: Path) -> None:
+    records = [
+        new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value=str(number))
+        for number in range(9)
+    ]
+    segments = {base: [bytes(LogBatch(base, records[base : base + 3]))] for base in (0, 3, 6)}
+    write_log(tmp_path, segments)
+    shell = Shell(tmp_path)
+
+    for first in range(9):
+        for last in range(first, 9):
+            found = shell("log", "--since", str(first), "--until", str(last))
+            assert offsets(found) == list(range(first, last + 1))
+            assert offsets(shell("log", "--until", str(last), "--limit", "2")) == [
+                offset for offset in (last - 1, last) if offset >= 0
+            ]
