@@ -159,7 +159,7 @@ class _Browsed:
             self._refresh()
         except KraftopsError as error:
             return fitting([f" {error.message}"], width)
-        return toolbar_text(self._request.source, self._opened.current.image, width)
+        return toolbar_text(self._request.source, self._session.source.image, width)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -180,3 +180,20 @@ def test_a_transaction_is_one_change_at_its_end(tmp_path: Path) -> None:
     assert before.lines[0].startswith("@4 ")
     assert [line.split()[0] for line in before.lines[1:]] == ["2", "2", "3"]
     assert shell("prev").code == 1
+
+
+def test_now_returns_to_the_image_that_follows_a_log() -> None:
+    shell = Shell()
+    present = shell.session.root, shell.session.image_source
+
+    def go_home() -> None:
+        shell.session.root, shell.session.image_source = present
+
+    shell.session.go_home = go_home
+    shell("at", "@300")
+    assert shell.session.standing == 300
+
+    shell("at", "now")
+
+    assert shell.session.standing is None
+    assert shell.session.root is present[0]
