@@ -16,6 +16,7 @@ from kraftops.spark.session import shipping
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.settings import Settings
 from kraftops.spark.session.shipping import UnionParam, packed
+from tests.helpers.project.imports import ROOTS
 
 SENT = "kraftops/engine/_native.py"
 LOAD = "import kraftops.engine._native as engine; print(engine.__file__)"
@@ -40,6 +41,13 @@ def load(engine: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-ISc", bare], capture_output=True, text=True, check=False
     )
+
+
+def test_all_packages_that_work_is_made_of_are_sent() -> None:
+    with packed() as sent, ZipFile(sent.archive) as archive:
+        tops = {name.partition("/")[0] for name in archive.namelist()}
+
+    assert tops == set(ROOTS) - {"pyspark_kraftops"}  # by which only the driver finds the source
 
 
 def test_worker_finds_the_engine_beside_the_code(engine: Path) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-_PACKAGES = ("kraftops", "kraftops_shell", "kraftops_cli")  # the last two if installed
+_PACKAGES = ("kraftops", "kraftops_terminal", "kraftops_shell", "kraftops_cli")
+"""Our packages; the last three if installed."""
 MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
     () if sys.version_info >= (3, 14) else ("backports.zstd",)
 )
