@@ -242,7 +242,7 @@ def metadata_shell(
         return _run_on_spark(request, spark, ctx.obj)
     from kraftops_cli.metadata_shell.run import run
 
-    return run(request, ctx.obj)
+    return run(request.read_at_once(int(time.time() * 1000)), ctx.obj)
 
 
 def _quorum_options(controllers: str | None, options: Mapping[str, object]) -> QuorumOptions | None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kraftops.errors import UsageError
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.version import KAFKA_VERSION, VERSION
+from kraftops_shell.grammar.moments import read_moment
+
+_AT_MOMENT = 2
+"""The words before the command in `at MOMENT COMMAND`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,22 @@ class ShellRequest:
     show_secrets: bool
     follow: bool
     keeps_history: bool
+
+    def read_at_once(self, now: int) -> ShellRequest:
+        """Return the request that reads only the state of its `at MOMENT COMMAND`, for files.
+
+        Another request, or one with a bad moment, is the same. *now* is in ms since the epoch.
+        """
+        is_limited = self.follow or (self.at_offset, self.at_time) != (None, None)
+        is_at = self.words[:1] == ("at",) and len(self.words) > _AT_MOMENT
+        if self.is_kafka or self.quorum or is_limited or not is_at:
+            return self
+        try:
+            moment = read_moment(self.words[1], now)
+        except UsageError:
+            return self  # the command says what is wrong
+        words = self.words[_AT_MOMENT:]
+        return replace(self, words=words, at_offset=moment.offset, at_time=moment.time)
 
     @property
     def is_browsed(self) -> bool:

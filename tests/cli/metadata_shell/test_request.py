@@ -1,0 +1,53 @@
+"""The request of a run of the metadata shell."""
+
+from dataclasses import replace
+
+import pytest
+
+from kraftops_cli.live.options import QuorumOptions
+from kraftops_cli.metadata_shell.request import ShellRequest
+
+NOW = 1_000_000
+AT = ShellRequest(
+    "log",
+    ("at", "@300", "ls", "-l", "/"),
+    is_kafka=False,
+    quorum=None,
+    at_offset=None,
+    at_time=None,
+    dialect="kafka",
+    show_secrets=False,
+    follow=False,
+    keeps_history=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("moment", "offset", "time"),
+    [("@300", 300, None), ("-1s", None, NOW - 1000), ("now", None, None)],
+)
+def test_a_command_at_a_moment_reads_that_state_alone(
+    moment: str, offset: int | None, time: int | None
+) -> None:
+    request = replace(AT, words=("at", moment, *AT.words[2:]))
+
+    found = request.read_at_once(NOW)
+
+    assert found == replace(AT, words=("ls", "-l", "/"), at_offset=offset, at_time=time)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        replace(AT, words=("at", "@300")),
+        replace(AT, words=("at", "xyz", "ls")),
+        replace(AT, words=("at", "--format", "json")),
+        replace(AT, words=("ls", "@300", "/")),
+        replace(AT, at_offset=10),
+        replace(AT, follow=True),
+        replace(AT, is_kafka=True),
+        replace(AT, quorum=QuorumOptions("c:1", None, None, None, None)),
+    ],
+)
+def test_other_requests_stay_as_they_are(request_: ShellRequest) -> None:
+    assert request_.read_at_once(NOW) is request_
