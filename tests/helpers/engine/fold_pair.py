@@ -119,11 +119,11 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
     yield "holdings", _of(fold.replica_counts)
     yield "loads", _of(lambda: list(fold.broker_loads().items()))
     for role in ReplicaRole:
-        for some in (None, fold.topic_ids()[::-2]):
-            yield (
-                f"{role.name} {some}",
-                _of(lambda role=role, some=some: [*fold.with_role(role, {1, 3}, some).items()]),
-            )
+        some = fold.topic_ids()[::-2] if role is ReplicaRole.FOLLOWER else None
+        yield (
+            role.name,
+            _of(lambda role=role, some=some: [*fold.with_role(role, {1, 3}, some).items()]),
+        )
     yield "directories", _of(lambda: list(fold.directories().items()))
     for directory in (bytes(16), bytes(15) + b"\x02", bytes(15) + b"\x4d"):
         yield (
