@@ -23,6 +23,8 @@ class Lane:
         """Begin before the first file; *make_room* is called after a state is kept."""
         self.files = list(files)
         self._make_room = make_room
+        self.truncations = 0
+        """How often the log was found to be another one."""
         self._start = start
         self._at_intervals: list[Course] = []  # by place
         self._near: list[Course] = []  # the one that was used last is the last
@@ -77,6 +79,7 @@ class Lane:
         nearest = self._nearest(limits)
         if nearest is not self._start and not nearest.is_still_there():
             self.forget()  # the log was truncated
+            self.truncations += 1
             nearest = self._start
         if nearest.is_before_beyond(limits):
             self._visit(nearest)

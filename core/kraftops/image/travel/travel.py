@@ -45,6 +45,7 @@ class _Known(NamedTuple):
 
     wanted: Wanted
     lane: Lane
+    truncations: int
     first: int
     last: int
     changes: list[LogChange]
@@ -211,7 +212,7 @@ class Travel:
             if len(found) >= number:
                 return found[:number]
         found, course = changes_after(lane, offset, wanted, number)
-        self._known = _Known(wanted, lane, offset, course.last_offset, found)
+        self._known = _Known(wanted, lane, lane.truncations, offset, course.last_offset, found)
         if len(found) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
             ends = [one.snapshot_id[0] - 1 for one in files_of(self.names).snapshots]
@@ -244,10 +245,11 @@ class Travel:
                 return found[-number:]
         found = changes_before(lane, offset, route.covered, wanted, number)
         first = found[0].offset - 1 if found else offset
-        self._known = _Known(wanted, lane, first, offset - 1, found)
+        self._known = _Known(wanted, lane, lane.truncations, first, offset - 1, found)
         return found[-number:]
 
     def _known_of(self, wanted: Wanted, lane: Lane) -> _Known | None:
         known = self._known
-        is_known = known is not None and known.wanted == wanted and known.lane is lane
-        return known if is_known else None
+        if known is None or known.wanted != wanted or known.lane is not lane:
+            return None
+        return known if known.truncations == lane.truncations else None

@@ -156,10 +156,13 @@ def test_a_log_that_was_truncated_is_read_anew(tmp_path: Path) -> None:
     path.write_bytes(_bytes_of(one))
     travel = Travel(str(tmp_path))
     travel.at()
+    travel.after(3, number=20)
 
     path.write_bytes(_bytes_of(other))
 
     assert _state(travel.at) == _state(lambda: load(tmp_path))
+    fresh = Travel(str(tmp_path)).after(3, number=20)
+    assert [one.offset for one in travel.after(3, number=20)] == [one.offset for one in fresh]
 
 
 def test_states_take_no_more_bytes_than_they_may(tmp_path: Path) -> None:
