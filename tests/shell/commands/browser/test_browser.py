@@ -1,0 +1,33 @@
+"""Any keys at any size of the terminal."""
+
+from random import Random
+
+from kraftops_shell.commands.browser.browser import Browser
+from kraftops_shell.commands.browser.moments import Moments
+from kraftops_terminal.widths import width_of_text
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.shell_session import Shell
+
+KEYS = (
+    *("up", "down", "left", "right", "enter", "page-up", "page-down", "home", "end", " ", "["),
+    *("]", "{", "}", "=", "/", "n", "a", "0", "backspace", "escape", "shift-left", "日", "x"),
+)
+
+
+def test_frames_fit_after_any_keys() -> None:
+    session = Shell(IN / "meta/00000000000000000000.log").session
+    browser, rng = Browser(Moments(session), ("image",), has_color=False), Random(5)
+    chosen = set()
+    for _ in range(1500):
+        columns, rows = rng.choice(((1, 1), (5, 3), (40, 10), (59, 24), (60, 24), (80, 24)))
+
+        browser.press(rng.choice(KEYS), lambda: False)
+        browser.refresh()
+        lines = browser.lines((columns, rows))
+
+        assert len(lines) == max(rows, 3)
+        assert max(map(width_of_text, lines)) <= columns
+        assert rows < 10 or sum(line.startswith(">") for line in lines[1:-1]) == 1
+        chosen.add(browser.path)
+    assert not browser.is_over
+    assert len(chosen) > 20
