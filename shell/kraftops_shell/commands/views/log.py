@@ -63,6 +63,8 @@ def log(session: Session, call: Call) -> int:
         more = f"{number_text(found.earlier)} earlier records are not shown"
         session.err(f"log: {more}; --limit and --since choose others")
     _print_table(session, chosen, found.rows, question)
+    if not found.rows and session.table_console.is_terminal:
+        session.line("no records")
     return OK
 
 

@@ -13,8 +13,10 @@ from kraftops.query.query import Query
 from kraftops.query.row import Row
 from kraftops.query.where import with_conditions
 from kraftops.records.decoders import decoder_named
+from kraftops_shell.output.outlets import StandardOutput, connect
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record
+from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tools.shell_session import LOG, NODE, NOW, SNAPSHOT, Answer, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -176,6 +178,17 @@ def test_span_is_of_offsets_or_times(shell: Shell) -> None:
     assert 350 in later
     with pytest.raises(UsageError, match="'soon' is no time"):
         shell("log", "--since", "soon")
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, "no records\n"), (False, "")])
+def test_nothing_is_said_on_a_terminal(is_terminal: bool, shown: str) -> None:
+    shell = Shell(LOG)
+    streams = Streams(is_terminal=is_terminal, environment={"TERM": "xterm"})
+    connect(shell.session, streams.console, StandardOutput(streams.console))
+
+    shell("log", "--where", "offset < 0")
+
+    assert streams.out.getvalue() == shown
 
 
 def test_secrets_are_redacted(shell: Shell) -> None:
