@@ -45,11 +45,11 @@ ARGUMENTS = {
 ELSEWHERE = ("at", "blame", "browse", "history-of", "log", "next", "prev")
 """A command for terminals, and those that need a log and have tests of their own."""
 TABLES = (Task.CLUSTER, Task.RISK)
-"""The tasks of commands that show tables of a state, as `topics` does."""
+"""The tasks of commands that show tables of a state, as `topics` does; `summary` counts."""
 COMMANDS = {
     name: (METADATA_SHELL if command.is_kafkas else KRAFTOPS, name, *ARGUMENTS.get(name, ()))
     for name, command in commands(kafka=False, one_shot=True).items()
-    if name not in ELSEWHERE and (command.task not in TABLES or name == "topics")
+    if name not in ELSEWHERE and (command.task not in TABLES or name in ("summary", "topics"))
 }
 """The tool and the words for each command of a single use, Kafka's commands in Kafka's form."""
 
