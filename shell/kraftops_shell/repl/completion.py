@@ -73,7 +73,7 @@ def candidates(session: Session, before: str, limit: int | None = None) -> list[
         found = iter(_possible_words(session, place.earlier, word.text))
     return [
         Candidate(
-            _quoted(one, word.quote, kafka=session.is_kafka),
+            quoted(one, word.quote, kafka=session.is_kafka),
             word.end - word.start,
             one.shown,
             one.phrase,
@@ -237,7 +237,7 @@ def _files(word: str) -> Iterator[Value]:
             yield Value(folder + slash + name + end, name + end, is_prefix=is_folder)
 
 
-def _quoted(found: Value, quote: str, *, kafka: bool) -> str:
+def quoted(found: Value, quote: str, *, kafka: bool) -> str:
     """Return a word as it is typed, in the open quote; a blank ends a complete word."""
     text = found.text
     if not quote:

@@ -6,9 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from kraftops_shell.repl.completion import Candidate, candidates, place_of
+from kraftops.errors import KraftopsError
+from kraftops_shell.repl.completion import Candidate, candidates, place_of, quoted
 from kraftops_shell.repl.highlight import parts_of
 from kraftops_shell.repl.path_search import PathSearch
+from kraftops_shell.repl.values import Value
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
@@ -27,6 +29,7 @@ _MENU = 200
 """Candidates of a menu."""
 _MENU_ROWS, _LEAST_ROWS = 6, 16
 """Rows that are kept for the menu, on a terminal with this many rows or more."""
+_WITHOUT_COLOR = {"auto-suggestion": "dim", "unknown": "", "missing": ""}
 _SEARCHING = " letters of a path; Enter, Esc"
 _STYLES = {
     "command": "ansigreen",
@@ -83,7 +86,11 @@ class Editor:
         self._session = session
         self._pasted: deque[str] = deque()
         self._history = _history(session.history)
-        ours = {} if session.is_kafka else _OurKeys(session, console, toolbar).options()
+        ours = (
+            {}
+            if session.is_kafka
+            else _OurKeys(session, console, toolbar).options(has_color=has_color)
+        )
         self._prompt: PromptSession[str] = PromptSession(
             history=self._history,
             refresh_interval=_REFRESH_SECONDS,
@@ -141,8 +148,9 @@ class _OurKeys:
         self._console = console
         self._toolbar = toolbar
         self._search: PathSearch | None = None
+        self._searched_from = 0
 
-    def options(self) -> dict[str, Any]:
+    def options(self, *, has_color: bool) -> dict[str, Any]:
         """Return the arguments of prompt_toolkit's session."""
         from prompt_toolkit.auto_suggest import AutoSuggestFromHistory, ConditionalAutoSuggest
         from prompt_toolkit.filters import Condition
@@ -161,7 +169,7 @@ class _OurKeys:
             "reserve_space_for_menu": _MENU_ROWS if self._rows >= _LEAST_ROWS else 0,
             "bottom_toolbar": self._shown_toolbar if self._toolbar else None,
             "lexer": _lexer(self._session),
-            "style": Style.from_dict(_STYLES),
+            "style": Style.from_dict(_STYLES if has_color else _STYLES | _WITHOUT_COLOR),
             "key_bindings": self._bindings(),
         }
 
@@ -179,11 +187,20 @@ class _OurKeys:
 
     def _found(self, before: str) -> list[Candidate]:
         """Return what the menu shows: what may follow, or the paths that a search has found."""
+        if len(before) > self._searched_from and before.endswith(" "):
+            self._search = None  # a blank ends the word, and so the search
         if self._search is None:
             return candidates(self._session, before, _MENU)
         word = place_of(self._session, before).word
         paths = self._search.best(word.text, seconds=_SEARCH_SECONDS)
-        return [Candidate(path, word.end - word.start, path) for path in paths]
+        return [
+            Candidate(
+                quoted(Value(path, path, is_prefix=True), word.quote, kafka=False),
+                word.end - word.start,
+                path,
+            )
+            for path in paths
+        ]
 
     def _bindings(self) -> KeyBindings:
         from prompt_toolkit.filters import Condition, completion_is_selected, has_completions
@@ -204,6 +221,7 @@ class _OurKeys:
     def _begin_search(self, event: KeyPressEvent) -> None:
         """Search paths with the letters of the present word, from now on."""
         self._search = PathSearch(self._session.root)
+        self._searched_from = len(event.current_buffer.document.text_before_cursor)
         event.current_buffer.cancel_completion()
         event.current_buffer.start_completion(select_first=False)
 
@@ -273,10 +291,11 @@ def _lexer(session: Session) -> Lexer:
 
             def parts(number: int) -> StyleAndTextTuples:
                 line = document.lines[number] if number < len(document.lines) else ""
-                return [
-                    (part.style and f"class:{part.style}", part.text)
-                    for part in parts_of(session, line)
-                ]
+                try:
+                    found = parts_of(session, line)
+                except KraftopsError:  # the source cannot be read any more: the command will tell
+                    return [("", line)]
+                return [(part.style and f"class:{part.style}", part.text) for part in found]
 
             return parts
 
@@ -296,6 +315,16 @@ def _history(lines: Iterable[str]) -> InMemoryHistory:
     return KeptLines(list(lines))
 
 
+def _found(
+    find: Callable[[str], list[Candidate]] | None, session: Session, before: str
+) -> list[Candidate]:
+    """Return the candidates; none where the source cannot be read any more."""
+    try:
+        return find(before) if find else candidates(session, before)
+    except KraftopsError:  # the command will tell
+        return []
+
+
 def _completer(
     session: Session, console: Console, find: Callable[[str], list[Candidate]] | None = None
 ) -> Completer:
@@ -312,7 +341,7 @@ def _completer(
         ) -> Iterable[Completion]:
             """Yield the completions of a line."""
             before = document.text_before_cursor
-            for one in find(before) if find else candidates(session, before):
+            for one in _found(find, session, before):
                 yield Completion(
                     one.text,
                     -one.length,

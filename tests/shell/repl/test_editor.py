@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from kraftops.errors import SourceError
 from kraftops_shell.repl.editor import Editor
 from kraftops_shell.session.history import History
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import session
 
 pytest.importorskip("prompt_toolkit")
-TREE = {"image": {"a": 1}, "local": {}}
+TREE = {"image": {"a": 1, "or d;er": 2}, "local": {}}
 SEARCH, LEAVE, VI_BEGINNING = "\x14", "\x07", "\x1b0ix"
 UP, ENTER, PASTE, END = "\x1b[A", "\r", "\x1b[200~", "\x1b[201~"
 
@@ -105,3 +106,29 @@ def test_keys_may_be_those_of_vi() -> None:
         keys.send_text(f"two{VI_BEGINNING}{ENTER}")
 
         assert found.read("> ") == "xtwo"
+
+
+def test_path_that_was_found_is_quoted() -> None:
+    with editor() as (found, keys, _):
+        keys.send_text(f"cat {SEARCH}or{ENTER}{ENTER}")
+
+        assert found.read("> ") == r"cat /image/or\ d\;er"
+
+
+def test_blank_ends_a_search() -> None:
+    with editor() as (found, keys, _):
+        keys.send_text(f"ls {SEARCH}ga x\t{ENTER}")
+
+        assert found.read("> ") == "ls ga x"
+
+
+def test_source_that_cannot_be_read_completes_nothing() -> None:
+    def changed(_: str) -> None:
+        raise SourceError("it has changed")
+
+    with editor() as (found, keys, _):
+        root = found._session.root
+        found._session.root = root._replace(get=changed)
+        keys.send_text(f"ls /image/\t{ENTER}")
+
+        assert found.read("> ") == "ls /image/"
