@@ -18,7 +18,7 @@ ROWS = 18
 DELETE, SEARCH, TAKE_SUGGESTION, INTERRUPT, UP = "\x15", "\x14", "\x05", "\x03", "\x1b[A"
 _NOW = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+Z  (?=ls)", re.MULTILINE)
 _SETTLED = 1.5  # seconds, before a screen is recorded
-STEPS = (
+LINE = (
     ("the welcome, a prompt and a toolbar", ""),
     ("a menu of commands with phrases", "l"),
     ("a menu of flags", "s -"),
@@ -34,6 +34,19 @@ STEPS = (
     ("watch", "clear\rwatch -n 60 ls /image/cluster\r"),
     ("Ctrl-C ends it", INTERRUPT),
 )
+VIEWS = (
+    ("topics", "clear\rtopics --limit 5\r"),
+    ("what broker 1 leads alone", "clear\rpartitions --broker 1 --leader --where 'len(isr) = 1'\r"),
+    ("brokers", "clear\rbrokers\r"),
+    ("a loss", "clear\rwhat-if --lose 1 --limit 3\r"),
+    ("skew", "clear\rskew\r"),
+    ("the log", "clear\rlog --limit 4 --columns offset,type,about\r"),
+    ("columns in a menu", DELETE + "topics --sort "),
+)
+SESSIONS = {
+    "line": (("-s", LOG), LINE),
+    "views": (("-s", "tests/data/dump-4.3.1/in/meta", "--at-offset", "300"), VIEWS),
+}
 
 
 @pytest.fixture
@@ -47,19 +60,23 @@ def _masked(text: str) -> str:
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("session", SESSIONS)
 def test_session_shows_what_was_recorded(
+    session: str,
     columns: int,
     environment: dict[str, str],
     recorded: RecordedScreens,
     request: pytest.FixtureRequest,
 ) -> None:
-    name, renews = f"shell-{columns}", request.config.getoption("--renew-screens")
+    name, renews = f"shell-{session}-{columns}", request.config.getoption("--renew-screens")
     expected = [] if renews else (SCREENS / f"{name}.txt").read_text().split("\n=== ")
     seen = []
-    command = (KRAFTOPS, "metadata-shell", "-s", LOG)
-    with Emulator(*command, columns=columns, rows=ROWS, environment=environment) as terminal:
+    options, steps = SESSIONS[session]
+    with Emulator(
+        KRAFTOPS, "metadata-shell", *options, columns=columns, rows=ROWS, environment=environment
+    ) as terminal:
         terminal.wait_for("/>")
-        for step, (title, keys) in enumerate(STEPS):
+        for step, (title, keys) in enumerate(steps):
             terminal.send(keys)
             if renews:
                 end = monotonic() + _SETTLED
@@ -68,7 +85,7 @@ def test_session_shows_what_was_recorded(
                 text = expected[step].partition("\n")[2].rstrip("\n")
                 terminal.wait(lambda now, text=text: _masked(now.text).rstrip("\n") == text)
             seen.append(f"{title}\n{_masked(terminal.text).rstrip()}\n")
-        terminal.send("quit\r")
+        terminal.send(DELETE + "quit\r")
 
         assert terminal.wait_for_end() == 0
         assert terminal.is_as_before
