@@ -159,7 +159,8 @@ class _Browsed:
             self._refresh()
         except KraftopsError as error:
             return fitting([f" {error.message}"], width)
-        return toolbar_text(self._request.source, self._session.source.image, width)
+        newest = self._opened.current.image.offset
+        return toolbar_text(self._request.source, self._session.source.image, width, newest)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -53,11 +53,16 @@ def fitting(texts: Sequence[str], width: int) -> str:
     return text
 
 
-def toolbar_text(source: str, image: MetadataImage, width: int) -> str:
-    """Return offset, time and source of an image, in a line; long names lose their beginning."""
+def toolbar_text(source: str, image: MetadataImage, width: int, newest: int | None = None) -> str:
+    """Return offset, time and source of an image, in a line; long names lose their beginning.
+
+    The *newest* offset is shown where the image is an earlier one.
+    """
     timestamp = image.provenance.timestamp
     time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
     begin = f" offset {image.offset}"
+    if newest is not None and newest != image.offset:
+        begin += f" of {newest}"
     names = _shorter(source)
     texts = [f"{begin}  {time}  {name}" for name in names]
     texts += [f"{begin}  {time[:19]}  {name}" for name in names]

@@ -126,7 +126,7 @@ def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable
     flags = _flags(session, command)
     flag, argument = _due(command, earlier[1:], flags)
     if argument and argument.values is Values.LINE and not word.startswith("-"):
-        return _possible_words(session, _inner(earlier[1:], flags), word)
+        return _possible_words(session, _inner(command, earlier[1:], flags), word)
     if word.startswith("-") and (flag is None or flag.is_list):
         return [
             Value(name, name, phrase=one.help)
@@ -139,11 +139,16 @@ def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable
     return _values(session, expected.values, command, earlier, word) if expected else ()
 
 
-def _inner(earlier: list[str], flags: dict[str, Flag]) -> list[str]:
-    """Return the words of the line that is an argument, without the flags before it."""
+def _inner(command: Command, earlier: list[str], flags: dict[str, Flag]) -> list[str]:
+    """Return the words of the line that is an argument, without the flags and words before it."""
+    before = [argument.values for argument in command.arguments].index(Values.LINE)
     left = list(earlier)
-    while left and left[0] in flags:
-        del left[: 1 if flags[left[0]].value is None else 2]
+    while left and (left[0] in flags or before):
+        if left[0] in flags:
+            del left[: 1 if flags[left[0]].value is None else 2]
+        else:
+            del left[0]
+            before -= 1
     return left
 
 

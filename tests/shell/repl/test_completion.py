@@ -210,6 +210,8 @@ def test_children_of_flat_directories_are_not_read() -> None:
         ("watch -n 5 ls /im", ["watch -n 5 ls /image/"]),
         ("watch -n 5 gre", ["watch -n 5 grep "]),
         ("watch ls --sort na", ["watch ls --sort name ", "watch ls --sort natural "]),
+        ("at @3 ls /im", ["at @3 ls /image/"]),
+        ("at @3 gre", ["at @3 grep "]),
         ("set mou", ["set mouse "]),
         ("set mouse o", ["set mouse off ", "set mouse on "]),
         ("unalias m", ["unalias mine "]),

@@ -34,18 +34,19 @@ LINE = (
     ("watch", "clear\rwatch -n 60 ls /image/cluster\r"),
     ("Ctrl-C ends it", INTERRUPT),
 )
-VIEWS = (
-    ("topics", "clear\rtopics --limit 5\r"),
-    ("what broker 1 leads alone", "clear\rpartitions --broker 1 --leader --where 'len(isr) = 1'\r"),
-    ("brokers", "clear\rbrokers\r"),
+TIME = (
     ("a loss", "clear\rwhat-if --lose 1 --limit 3\r"),
-    ("skew", "clear\rskew\r"),
-    ("the log", "clear\rlog --limit 4 --columns offset,type,about\r"),
-    ("columns in a menu", DELETE + "topics --sort "),
+    ("a moment", "clear\rat @290\r"),
+    ("the next change", "next\r"),
+    ("where one stands", "clear\rat\r"),
+    ("the change of a broker before", "clear\rprev --path /image/cluster/brokers/2\r"),
+    ("who did it", "clear\rat @300 blame /image/topics/byName/a.many/0 | head -4\r"),
+    ("another moment for one command", "clear\rat @300 ls /image/topics/byState/leaderless\r"),
+    ("and back", "at now; ls /image/topics/byState/leaderless\r"),
 )
 SESSIONS = {
     "line": (("-s", LOG), LINE),
-    "views": (("-s", "tests/data/dump-4.3.1/in/meta", "--at-offset", "300"), VIEWS),
+    "time": (("-s", "tests/data/dump-4.3.1/in/meta"), TIME),
 }
 
 
