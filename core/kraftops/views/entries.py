@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.image import MetadataImage
@@ -20,7 +21,6 @@ from kraftops.tree.names import (
 )
 from kraftops.uuids import to_text
 from kraftops.views.columns import ViewColumn
-from kraftops.views.order import natural_key
 from kraftops.views.view import (
     Frame,
     View,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kraftops.display.order import natural_key
 from kraftops.dump.sources.names import expand
 from kraftops.dump.summary.groups import Groups
 from kraftops.dump.summary.summarise import summarise
@@ -17,7 +18,6 @@ from kraftops.query.conditions.types import TIME, of_kind
 from kraftops.query.query import Query
 from kraftops.uris import is_remote
 from kraftops.views.columns import ViewColumn
-from kraftops.views.order import natural_key
 from kraftops.views.view import Frame, View, frame_of_rows, number, text
 
 OFFSETS_TOPIC = "__consumer_offsets"

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-_DIGITS = re.compile(r"([0-9]+)")
-
-
-def natural_key(text: str) -> list[tuple[int, int | str]]:
-    """Return a sort key that compares numbers in a text by value."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in _DIGITS.split(text) if part]
+from kraftops.display.order import natural_key
 
 
 def sorted_by(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby
 
+from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import (
     ListColumn,
     PartitionState,
@@ -17,7 +18,6 @@ from kraftops.engine.metadata_state import (
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
 from kraftops.views.min_isr import MinIsrs, min_isrs_of
-from kraftops.views.order import natural_key
 from kraftops.views.view import (
     Frame,
     View,

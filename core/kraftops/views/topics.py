@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 
+from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.tree.names import UUIDS
 from kraftops.tree.topics import last_change_below
 from kraftops.views.min_isr import min_isrs_of
-from kraftops.views.order import natural_key
 from kraftops.views.view import Frame, View, last_columns, number, text, with_last_change
 
 COLUMNS = (

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import StateColumns
 from kraftops.errors import UsageError
 from kraftops.image.state.broker import broker_status
@@ -14,7 +15,6 @@ from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.safety import Danger, dangers
 from kraftops.views.columns import nearest_hint
 from kraftops.views.min_isr import min_isrs_of
-from kraftops.views.order import natural_key
 from kraftops.views.view import number, numbers, text
 
 NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR = (

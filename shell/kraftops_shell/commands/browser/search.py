@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftops.tree.node import Directory
-from kraftops_shell.commands.browser.visible import Path, sorted_naturally
+from kraftops_shell.commands.browser.visible import Path
 
 
 def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
@@ -32,7 +32,7 @@ def _around(root: Directory, after: Path) -> Iterator[Path]:
 
 def _after(directory: Directory, above: Path, after: Path) -> Iterator[Path]:
     """Yield the nodes below a directory that come after one of them."""
-    names = sorted_naturally(directory)
+    names = directory.natural_names()
     if after and after[0] in names:
         start = names.index(after[0])
         first = directory.get(after[0])

@@ -42,7 +42,7 @@ class VisibleTree:
     def __init__(self, root: Directory) -> None:
         """Begin with the children of the root."""
         self.root = root
-        self._top = _Branch(sorted_naturally(root))
+        self._top = _Branch(root.natural_names())
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -89,7 +89,7 @@ class VisibleTree:
                 node = descend(self.root, path[:depth])
                 if not isinstance(node, Directory):
                     return
-                branch.open[position] = _Branch(sorted_naturally(node))
+                branch.open[position] = _Branch(node.natural_names())
             branch = branch.open[position]
 
     def close(self, path: Path) -> None:
@@ -101,7 +101,7 @@ class VisibleTree:
     def replace_root(self, root: Directory) -> None:
         """Show another state, with the directories open that were."""
         opened = list(_open_paths(self._top, ()))
-        self.root, self._top = root, _Branch(sorted_naturally(root))
+        self.root, self._top = root, _Branch(root.natural_names())
         for path in opened:
             self.open(path)
 
@@ -112,14 +112,6 @@ class VisibleTree:
                 return None
             branch = branch.open.get(branch.names.index(name))
         return branch
-
-
-def sorted_naturally(directory: Directory) -> list[str]:
-    """Return the names in a directory: numbers by value, others in Java's order."""
-    names = directory.sorted_names()
-    if all(name.isascii() and name.isdigit() for name in names):
-        names.sort(key=int)
-    return names
 
 
 def _place(branch: _Branch, index: int) -> tuple[int, int, _Branch | None]:

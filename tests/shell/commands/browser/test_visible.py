@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.tree.node import Directory
 from kraftops_shell.commands.browser.search import search
-from kraftops_shell.commands.browser.visible import Path, VisibleTree, sorted_naturally
+from kraftops_shell.commands.browser.visible import Path, VisibleTree
 from tests.helpers.tree.small_trees import directory, leaf
 
 MANY = 1_000_000
@@ -24,7 +24,7 @@ def random_tree(rng: Random, depth: int = 0) -> dict[str, object]:
 
 def listed(node: Directory, opened: set[Path], above: Path = ()) -> Iterator[tuple[Path, bool]]:
     """Yield the rows of a tree, by a walk through all that is open."""
-    for name in sorted_naturally(node):
+    for name in node.natural_names():
         path = (*above, name)
         child = node.get(name)
         yield path, isinstance(child, Directory)

@@ -27,7 +27,7 @@ def _leaves(shell: Shell) -> dict[str, object]:
 def test_moves_show_what_fresh_loads_show(source: Path) -> None:
     shell, random = Shell(source), Random(7)
 
-    for _ in range(25):
+    for _ in range(100):
         offset = random.randrange(30, 583)
         shell("at", f"@{offset}")
         image = load(source, at_offset=offset)
