@@ -434,6 +434,18 @@ def test_bucket_that_is_longer_than_the_time_shown_is_drawn(
     assert "Records in 1 of 2 logs" in texts(chromium, ".plots")[0]
 
 
+def test_bucket_that_begins_before_the_timeline_counts(chromium: Browser, tmp_path: Path) -> None:
+    """The buckets of logs begin at multiples of their steps, and the timeline where it does."""
+    start, step = SAMPLE["timeline"]["start"], 2**14
+    series = {"name": "records", "unit": "records", "step": step, "values": [5, 2]}
+    log = {**SAMPLE["logs"][0], "series": [{**series, "start": start // step * step}]}
+
+    chromium.open(written(tmp_path, {**SAMPLE, "logs": [log]}))
+
+    assert start % step, "it begins before the timeline"
+    assert texts(chromium, ".plots")[0].rsplit("Records in all logs", 1)[1].split() == ["7"]
+
+
 def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path: Path) -> None:
     """A clock in 1970, one bucket, times that are none, offsets beyond 2^53 and fields without values."""
     far, long = 9_223_372_036_854_775_807, 9_007_199_254_740_993

@@ -251,12 +251,15 @@ function grouped(series, view, width) {
 
 /* The value of a series in a span of time: what was counted, or the highest level.
 
-   Where its buckets are longer than the span, it is that of the bucket around the span's middle. */
+   A bucket counts where it begins; the first ones, of a series that begins before *from*, its time,
+   count there. Where its buckets are longer than the span, it is that of the bucket around the
+   span's middle. */
 function valueIn(series, from, to) {
   const at = (ms) => Math.max(0, Math.floor((ms - series.start) / series.step));
   const isWithin = to - from >= series.step;
+  const isBegin = from <= (series.from ?? series.start);
   const first = isWithin
-    ? Math.max(0, Math.ceil((from - series.start) / series.step))
+    ? Math.ceil(isBegin ? 0 : (from - series.start) / series.step)
     : at((from + to) / 2);
   const last = isWithin ? Math.max(0, Math.ceil((to - series.start) / series.step)) : first + 1;
   const part = (from + to) / 2 < series.start && !isWithin ? [] : series.values.slice(first, last);

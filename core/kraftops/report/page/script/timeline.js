@@ -23,6 +23,7 @@ function makeTimeline() {
     .map(([end, step]) => (data && end - step < data.end ? data.end : end));
   const start = Math.min(data?.start ?? Infinity, ...starts);
   const whole = { from: start, to: Math.max(start + 1000, data?.end ?? 0, ...ends) };
+  for (const each of ofLogs) each.from = start;
   const isFar =
     data && whole.to - whole.from > 3 * (data.end - data.start) && data.end > data.start;
   const it = {
@@ -153,7 +154,10 @@ function makeTimeline() {
       (log) =>
         log.kind !== "metadata" &&
         log.bucketCommand &&
-        log.series.some((each) => valueIn({ ...each, kind: "count-per-bucket" }, from, to) > 0),
+        log.series.some(
+          (each) =>
+            valueIn({ ...each, from: it.whole.from, kind: "count-per-bucket" }, from, to) > 0,
+        ),
     );
     const stated = (band) =>
       `${stateText(band.state)} from ${timeText(band.from)} to ${timeText(band.to)} (${span(band.to - band.from)})`;
