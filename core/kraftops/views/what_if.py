@@ -154,7 +154,13 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
             continue
         left = tuple(one for one in now.isr if one not in gone)
         hits.append(Hit(partition, result, now, left, least[partition.topic].value))
-    hits.sort(key=_order)
+    keys = {topic: natural_key(topic) for topic in {hit.partition.topic for hit in hits}}
+    hits.sort(
+        key=lambda hit: (
+            *(keys[hit.partition.topic], RESULTS.index(hit.result)),
+            hit.partition.number,
+        )
+    )
     offline = {hit.partition for hit in hits if hit.result in (NO_REPLICA, OFFLINE)}
     moved = sum(now.leader in gone and one not in offline for one, now in touched.items())
     return Loss(tuple(sorted(gone)), hits, moved, len(columns.numbers))
@@ -172,14 +178,13 @@ def _result(
     return LAST_IN_SYNC if has_other or now.leader < 0 else OFFLINE
 
 
-def _order(hit: Hit) -> tuple[object, ...]:
-    return natural_key(hit.partition.topic), RESULTS.index(hit.result), hit.partition.number
-
-
 def _touched(
     image: MetadataImage, columns: StateColumns, gone: frozenset[int]
 ) -> tuple[dict[TopicPartition, Replicas], Mapping[TopicPartition, list[int]]]:
-    """Return the partitions with a replica on these brokers, and their ELR."""
+    """Return the partitions that need one of these brokers, as leader or in sync, and their ELR.
+
+    With them come those that have no replica elsewhere.
+    """
     found: dict[TopicPartition, Replicas] = {}
     elr: dict[TopicPartition, list[int]] = {}
     at = 0
@@ -189,11 +194,14 @@ def _touched(
             replicas = columns.replicas.at(index)
             if topic is None or gone.isdisjoint(replicas):
                 continue
+            isr, leader = columns.isr.at(index), columns.leader[index]
+            if gone.isdisjoint(isr) and leader not in gone and not gone.issuperset(replicas):
+                continue
             partition = TopicPartition(topic.name, columns.numbers[index])
             found[partition] = Replicas(
                 tuple(replicas),
-                tuple(columns.isr.at(index)),
-                columns.leader[index],
+                tuple(isr),
+                leader,
                 tuple(columns.adding_replicas.at(index)),
                 tuple(columns.removing_replicas.at(index)),
             )

@@ -44,11 +44,10 @@ def what_if(session: Session, call: Call) -> None:
         raise BadLineError("what-if: --lose with brokers, or --lose-rack with racks, is needed")
     require_brokers(image, sorted(brokers))
     loss = loss_of(image, brokers | brokers_in(image, racks))
-    rows = [hit.row for hit in loss.hits]
     if "--json" in call.flags:
         session.out(json_text(_data(loss, racks, limit)) + "\n")
     elif "--csv" in call.flags:
-        print_csv(session, losses.PARTITION_COLUMNS, rows[:limit])
+        print_csv(session, losses.PARTITION_COLUMNS, _rows(loss, limit))
     else:
         for line in _headlines(loss):
             session.line(line)
@@ -59,8 +58,12 @@ def what_if(session: Session, call: Call) -> None:
         print_rows(session, losses.TOPIC_COLUMNS, loss.topics[:most])
         _print_more(session, len(loss.topics) - most, "topics")
         session.out("\n")
-        print_rows(session, losses.PARTITION_COLUMNS, rows[:most])
-        _print_more(session, len(rows) - most, "partitions")
+        print_rows(session, losses.PARTITION_COLUMNS, _rows(loss, most))
+        _print_more(session, len(loss.hits) - most, "partitions")
+
+
+def _rows(loss: Loss, limit: int | None) -> Iterator[tuple[object, ...]]:
+    return (hit.row for hit in loss.hits[:limit])
 
 
 def skew(session: Session, call: Call) -> None:
@@ -118,7 +121,7 @@ def _list_of(call: Call, flag: str) -> list[str]:
 
 
 def _broker_id(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
         raise UsageError(f"{text!r} is no id of a broker", "as --lose 103,104")
     return int(text)
 
@@ -127,7 +130,8 @@ def _headlines(loss: Loss) -> Iterator[str]:
     names = ", ".join(map(str, loss.brokers))
     without = f"Without broker{'s' * (len(loss.brokers) > 1)} {names}"
     if not loss.hits:
-        yield f"{without}: no partition is harmed; {number_text(loss.moved)} leaders move."
+        moved = "1 leader moves" if loss.moved == 1 else f"{number_text(loss.moved)} leaders move"
+        yield f"{without}: no partition is harmed; {moved}."
         return
     yield f"{without}, of {number_text(loss.partitions)} partitions"
     for result, text in _TEXTS.items():
