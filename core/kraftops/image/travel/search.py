@@ -46,7 +46,8 @@ class LogChange(NamedTuple):
     """A change of the state: the *offset* of the record that made it, and the entries it changed.
 
     The records of a metadata transaction change the state together, at its end. *records* has the
-    record behind each entry. There are no entries for the end of a snapshot, where a log begins.
+    record behind each entry; those of a record are in the order of `TABLES` and of their keys.
+    There are no entries for the end of a snapshot, where a log begins.
     """
 
     offset: int
@@ -64,6 +65,12 @@ class Wanted(NamedTuple):
 
 
 ANY = Wanted()
+
+
+def _place(change: EntryChange) -> tuple[int, list[tuple[int, str]]]:
+    """Return the place of a change among those of its record."""
+    parts = [(part, "") if isinstance(part, int) else (0, str(part)) for part in change.key]
+    return TABLES.index(change.table), parts
 
 
 class _Listener:
@@ -84,7 +91,7 @@ class _Listener:
         match event:
             case EntriesChanged(address, changes):
                 if self._wanted.is_wanted(self._image, address):
-                    self._waiting += changes
+                    self._waiting += sorted(changes, key=_place)  # engines differ in the order
                     self._addresses += [address] * len(changes)
                 if not self._is_open:
                     self._add(address)

@@ -11,11 +11,22 @@ from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
+from tests.helpers.engine.choice import using
+from tests.helpers.engine.comparison import has_native
 from tests.helpers.engine.fold_pair import answers
 from tests.helpers.image.snapshots import snapshot_of
-from tests.helpers.logs.random_logs import LogBatch, RandomLog, Taste
+from tests.helpers.logs.random_logs import (
+    LogBatch,
+    RandomLog,
+    Taste,
+    log_batches,
+    log_bytes,
+    new_record,
+    uuid,
+)
 
 LOGS = 40
+ENGINES = ["native", "reference"] if has_native() else ["reference"]
 
 
 class RandomDirectory:
@@ -176,3 +187,26 @@ def test_states_take_no_more_bytes_than_they_may(tmp_path: Path) -> None:
         travel.at(offset=offset)
 
         assert 0 < travel.bytes <= 2 * largest
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_entries_of_a_record_have_the_same_order_by_both_engines(
+    tmp_path: Path, engine: str
+) -> None:
+    """A removed topic, and its partitions, which came in another order than that of numbers."""
+    topic = uuid(1)
+    records = [
+        new_record("TopicRecord", name="orders", topicId=topic),
+        *(
+            new_record("PartitionRecord", topicId=topic, partitionId=at, replicas=[1], isr=[1])
+            for at in (10, 2, 0, 1)
+        ),
+        new_record("RemoveTopicRecord", topicId=topic),
+    ]
+    (tmp_path / f"{0:020}.log").write_bytes(log_bytes(log_batches(records)))
+
+    with using(engine):
+        (change,) = Travel(str(tmp_path)).before(6, number=1)
+
+    assert [one.table for one in change.entries] == ["topic-names", "topics", *["partitions"] * 4]
+    assert [one.key[1] for one in change.entries[2:]] == [0, 1, 2, 10]
