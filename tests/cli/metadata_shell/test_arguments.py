@@ -34,6 +34,13 @@ def test_options_of_the_command_are_left_to_it() -> None:
     assert found["form"] is None
 
 
+def test_format_of_a_view_is_left_to_it_to_be_refused() -> None:
+    found = parsed("-s", "DIR", "topics", "--format", "json")
+
+    assert found["words"] == ("topics", "--format", "json")
+    assert parsed("-s", "DIR", "--format", "json", "topics")["form"] == "json"
+
+
 def test_words_after_two_dashes_belong_to_the_command() -> None:
     assert parsed("-s", "DIR", "cat", "--", "--show-secrets")["words"] == (
         "cat",
