@@ -124,7 +124,9 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
     from kraftops.spark.session.site import site_conf
 
     given["site"] = site_conf(os.environ)
-    master = options["master"] or dict(given["site"]).get("spark.master")
+    master = options["master"]
+    if master is None:
+        master = dict(given["site"]).get("spark.master")
     if isinstance(master, str):
         given["master"] = _checked_master(master)
     if "conf" in given:
