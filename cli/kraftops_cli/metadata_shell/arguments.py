@@ -74,7 +74,9 @@ def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str
     options = _options(ctx)
     called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
     its_own = {flag.name for flag in called.flags} if called else set()
-    if "--json" in its_own:  # it has no --format, and would print a table
+    if (
+        "--json" in its_own and usual_form(ctx) == "json"
+    ):  # it has no --format, and would print a table
         its_own.add(FORM_OPTION)
     mine: list[str] = []
     rest: list[str] = []

@@ -42,6 +42,7 @@ from kraftops.views.order import sorted_by
 from kraftops.views.view import Frame, Get, View
 
 Test = Callable[[int], bool]
+_EXAMPLE = "as leader = 3, len(isr) < 2, topic ~ '^a'"
 _KEPT = 4096  # outcomes of a pattern
 
 
@@ -62,7 +63,7 @@ def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None
         UsageError: one is no condition, has an unknown name, or compares values of other kinds.
     """
     types = view.types
-    return all_of([checked(parse_condition(text), text, types, now) for text in texts])
+    return all_of([checked(parse_condition(text, _EXAMPLE), text, types, now) for text in texts])
 
 
 def selected(frame: Frame, condition: Condition | None) -> Sequence[int]:

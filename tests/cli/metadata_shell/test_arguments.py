@@ -39,6 +39,8 @@ def test_format_of_a_view_is_left_to_it_to_be_refused() -> None:
 
     assert found["words"] == ("topics", "--format", "json")
     assert parsed("-s", "DIR", "--format", "json", "topics")["form"] == "json"
+    kafkas = parsed("-s", "DIR", "topics", "--format", "json", name="kafka-metadata-shell")
+    assert (kafkas["words"], kafkas["form"]) == (("topics",), "json")
 
 
 def test_words_after_two_dashes_belong_to_the_command() -> None:

@@ -109,3 +109,12 @@ def test_wrong_names_and_kinds_are_refused() -> None:
         where("m = 1")
     with pytest.raises(UsageError, match="character 3"):
         where("n = 'x'")
+
+
+@pytest.mark.parametrize("condition", ["n", "n = ", "n # 3", "l = 1"])
+def test_hints_do_not_name_columns_of_dumps(condition: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        where(condition)
+
+    assert caught.value.hint
+    assert "value." not in caught.value.hint

@@ -54,13 +54,15 @@ class _Token(NamedTuple):
 
 
 @cache
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str, example: str = _EXAMPLE) -> Condition:
     """Return the condition that a text stands for; its names and types are not checked.
+
+    *example* is the hint of errors: conditions on columns that there are.
 
     Raises:
         UsageError: it is none; the message has the place.
     """
-    parser = _Parser(text)
+    parser = _Parser(text, example)
     condition = parser.condition(0)
     parser.expect("end")
     return condition
@@ -74,9 +76,9 @@ def refusal(text: str, at: int, reason: str, hint: str | None = None) -> UsageEr
 class _Parser:
     """The tokens of a condition, and the place in them."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = list(_tokens(text))
+    def __init__(self, text: str, example: str) -> None:
+        self._text, self._example = text, example
+        self._tokens = list(_tokens(text, example))
         self._next = 0
 
     @property
@@ -103,7 +105,7 @@ class _Parser:
         self._take()
 
     def _refusal(self, reason: str) -> UsageError:
-        return refusal(self._text, self._token.at, reason, _EXAMPLE)
+        return refusal(self._text, self._token.at, reason, self._example)
 
     def condition(self, depth: int) -> Condition:
         """Parse conditions with `or` between them."""
@@ -207,7 +209,7 @@ class _Parser:
                     raise refusal(self._text, path.at, "len() has a list in its parentheses")
                 self.expect(")")
                 return Length(path, token.at)
-        hint = "null is compared by `is null`" if token.word == "null" else _EXAMPLE
+        hint = "null is compared by `is null`" if token.word == "null" else self._example
         raise refusal(self._text, token.at, f"a value is expected, not {_shown(token)}", hint)
 
     def _number(self, token: _Token) -> int | float:
@@ -219,7 +221,7 @@ class _Parser:
         return value
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str, example: str) -> list[_Token]:
     tokens, at = [], _skipped(text, 0)
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -227,7 +229,7 @@ def _tokens(text: str) -> list[_Token]:
             what = (
                 "the quote is not closed" if text[at] in "'\"" else f"{text[at]!r} is not expected"
             )
-            raise refusal(text, at, what, _EXAMPLE)
+            raise refusal(text, at, what, example)
         tokens.append(_Token(found.lastgroup, found[0], at))
         at = _skipped(text, found.end())
     return [*tokens, _Token("end", "", len(text))]

@@ -164,7 +164,7 @@ class _Check:
         if not common - {LIST, OBJECT}:
             hint = None
             if LIST in one.kinds | other.kinds:
-                hint = "a list has a length, len(…), items, as value.isr.0, and is asked by 1 in …"
+                hint = "a list has a length, len(…), items, as NAME.0, and is asked by 1 in …"
             raise self._refusal(at, f"{self._shown(left)}, and {self._shown(right)}", hint)
         for known, value in ((one, right), (other, left)):
             if known.values and isinstance(value, Literal) and isinstance(value.value, str):
