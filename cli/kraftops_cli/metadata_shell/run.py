@@ -7,7 +7,6 @@ import time
 from functools import partial
 
 from kraftops.errors import KraftopsError
-from kraftops.parallel.background import BackgroundCall
 from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
@@ -23,8 +22,6 @@ from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import HistoryFile, history_path
 from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import FAILED, Session
-from kraftops_terminal.console import is_dumb
-from kraftops_terminal.descriptors import is_terminal
 
 _POLL_SECONDS = 0.5
 
@@ -35,18 +32,10 @@ def run(request: ShellRequest, terminal: Terminal) -> int:
     if request.is_kafka and not request.words and is_readable:
         terminal.write("Loading...\n")
         terminal.flush()
-    if not request.words and is_terminal(0) and is_terminal(1) and not is_dumb(os.environ):
-        BackgroundCall(_import_editor, name="import")  # while the image is read, which takes longer
     opened = open_image(terminal, request)
     code = print_findings(terminal, request.source, opened.current.image)
     shown = _Browsed(request, terminal, opened)
     return max(shown.run_command() if request.words else shown.run_interactive(), code)
-
-
-def _import_editor() -> None:
-    from kraftops_shell.repl.editor import import_all
-
-    import_all()
 
 
 class _Browsed:

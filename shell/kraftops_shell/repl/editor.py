@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops_shell.repl.completion import Candidate, candidates, place_of, quoted
@@ -13,8 +13,10 @@ from kraftops_shell.repl.path_search import PathSearch
 from kraftops_shell.repl.values import Value
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
+from kraftops_terminal.widths import width_of_text
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
     from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
@@ -52,11 +54,11 @@ _STYLES = {
 }
 
 
-def import_all() -> None:
-    """Import what an editor needs, ahead of the first line."""
-    import prompt_toolkit.auto_suggest
-    import prompt_toolkit.shortcuts
-    import prompt_toolkit.styles  # noqa: F401 - heavy together: 90 ms
+class _Opened(NamedTuple):
+    """An editor of prompt_toolkit, and its history."""
+
+    lines: PromptSession[str]
+    history: InMemoryHistory
 
 
 class Editor:
@@ -78,33 +80,12 @@ class Editor:
             toolbar: returns the text below the line.
             has_color: whether colours may be used.
         """
-        from prompt_toolkit import PromptSession  # heavy: 90 ms
-        from prompt_toolkit.output import ColorDepth
-        from prompt_toolkit.shortcuts import CompleteStyle
-
         self._console = console
         self._session = session
+        self._toolbar = toolbar
+        self._has_color = has_color
         self._pasted: deque[str] = deque()
-        self._history = _history(session.history)
-        ours = (
-            {}
-            if session.is_kafka
-            else _OurKeys(session, console, toolbar).options(has_color=has_color)
-        )
-        self._prompt: PromptSession[str] = PromptSession(
-            history=self._history,
-            refresh_interval=_REFRESH_SECONDS,
-            color_depth=None if has_color else ColorDepth.DEPTH_1_BIT,
-            enable_suspend=True,
-            **{
-                "completer": _completer(session, console),
-                "bottom_toolbar": toolbar,
-                "complete_while_typing": False,
-                "complete_style": CompleteStyle.READLINE_LIKE,
-                "reserve_space_for_menu": 0,
-                **ours,
-            },
-        )
+        self._opened: _Opened | None = None
 
     def read(self, prompt: str) -> str:
         """Return the next line; several pasted lines come one by one.
@@ -118,8 +99,9 @@ class Editor:
             self._console.write(f"{prompt}{line}\n")
             return line
         self._console.flush()
-        self._take_settings()
-        first, *others = self._prompt.prompt(prompt).splitlines() or [""]
+        lines = (self._opened or self._open(prompt)).lines
+        self._take_settings(lines)
+        first, *others = lines.prompt(prompt).splitlines() or [""]
         self._pasted.extend(others)
         return first
 
@@ -127,15 +109,59 @@ class Editor:
         """Add a line to the editor's history."""
         from prompt_toolkit.history import InMemoryHistory
 
-        InMemoryHistory.append_string(self._history, line)
+        if self._opened is not None:
+            InMemoryHistory.append_string(self._opened.history, line)
 
-    def _take_settings(self) -> None:
+    def _open(self, prompt: str) -> _Opened:
+        """Import and begin the editor, behind a prompt; what is typed meanwhile waits for it."""
+        if width_of_text(prompt) < self._console.size().columns:
+            self._console.write(prompt)
+            self._console.flush()
+        try:
+            opened = self._begun()
+        except KeyboardInterrupt:
+            self._console.write("\n")
+            raise
+        opened.lines.output.write_raw("\r")  # the editor draws the prompt again
+        opened.lines.output.flush()
+        self._opened = opened
+        return opened
+
+    def _begun(self) -> _Opened:
+        from prompt_toolkit import PromptSession  # heavy: 90 ms
+        from prompt_toolkit.output import ColorDepth
+        from prompt_toolkit.shortcuts import CompleteStyle
+
+        session, console, has_color = self._session, self._console, self._has_color
+        history = _history(session.history)
+        ours = (
+            {}
+            if session.is_kafka
+            else _OurKeys(session, console, self._toolbar).options(has_color=has_color)
+        )
+        lines: PromptSession[str] = PromptSession(
+            history=history,
+            refresh_interval=_REFRESH_SECONDS,
+            color_depth=None if has_color else ColorDepth.DEPTH_1_BIT,
+            enable_suspend=True,
+            **{
+                "completer": _completer(session, console),
+                "bottom_toolbar": self._toolbar,
+                "complete_while_typing": False,
+                "complete_style": CompleteStyle.READLINE_LIKE,
+                "reserve_space_for_menu": 0,
+                **ours,
+            },
+        )
+        return _Opened(lines, history)
+
+    def _take_settings(self, lines: PromptSession[str]) -> None:
         """Take the settings as they are now."""
         from prompt_toolkit.enums import EditingMode
 
         mode = self._session.settings.value("editing-mode")
-        self._prompt.editing_mode = EditingMode.VI if mode == "vi" else EditingMode.EMACS
-        self._prompt.mouse_support = self._session.settings.value("mouse") == "on"
+        lines.editing_mode = EditingMode.VI if mode == "vi" else EditingMode.EMACS
+        lines.mouse_support = self._session.settings.value("mouse") == "on"
 
 
 class _OurKeys:

@@ -38,7 +38,7 @@ def test_typed_line_is_returned() -> None:
         keys.send_text("ls x\x7f/" + ENTER)
 
         assert found.read("> ") == "ls /"
-        assert streams.out.getvalue() == ""
+        assert streams.out.getvalue() == "> "
 
 
 def test_pasted_lines_come_one_by_one() -> None:
@@ -48,7 +48,35 @@ def test_pasted_lines_come_one_by_one() -> None:
         lines = [found.read("> ") for _ in range(3)]
 
         assert lines == ["ls", "pwd", "exit"]
-        assert streams.out.getvalue() == "> pwd\n> exit\n"
+        assert streams.out.getvalue() == "> > pwd\n> exit\n"
+
+
+def test_first_prompt_is_there_before_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The import takes longer than a small log; an interrupt of it abandons the line."""
+    with editor() as (found, keys, streams):
+        shown = []
+
+        def interrupted(**_: object) -> None:
+            shown.append(streams.out.getvalue())
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr("prompt_toolkit.PromptSession", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                found.read("> ")
+        keys.send_text(f"ls /{ENTER}")
+
+        assert found.read("> ") == "ls /"
+        assert shown == ["> "]
+        assert streams.out.getvalue() == "> \n> "
+
+
+def test_first_prompt_that_fills_the_terminal_is_left_to_the_editor() -> None:
+    with editor() as (found, keys, streams):
+        keys.send_text(f"ls /{ENTER}")
+
+        assert found.read("x" * streams.console.size().columns) == "ls /"
+        assert streams.out.getvalue() == ""
 
 
 def test_history_of_the_session_is_there() -> None:

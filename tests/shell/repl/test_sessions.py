@@ -94,6 +94,21 @@ def test_session_shows_what_was_recorded(
     recorded.check(name, "\n=== ".join(seen).splitlines())
 
 
+def test_what_is_typed_at_the_first_prompt_waits_for_the_editor(
+    environment: dict[str, str],
+) -> None:
+    """The prompt is there before the editor is imported."""
+    with Emulator(KRAFTOPS, "metadata-shell", "-s", LOG, environment=environment) as terminal:
+        terminal.wait(lambda now: b"/> " in now.raw)
+        assert b"\x1b[?2004h" not in terminal.raw.partition(b"/> ")[0]
+        terminal.send("cd /image\rl")
+
+        terminal.wait(lambda now: "/image> l" in now.text and "ls " in now.text)
+        terminal.send(DELETE + "exit\r")
+        assert terminal.wait_for_end() == 0
+        assert terminal.is_as_before
+
+
 def test_alias_and_setting_are_kept_for_the_next_session(environment: dict[str, str]) -> None:
     for lines in (["alias here=pwd", "set editing-mode vi"], ["here"]):
         with Screen(KRAFTOPS, "metadata-shell", "-s", LOG, environment=environment) as screen:
