@@ -70,10 +70,11 @@ _LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
 def _state(image: MetadataImage) -> dict[str, object]:
     counts = health_counts(image)
     known = by_level(image.metadata_version[0]) if image.metadata_version else None
+    time = image.provenance.timestamp
     return {
         "metadataVersion": known.name if known else None,
         "offset": image.offset,
-        **time_fields("timestamp", image.provenance.timestamp),
+        **time_fields("timestamp", time if time >= 0 else None),
         "leaderEpoch": image.provenance.epoch,
         "brokers": counts.brokers,
         "controllers": counts.controllers,

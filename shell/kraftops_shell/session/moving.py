@@ -14,6 +14,8 @@ from kraftops_shell.grammar.moments import Moment
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.session.session import Session
 
+BEGINNING = "the state before the first change"
+
 
 def travel_of(session: Session) -> Travel:
     """Return the states of the session's log; they are kept as long as it is the same log.
@@ -55,7 +57,7 @@ def show(session: Session, image: MetadataImage) -> None:
     session.root = source.tree(image)
     session.image_source = replace(source, image=image, at_offset=image.offset, at_time=None)
     session.standing = image.offset
-    session.prompt_prefix = f"@{image.offset} "
+    session.prompt_prefix = f"@{max(image.offset, 0)} "
 
 
 @contextmanager
@@ -83,6 +85,8 @@ def moved(session: Session, moment: Moment) -> Iterator[None]:
 
 def place_line(image: MetadataImage) -> str:
     """Return offset, time and epoch of a state, in a line."""
+    if image.offset < 0:
+        return f"@0  {BEGINNING}"
     provenance = image.provenance
     time = iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None
     return f"@{image.offset}  {time or 'no time'}  epoch {provenance.epoch}"

@@ -54,6 +54,14 @@ def test_summary_leaves_out_unknown_fields() -> None:
     assert "age of newest snapshot" not in found
 
 
+def test_summary_before_the_first_record_has_no_time() -> None:
+    shell = Shell(LOG, at_offset=0)
+
+    assert "time" not in told(shell)
+    found = json.loads(shell("summary", "--format", "json").out)
+    assert (found["timestampMs"], found["timestamp"]) == (None, None)
+
+
 def test_summary_of_a_snapshot_has_its_last_offset() -> None:
     assert told(Shell(SNAPSHOT))["offset"] == "412"
     assert told(Shell(NODE, at_offset=412))["offset"] == "412"

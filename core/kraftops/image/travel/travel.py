@@ -216,7 +216,8 @@ class Travel:
         if len(found) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
             ends = [one.snapshot_id[0] - 1 for one in files_of(self.names).snapshots]
-            found += [LogChange(end) for end in sorted(ends) if end > course.last_offset]
+            behind = max(course.last_offset, offset)
+            found += [LogChange(end) for end in sorted(ends) if end > behind]
         return found[:number]
 
     def _before(self, offset: int, wanted: Wanted, number: int) -> list[LogChange]:

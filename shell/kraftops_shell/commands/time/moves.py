@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftops.display.charts import sparkline
+from kraftops.display.sizes import number_text
 from kraftops.display.times import iso_time, time_fields
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.events import LogEvents, log_events
@@ -13,11 +14,13 @@ from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.grammar.moments import Moment, read_moment
 from kraftops_shell.grammar.paths import absolute
 from kraftops_shell.output.change_format import json_line
-from kraftops_shell.session.moving import move, moved, travel_of
+from kraftops_shell.session.moving import BEGINNING, move, moved, travel_of
 from kraftops_shell.session.session import FAILED, OK, Session
 
 _BUCKETS = 60
 _MOST_DIGITS = 9
+_MOST_SHOWN = 100
+"""Changes on the way that are printed, those next to where it leads."""
 _LABEL = 8  # letters before a value
 
 
@@ -39,26 +42,42 @@ def next_change(session: Session, call: Call) -> int:
     """Move to a later change."""
     travel, number = travel_of(session), _number(call)
     found = travel.after(session.source.image.offset, _wanted_by(session, call), number)
-    return _arrive(session, call, found, number)
+    return _arrive(session, call, found, found[-1:], number)
 
 
 def previous_change(session: Session, call: Call) -> int:
     """Move to an earlier change."""
     travel, number = travel_of(session), _number(call)
     found = travel.before(session.source.image.offset, _wanted_by(session, call), number)
-    return _arrive(session, call, found[::-1], number)
+    return _arrive(session, call, found, found[:1], number)
 
 
-def _arrive(session: Session, call: Call, found: list[LogChange], number: int) -> int:
-    """Move to the last of the changes that were found, of so many that were asked for."""
-    if not found:
+def _arrive(
+    session: Session, call: Call, found: list[LogChange], end: list[LogChange], number: int
+) -> int:
+    """Move to the change at one end of those that were found, and print those on the way to it.
+
+    Args:
+        session: the session.
+        call: the command.
+        found: the changes, oldest first.
+        end: the one to arrive at; none where no change was found.
+        number: of changes that were asked for.
+    """
+    if not end:
         session.print_error(f"{call.command.name}: the log has no such change")
         return FAILED
-    change = found[-1]
-    for line in move(session, Moment(change.offset, None)):
+    (arrival,) = end
+    for line in move(session, Moment(arrival.offset, None)):
         if not call.is_json:
             session.line(line)
-    print_changes(session, change, session.source.image, json=call.is_json)
+    travel = travel_of(session)
+    shown = found[:_MOST_SHOWN] if arrival is found[0] else found[-_MOST_SHOWN:]
+    for change in shown:
+        print_changes(session, change, travel.at(offset=change.offset), json=call.is_json)
+    if len(shown) < len(found):
+        left_out = number_text(len(found) - len(shown))
+        session.err(f"{call.command.name}: {left_out} changes on the way are not shown")
     if len(found) < number and not call.is_json:
         session.line(f"no more than {len(found)} of {number}: the log has no others")
     return OK
@@ -86,9 +105,12 @@ def _print_place(session: Session, call: Call) -> None:
         session.out(json_line(_place_data(image, events)))
         return
     time = iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None
-    session.line(f"offset  {image.offset}")
-    session.line(f"time    {time or 'no time'}")
-    session.line(f"epoch   {provenance.epoch}")
+    if image.offset < 0:
+        session.line(f"offset  none: {BEGINNING}")
+    else:
+        session.line(f"offset  {image.offset}")
+        session.line(f"time    {time or 'no time'}")
+        session.line(f"epoch   {provenance.epoch}")
     if events is None:
         return
     session.line(f"log     {events.first_offset} to {events.last_offset}")

@@ -16,6 +16,7 @@ from kraftops_terminal.screen import Screen
 
 _SECONDS = 2.0
 _LEAST_SECONDS = 0.1
+_STAYING = ("watch", "browse")
 _ENDING = frozenset({"q", "escape", "end-of-input"})
 
 
@@ -45,6 +46,8 @@ def watch(session: Session, call: Call) -> int:
     console = session.console
     if console is None or not (console.is_output_terminal and session.is_on_terminal):
         raise BadLineError("watch: it needs a terminal, and no | or > behind it")
+    if call.words[0] in _STAYING:
+        raise BadLineError(f"watch: it cannot repeat {call.words[0]}, which ends by a key only")
     seconds = _seconds(call)
     title = f"{' '.join(call.words)}  every {seconds:g} s, Ctrl-C ends"
     if console.is_dumb:

@@ -42,11 +42,11 @@ With --follow, now returns to the newest state.""",
         (_STEPS,),
         flags=_CHANGE_FLAGS,
         details="""\
-A change is a record that changes the state, or a metadata transaction at its end. What it changed
-there is printed as by history-of.""",
+A change is a record that changes the state, or a metadata transaction at its end. What the changes
+on the way did is printed as by history-of; of many, the last 100.""",
         examples=(
             ("next", "the next change, and what it is"),
-            ("next 10", "ten changes on"),
+            ("next 10", "the next ten changes"),
             ("next --path /image/cluster/brokers/2", "the next change of a broker"),
             ("next --type PARTITION_CHANGE", "the next record of a type"),
         ),
@@ -58,7 +58,9 @@ there is printed as by history-of.""",
         "time.moves:previous_change",
         (_STEPS,),
         flags=_CHANGE_FLAGS,
-        details="A change is a record that changes the state, as for next.",
+        details="""\
+A change is a record that changes the state, as for next. Of several, those on the way are printed,
+oldest first.""",
         examples=(
             ("prev", "the change before this one"),
             ("prev --path /image/configs/TOPIC:orders", "the last change of a configuration"),

@@ -24,6 +24,7 @@ from tests.helpers.logs.random_logs import (
     new_record,
     uuid,
 )
+from tests.helpers.tools.corpus import DUMPS
 
 LOGS = 40
 ENGINES = ["native", "reference"] if has_native() else ["reference"]
@@ -143,6 +144,13 @@ def test_one_comes_back_to_the_beginning_through_snapshots(
             )
             steps += 1
     assert steps > 50
+
+
+def test_no_change_follows_a_snapshot_that_is_cut_short() -> None:
+    travel = Travel(DUMPS / "in/dmg/ckpt-cut")
+    end = travel.at().offset
+
+    assert travel.after(end) == []
 
 
 def test_a_log_that_grows_is_read_on(tmp_path: Path) -> None:

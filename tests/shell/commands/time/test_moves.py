@@ -127,6 +127,39 @@ def test_steps_may_be_several_and_end_with_the_log() -> None:
     assert shell("next", "many").code == 1
 
 
+def test_steps_print_what_changed_on_the_way_oldest_first() -> None:
+    shell, several = Shell(), Shell()
+    shell("at", "@344")
+    several("at", "@344")
+
+    singly = [shell("next").lines for _ in range(3)]
+    on, back = several("next", "3").lines, several("prev", "2").lines
+
+    assert on == [singly[2][0], *(line for lines in singly for line in lines[1:])]
+    assert back == [singly[0][0], *(line for lines in singly[:2] for line in lines[1:])]
+
+
+def test_of_many_steps_the_nearest_to_the_end_are_printed() -> None:
+    shell = Shell()
+    shell("at", "@30")
+
+    on, back = shell("next", "150"), shell("prev", "149")
+
+    for told, offset in ((on, on.lines[-1].split()[0]), (back, back.lines[1].split()[0])):
+        assert told.lines[0].startswith(f"@{offset} ")
+        assert len({line.split()[0] for line in told.lines[1:]}) == 100
+    assert on.err == ["next: 50 changes on the way are not shown"]
+
+
+def test_before_the_first_change_there_is_no_offset() -> None:
+    shell = Shell()
+
+    assert shell("at", "@0").out == "@0  the state before the first change\n"
+    assert shell.session.prompt_prefix == "@0 "
+    assert shell("at").lines[0] == "offset  none: the state before the first change"
+    assert shell("at").lines[1].startswith("log  ")
+
+
 def test_changes_of_a_path_or_type_are_found() -> None:
     shell = Shell()
     shell("at", "@300")

@@ -101,6 +101,15 @@ def test_watch_refuses_other_times(text: str) -> None:
     assert err[0].startswith(f"argument -n: '{text}' is no time")
 
 
+@pytest.mark.parametrize("word", ["watch", "browse"])
+def test_watch_refuses_commands_that_end_by_a_key(word: str) -> None:
+    one, _, err = session(TREE)
+    one.console, one.is_on_terminal = Streams().console, True
+
+    assert run_line(one, ["watch", word, "/image"]) == 1
+    assert err == [f"watch: it cannot repeat {word}, which ends by a key only"]
+
+
 def test_watch_repeats_below_on_a_terminal_without_a_cursor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
