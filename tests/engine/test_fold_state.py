@@ -193,6 +193,12 @@ class TestTables:
             "metadata_version": (20, at[7]),
             "producer_ids": at[9],
         }
+        assert driver.fold.cluster_tables()._asdict() == {
+            "controllers": {3: at[0]},
+            "features": {"group.version": (1, at[6])},
+            "metadata_version": (20, at[7]),
+            "producer_ids": at[9],
+        }
 
     def test_update_keeps_its_place_and_a_removed_key_comes_back_last(
         self, driver: FoldDriver

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from kraftops.engine.metadata_state import (
     BrokerEntry,
     BrokerLoad,
+    ClusterTables,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -324,3 +325,6 @@ class Fold(Protocol):
 
     def tables(self) -> Tables:
         """Return all other entries."""
+
+    def cluster_tables(self) -> ClusterTables:
+        """Return some fields of `tables`, without the time for the others, which may be large."""

@@ -134,6 +134,15 @@ class Tables(NamedTuple):
     producer_ids: int | None
 
 
+class ClusterTables(NamedTuple):
+    """The part of `Tables` that is about the cluster as a whole, which is small."""
+
+    controllers: dict[int, int]
+    features: dict[str, tuple[int, int]]
+    metadata_version: tuple[int, int] | None
+    producer_ids: int | None
+
+
 class EntryKey(NamedTuple):
     """The key of an entry, or the beginning of several keys; () is all of a *table*.
 

@@ -19,6 +19,7 @@ from kraftops.engine.fold_contract import (
 from kraftops.engine.metadata_state import (
     BrokerEntry,
     BrokerLoad,
+    ClusterTables,
     EntryChange,
     EntryKey,
     ListColumn,
@@ -231,6 +232,9 @@ class NativeFold(Fold):
     def tables(self) -> Tables:
         controllers, *others = self.native.tables()
         return Tables(controllers, {}, *others)
+
+    def cluster_tables(self) -> ClusterTables:
+        return ClusterTables._make(self.native.cluster_tables())
 
 
 _INT32 = 1 << 31

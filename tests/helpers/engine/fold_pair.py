@@ -135,6 +135,7 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()
     yield "tables", tables._replace(scram={})
+    yield "cluster tables", fold.cluster_tables()
     yield "orders", [[*one.items()] for one in tables if isinstance(one, dict)][:5]
     yield "scram", {mechanism: users for mechanism, users in tables.scram.items() if users}
 

@@ -13,6 +13,7 @@ from kraftops.engine.metadata_state import (
     TOPIC_RESOURCE,
     BrokerEntry,
     BrokerLoad,
+    ClusterTables,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -284,6 +285,15 @@ class ReferenceFold(Fold):
 
     def tables(self) -> Tables:
         return self.state.copied_tables()
+
+    def cluster_tables(self) -> ClusterTables:
+        tables = self.state.tables
+        return ClusterTables(
+            dict(tables.controllers),
+            dict(tables.features),
+            tables.metadata_version,
+            tables.producer_ids,
+        )
 
     def _note(self, number: int, data: Any, address: int) -> None:
         """Have the timeline take a record that was applied."""

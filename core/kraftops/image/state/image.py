@@ -13,6 +13,7 @@ from kraftops.engine.choice import open_fold
 from kraftops.engine.fold_contract import Fold
 from kraftops.engine.metadata_state import (
     BrokerEntry,
+    ClusterTables,
     Entity,
     NewestRecord,
     PartitionState,
@@ -81,6 +82,7 @@ class MetadataImage:
         self.record_findings = RecordFindings(self.fold)
         self.log_findings: list[Finding] = []
         self._tables: Tables | None = None
+        self._cluster_tables: ClusterTables | None = None
         self._brokers: dict[int, BrokerEntry] | None = None
         self._topic_ids: dict[str, bytes] | None = None
         self._sorted_topics: list[str] | None = None
@@ -103,7 +105,8 @@ class MetadataImage:
 
     def forget(self) -> None:
         """Forget the values that were read from the fold, which has changed."""
-        self._tables = self._brokers = self._topic_ids = self._sorted_topics = None
+        self._tables = self._cluster_tables = None
+        self._brokers = self._topic_ids = self._sorted_topics = None
         self._states.clear()
 
     @property
@@ -158,9 +161,16 @@ class MetadataImage:
         return self._tables
 
     @property
+    def cluster_tables(self) -> ClusterTables:
+        """The entries that are about the cluster as a whole; quicker than `tables`."""
+        if self._cluster_tables is None:
+            self._cluster_tables = self.fold.cluster_tables()
+        return self._cluster_tables
+
+    @property
     def controllers(self) -> dict[int, int]:
         """The addresses of the registrations of controllers by their ids."""
-        return self.tables.controllers
+        return self.cluster_tables.controllers
 
     @property
     def failed_replicas(self) -> dict[int, int]:
@@ -195,17 +205,17 @@ class MetadataImage:
     @property
     def features(self) -> dict[str, tuple[int, int]]:
         """Levels and addresses of the features, without metadata.version."""
-        return self.tables.features
+        return self.cluster_tables.features
 
     @property
     def metadata_version(self) -> tuple[int, int] | None:
         """The level of metadata.version and the address of its record."""
-        return self.tables.metadata_version
+        return self.cluster_tables.metadata_version
 
     @property
     def producer_ids(self) -> int | None:
         """The address of the last record of producer ids."""
-        return self.tables.producer_ids
+        return self.cluster_tables.producer_ids
 
     def record(self, address: int) -> LoggedRecord:
         """Return a record of the image.

@@ -54,6 +54,12 @@ pub struct PyFold {
 
 /// A broker: id, epoch, addresses, and the newest change.
 type Registered = (i32, i64, Vec<u64>, (u64, u32));
+type ClusterTables<'py> = (
+    Bound<'py, PyDict>,
+    Bound<'py, PyDict>,
+    Option<(i16, u64)>,
+    Option<u64>,
+);
 type ByTopic<'py> = Vec<(Bound<'py, PyBytes>, Vec<i32>)>;
 
 fn by_topic(py: Python, found: Vec<(Id, Vec<i32>)>) -> ByTopic {
@@ -495,10 +501,7 @@ impl PyFold {
     /// Return the fields of `kraftops.engine.metadata_state.Tables` but the second: Kafka has no records for it.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let fold = &self.fold;
-        let controllers = PyDict::new(py);
-        for (id, address) in fold.controllers.in_order() {
-            controllers.set_item(id, address)?;
-        }
+        let (controllers, features, metadata_version, producer_ids) = self.cluster_tables(py)?;
         let configs = PyDict::new(py);
         for ((kind, name), keys) in fold.configs.in_order() {
             let named = PyDict::new(py);
@@ -520,10 +523,6 @@ impl PyFold {
             scram.set_item(mechanism, inner(py, users)?)?;
         }
         let tokens = inner(py, &fold.tokens)?;
-        let features = PyDict::new(py);
-        for (name, found) in fold.features.in_order() {
-            features.set_item(name, *found)?;
-        }
         (
             controllers,
             configs,
@@ -532,10 +531,29 @@ impl PyFold {
             scram,
             tokens,
             features,
-            fold.metadata_version,
-            fold.producer_ids,
+            metadata_version,
+            producer_ids,
         )
             .into_pyobject(py)
+    }
+
+    /// Return the fields of `kraftops.engine.metadata_state.ClusterTables`.
+    fn cluster_tables<'py>(&self, py: Python<'py>) -> PyResult<ClusterTables<'py>> {
+        let fold = &self.fold;
+        let controllers = PyDict::new(py);
+        for (id, address) in fold.controllers.in_order() {
+            controllers.set_item(id, address)?;
+        }
+        let features = PyDict::new(py);
+        for (name, found) in fold.features.in_order() {
+            features.set_item(name, *found)?;
+        }
+        Ok((
+            controllers,
+            features,
+            fold.metadata_version,
+            fold.producer_ids,
+        ))
     }
 }
 
