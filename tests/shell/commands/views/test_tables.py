@@ -110,7 +110,7 @@ def test_terminal_shows_some_rows_and_counts_the_others() -> None:
         (("topics", "--where", "replicaton < 3"), "no column", "perhaps replication", 1),
         (("topics", "--sort", "nmae"), "no column", "the columns are", 1),
         (("topics", "--columns", "Topics"), "no column", "perhaps topic", 1),
-        (("topics", "--where", "topic <"), "a value is expected", "as value", 1),
+        (("topics", "--where", "topic <"), "a value is expected", "as leader = 3", 1),
         (("topics", "--where", "topic = 3"), "topic is text", "", 1),
     ],
 )
