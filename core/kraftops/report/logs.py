@@ -81,7 +81,7 @@ def _paths(fields: Mapping[str, Any]) -> list[str]:
 
 def _name(log: LogKey, fields: Mapping[str, Any]) -> str:
     paths = _paths(fields)
-    if log.directory is not None or len(paths) != 1:
+    if log.topic is not None or len(paths) != 1:
         return log.directory or f"{len(paths)} files"
     return paths[0]
 
@@ -112,7 +112,7 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
     return Log(
         topic=None if log.topic is None else cut(log.topic),
         partition=log.partition,
-        directory=None if log.directory is None else cut(log.directory),
+        directory=cut(log.directory) if log.directory else None,
         kind=fields["decoder"],
         segments=fields["segments"],
         records=fields["records"]["count"],
@@ -151,7 +151,7 @@ def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
     paths = _paths(fields)
     if any(isinstance(path, OpenName) for path in paths):
         return ()
-    return paths if log.directory is None else [log.directory]
+    return [log.directory] if log.topic and log.directory else paths
 
 
 def _sizes(found: Distribution) -> Sizes:

@@ -19,12 +19,12 @@ Fields = dict[str, Any]
 
 
 class Log(NamedTuple):
-    """A log by what its directory says; all files without a topic are one log of a decoder."""
+    """A log by its directory, and what that says; files elsewhere in one directory are one log."""
 
     decoder: str
     topic: str | None = None
     partition: int | None = None
-    directory: str | None = None
+    directory: str = ""
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ def log_of(path: str, decoder: str, topic: str | None, partition: int | None) ->
     """Return the log of a file; replicas of two servers are two logs."""
     if topic is None:
         topic, partition = partition_of(path) or (None, None)
-    return Log(decoder, topic, partition, None if topic is None else os.path.dirname(path))
+    return Log(decoder, topic, partition, os.path.dirname(path))
 
 
 def readings(

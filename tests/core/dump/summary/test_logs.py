@@ -76,9 +76,10 @@ def test_unknown_name_is_refused_with_the_nearest() -> None:
     assert "orders-1" in str(caught.value.hint)
 
 
-def test_replicas_of_two_servers_are_two_logs_and_loose_files_one() -> None:
+def test_replicas_of_two_servers_are_two_logs_and_so_are_unnamed_directories() -> None:
     assert log_of("/a/t-0/0.log", "user", "t", 0) != log_of("/b/t-0/0.log", "user", "t", 0)
-    assert log_of("/a/0.log", "user", None, None) == log_of("/b/9.log", "user", None, None)
+    assert log_of("/a/0.log", "user", None, None) == log_of("/a/9.log", "user", None, None)
+    assert log_of("/a/0.log", "user", None, None) != log_of("/b/0.log", "user", None, None)
     assert [log_name("t", 1), log_name("t", None), log_name(None, None)] == ["t-1", "t", "-"]
 
 
