@@ -145,6 +145,9 @@ def _unpreferred(image: Image) -> ByTopic:
     return image.fold.with_role(ReplicaRole.UNPREFERRED_LEADER, frozenset())
 
 
+_OF_THE_CLUSTER = ("offline", "underMinIsr")
+"""States by brokers or configurations, which parts of a log cannot tell, as Spark reads them."""
+
 _STATES: Mapping[str, Callable[[Image], ByTopic]] = {
     "leaderless": _finder(PartitionCondition.LEADERLESS),
     "offline": _offline,
@@ -158,10 +161,15 @@ _STATES: Mapping[str, Callable[[Image], ByTopic]] = {
 
 def topics_by_state(view: View) -> Node:
     """Return directories of the partitions in a condition that needs attention, by topic."""
-    return fixed({name: _partitions_of(view.image, find) for name, find in _STATES.items()})
+    return fixed(
+        {
+            name: _partitions_of(view.image, find, is_view=name in _OF_THE_CLUSTER)
+            for name, find in _STATES.items()
+        }
+    )
 
 
-def _partitions_of(image: Image, find: Callable[[Image], ByTopic]) -> Directory:
+def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: bool) -> Directory:
     """Return a directory of some partitions, by topic; they are looked for when it is read."""
 
     @cache
@@ -182,4 +190,4 @@ def _partitions_of(image: Image, find: Callable[[Image], ByTopic]) -> Directory:
         }
         return fixed(children, is_known_flat=True)._replace(is_ordered=True)
 
-    return Directory(found, get)
+    return Directory(found, get, is_view=is_view)
