@@ -54,8 +54,16 @@ def test_every_command_with_json_has_a_schema() -> None:
     assert commands - found == set()
 
 
-UNDER_OTHER_NAMES = {"dump-log", "cluster-id", "metadata-shell", "metadata-shell-log"}
-"""Commands whose schemas are `row`, those of another command, or those of the shell's commands."""
+UNDER_OTHER_NAMES = {
+    "dump-log",
+    "cluster-id",
+    "metadata-shell",
+    "metadata-shell-log",
+    "metadata-shell-next",
+    "metadata-shell-prev",
+}
+"""Commands whose schemas are `row`, those of another command (next and prev print lines as
+history-of), or those of the shell's commands."""
 
 
 def test_field_that_is_not_listed_is_found() -> None:

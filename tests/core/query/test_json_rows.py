@@ -124,10 +124,13 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 @each_log
 def test_rows_of_some_columns_are_those_of_all(path: Path) -> None:
+    has_damage = any(row["error"] for row in parsed(reference_json(path, query_of(path))))
     for asked in FILTERS:
         every = parsed(reference_json(path, query_of(path, **asked)))
         for columns in ASKED:
             query = query_of(path, columns=columns and frozenset(columns), **asked)
+            if columns == {"offset"} and has_damage:
+                continue  # headers tell offsets: damage in what they head is not seen
 
             found = rows(path, query)
 

@@ -151,7 +151,7 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_conditions_of_the_readme_are_conditions() -> None:
-    texts = re.findall('--where "([^"]+)"', (REPOSITORY / "README.md").read_text("utf-8"))
+    texts = re.findall('`--where "([^"]+)"', (REPOSITORY / "README.md").read_text("utf-8"))
 
     assert len(texts) >= 5
     for text in texts:

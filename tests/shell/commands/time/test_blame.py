@@ -8,6 +8,7 @@ import pytest
 from kraftops.errors import UsageError
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record
+from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.shell_session import LOG, SNAPSHOT, Shell
 
 PARTITION = "/image/topics/byName/orders/0"
@@ -29,7 +30,9 @@ def test_each_field_has_its_last_change(shell: Shell) -> None:
 
 
 def test_the_fields_agree_with_the_history(shell: Shell) -> None:
-    told = [json.loads(line) for line in shell("blame", PARTITION, "--format", "json").lines]
+    lines = shell("blame", PARTITION, "--format", "json").lines
+    assert [problems("metadata-shell-blame", line) for line in lines] == [[]] * len(lines)
+    told = [json.loads(line) for line in lines]
     steps = [json.loads(line) for line in shell("history-of", PARTITION, "--format", "json").lines]
 
     for one in told:

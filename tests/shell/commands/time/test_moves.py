@@ -13,6 +13,7 @@ from kraftops.tree.node import leaves_by_raw_path
 from kraftops.tree.view import Form
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
+from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -93,7 +94,9 @@ def test_the_place_has_the_events_of_the_log_with_a_mark() -> None:
     ]
     assert lines[5].startswith("events  ")
     assert lines[6].index("^") == len("events  ") + 11  # of buckets of 5 seconds
-    told = json.loads(shell("at", "--format", "json").out)
+    text = shell("at", "--format", "json").out
+    assert problems("metadata-shell-at", text) == []
+    told = json.loads(text)
     assert (told["offset"], told["firstOffset"], told["lastOffset"]) == (300, 0, 583)
     assert sum(told["events"]) > 100
 
@@ -180,7 +183,9 @@ def test_changes_can_be_json() -> None:
     shell = Shell()
     shell("at", "@349")
 
-    (told,) = map(json.loads, shell("next", "--format", "json").lines)
+    (line,) = shell("next", "--format", "json").lines
+    assert problems("metadata-shell-history-of", line) == []
+    told = json.loads(line)
 
     assert (told["offset"], told["path"], told["change"]) == (350, f"{ORDERS}/0", "changed")
 

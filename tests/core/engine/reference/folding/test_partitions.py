@@ -83,7 +83,10 @@ def test_elr_is_cleared_and_brokers_leave_the_isr() -> None:
 
 def test_conditions_are_those_of_the_state() -> None:
     assert conditions_of(state()) == PartitionCondition(0)
-    assert conditions_of(state(leader=-1, isr=[1], addingReplicas=[2], directories=[D1, D2])) == (
+    moving = state(
+        leader=-1, replicas=[1, 2, 3], isr=[1], addingReplicas=[3], directories=[D1, D2, D1]
+    )
+    assert conditions_of(moving) == (
         PartitionCondition.LEADERLESS
         | PartitionCondition.UNDER_REPLICATED
         | PartitionCondition.REASSIGNING
