@@ -134,12 +134,13 @@ impl Counter {
         Counter { scan, tops }
     }
 
-    /// Count the selected *records* of a batch from *at* on, at most *most* after *skip*.
+    /// Count the selected *records* of *batch* from *at* on, at most *most* after *skip*.
     ///
     /// None if the bytes are not exactly the records in the header.
     pub fn add(
         &mut self,
         header: &Header,
+        batch: &[u8],
         records: &[u8],
         at: usize,
         position: i64,
@@ -148,6 +149,7 @@ impl Counter {
         if !holds_its_records(records, at, header) {
             return None;
         }
+        self.scan.begin(header, batch);
         let is_control = header.is_control();
         let mut reader = Reader::new(records, at);
         let mut found = Counted::default();

@@ -153,7 +153,8 @@ impl PyCounter {
         };
         let at = if header.codec() == 0 { HEADER_SIZE } else { 0 };
         let counter = &mut self.0;
-        let found = guarded(|| py.detach(|| counter.add(&header, records, at, position, limits)))?;
+        let found =
+            guarded(|| py.detach(|| counter.add(&header, batch, records, at, position, limits)))?;
         Ok(found.map(counted_fields))
     }
 

@@ -7,7 +7,14 @@ use crate::row_text::{csv_row, json_row};
 use crate::select::{OfRecord, Verdict};
 
 impl Scan {
-    /// Tell whether a record is selected.
+    /// Begin with the records of a batch, which are read elsewhere.
+    pub(crate) fn begin(&mut self, header: &Header, batch: &[u8]) {
+        if self.select.needs_rows {
+            self.is_valid = header.is_valid(batch);
+        }
+    }
+
+    /// Tell whether a record of the batch that was begun is selected.
     pub(crate) fn selects(&mut self, header: &Header, record: &Record, position: i64) -> bool {
         if self.select.is_empty {
             return true;
