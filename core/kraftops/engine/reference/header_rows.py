@@ -19,7 +19,6 @@ _TOLD = frozenset(
     }
 )
 _LEAST_RECORD = 7  # bytes
-_MOST_RECORDS = (256 << 20) // _LEAST_RECORD  # of a compressed batch
 _REST = Row("", None)[Row._fields.index("key_size") :]
 
 
@@ -32,8 +31,9 @@ def told_records(batch: Batch, header: Header, query: Query) -> range | None:
     if columns is None or not query.output_format.is_columns or query.check or count <= 0:
         return None
     is_compressed = header.attributes & v2.CODEC_MASK
-    room = (batch.size - v2.HEADER_SIZE) // _LEAST_RECORD
-    if count > (_MOST_RECORDS if is_compressed else room):
+    size = batch.size - v2.HEADER_SIZE
+    # A count of more records than compressed bytes is a wrong one, or worth a look at them.
+    if count > (size if is_compressed else size // _LEAST_RECORD):
         return None
     has_all_offsets = header.last_offset - header.base_offset == count - 1
     has_all_offsets &= header.last_offset < 1 << 63

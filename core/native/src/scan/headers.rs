@@ -8,8 +8,6 @@ use crate::select::Select;
 
 /// The smallest size of a record.
 const LEAST_RECORD: usize = 7;
-/// The limit of records of a compressed batch: as many as 256 MiB can hold.
-const MOST_RECORDS: usize = (256 << 20) / LEAST_RECORD;
 
 /// The columns that a header tells, at last those of a batch without gaps.
 fn is_told(column: C, header: &Header, has_all_offsets: bool) -> bool {
@@ -31,9 +29,10 @@ impl Scan {
             return None;
         }
         let count = header.count as usize;
+        // A count of more records than compressed bytes is a wrong one, or worth a look at them.
         let most = match header.codec() {
             0 => (header.size - HEADER_SIZE) / LEAST_RECORD,
-            _ => MOST_RECORDS,
+            _ => header.size - HEADER_SIZE,
         };
         let last = header.base_offset.checked_add(header.last_delta as i64);
         let has_all_offsets = last.is_some() && header.last_delta == header.count - 1;
