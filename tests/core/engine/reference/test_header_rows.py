@@ -90,7 +90,7 @@ def test_gaps_do_not_matter_where_no_offset_is_asked_for(rows: Rows) -> None:
 
 
 def test_many_records_come_in_pieces(rows: Rows) -> None:
-    batch = sealed(bytes(7 * 40_000), 40_000, attributes=3)
+    batch = sealed(bytes(7 * 40_000), 40_000)
 
     assert [row.offset for row in rows(batch + batch, "offset")] == [*range(40_000)] * 2
 
