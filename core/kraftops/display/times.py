@@ -18,6 +18,11 @@ def iso_time(time: int | None) -> str | None:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def shown_time(time: int) -> str:
+    """Return a time in ms since 1970 as people read it, which may be none (negative)."""
+    return (iso_time(time) if time >= 0 else None) or "no time"
+
+
 def time_fields(name: str, time: int | None) -> dict[str, Any]:
     """Return a time as two fields: `nameMs` in ms since 1970, and `name` as text."""
     return {f"{name}Ms": time, name: iso_time(time)}

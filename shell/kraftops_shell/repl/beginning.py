@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from kraftops.display.times import iso_time
+from kraftops.display.sizes import many
+from kraftops.display.times import shown_time
 from kraftops.engine.metadata_state import PartitionCondition
 from kraftops.image.state.image import MetadataImage
 from kraftops_shell.run import run_line
@@ -58,8 +59,7 @@ def toolbar_text(source: str, image: MetadataImage, width: int, newest: int | No
 
     The *newest* offset is shown where the image is an earlier one.
     """
-    timestamp = image.provenance.timestamp
-    time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
+    time = shown_time(image.provenance.timestamp)
     begin = f" offset {image.offset}"
     if newest is not None and newest != image.offset:
         begin += f" of {newest}"
@@ -71,8 +71,7 @@ def toolbar_text(source: str, image: MetadataImage, width: int, newest: int | No
 
 def welcome_lines(source: str, image: MetadataImage, width: int) -> list[str]:
     """Return three lines: what was loaded, what it has, and what to try."""
-    timestamp = image.provenance.timestamp
-    time = (iso_time(timestamp) if timestamp >= 0 else None) or "no time"
+    time = shown_time(image.provenance.timestamp)
     where = [f"at offset {image.offset}, {time}", f"at offset {image.offset}"]
     loaded = [f"{name} {text}" for text in where for name in _shorter(source)]
     return [
@@ -96,8 +95,9 @@ def _counted(image: MetadataImage) -> list[str]:
     No record is read again for it.
     """
     fold = image.fold
-    partitions = f"{fold.partition_count()} partitions"
-    there = f"{len(image.brokers)} brokers, {fold.topic_count()} topics, {partitions}"
+    partitions = many(fold.partition_count(), "partition")
+    brokers, topics = many(len(image.brokers), "broker"), many(fold.topic_count(), "topic")
+    there = f"{brokers}, {topics}, {partitions}"
     counts = [(fold.count_with(one), name) for one, name in _TROUBLES]
     trouble = ", ".join(f"{count} {name}" for count, name in counts if count) or "all in sync"
     return [f"{there}; {trouble}.", f"{partitions}; {trouble}.", f"{there}."]

@@ -50,7 +50,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(_session: Session, _call: object) -> None:
         raise error
 
-    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", fail)
+    monkeypatch.setattr("kraftops_shell.commands.nodes.pwd", fail)
 
 
 def test_kafkas_form_prompts_and_ignores_an_unended_line() -> None:
@@ -101,7 +101,7 @@ def test_our_form_expands_no_earlier_lines() -> None:
 def test_highest_exit_code_counts(
     lines: Iterable[str], code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", lambda _session, _call: 2)
+    monkeypatch.setattr("kraftops_shell.commands.nodes.pwd", lambda _session, _call: 2)
 
     assert Talk(*lines).ours() == code
 
@@ -141,7 +141,7 @@ def test_interrupt_ends_a_session_without_terminal(monkeypatch: pytest.MonkeyPat
     def fail(_session: Session, _call: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", fail)
+    monkeypatch.setattr("kraftops_shell.commands.nodes.pwd", fail)
 
     with pytest.raises(KeyboardInterrupt):
         Talk("pwd\n").ours()

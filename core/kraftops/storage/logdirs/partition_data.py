@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from kraftops.display.sizes import many
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, file_name
@@ -20,12 +21,12 @@ class PartitionData(NamedTuple):
     bytes: int
 
     def __str__(self) -> str:
-        records = "records that cannot be counted" if self.records is None else _count(self.records)
+        records = (
+            "records that cannot be counted"
+            if self.records is None
+            else many(self.records, "record")
+        )
         return f"{records}, {self.bytes} bytes"
-
-
-def _count(records: int) -> str:
-    return f"{records} record" if records == 1 else f"{records} records"
 
 
 def partition_data_of(folder: str) -> PartitionData:

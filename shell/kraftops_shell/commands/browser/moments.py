@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftops.display.times import iso_time
+from kraftops.display.times import shown_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
 from kraftops.tree.node import Directory
@@ -84,8 +84,7 @@ class Moments:
         if source is None or image is None:
             return ""
         offset = str(image.offset) if self.is_present else f"{self._at} of {source.image.offset}"
-        time = image.provenance.timestamp
-        parts = [f"offset {offset}", (iso_time(time) if time >= 0 else None) or "no time"]
+        parts = [f"offset {offset}", shown_time(image.provenance.timestamp)]
         return "  ".join([*parts, *map(shown, source.sources[:1])])
 
     def _show(self, source: ImageSource, travel: Travel, offset: int) -> None:

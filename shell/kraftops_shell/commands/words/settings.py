@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.nearest import meant
 from kraftops_shell.session.session import FAILED, OK, Session
 from kraftops_shell.session.settings import CHOICES, check_setting
-from kraftops_shell.session.settings_file import check_alias
+from kraftops_shell.session.settings_file import SettingsFile, check_alias
 
 
 def alias(session: Session, call: Call) -> int:
@@ -24,9 +24,8 @@ def alias(session: Session, call: Call) -> int:
         return _show(session, name)
     line = _line([*([line] if line else []), *call.words[1:]])
     check_alias(name, line)
-    if session.settings_file:
-        session.settings_file.keep_alias(name, line)
     aliases[name] = line
+    _keep(session, lambda file: file.keep_alias(name, line))
     return OK
 
 
@@ -35,9 +34,8 @@ def unalias(session: Session, call: Call) -> int:
     name = call.words[0]
     if name not in session.settings.aliases:
         return _missing(session, "unalias", name)
-    if session.settings_file:
-        session.settings_file.keep_alias(name, None)
     del session.settings.aliases[name]
+    _keep(session, lambda file: file.keep_alias(name, None))
     return OK
 
 
@@ -46,9 +44,8 @@ def set_command(session: Session, call: Call) -> None:
     match call.words:
         case (name, value):
             check_setting(name, value)
-            if session.settings_file:
-                session.settings_file.keep_setting(name, value)
             session.settings.chosen[name] = value
+            _keep(session, lambda file: file.keep_setting(name, value))
         case _:
             width = max(map(len, CHOICES))
             for name, values in CHOICES.items():
@@ -57,6 +54,16 @@ def set_command(session: Session, call: Call) -> None:
                     session.line(f"{name:<{width}}  {value:<5}  ({' or '.join(sorted(values))})")
             if call.words and call.words[0] not in CHOICES:
                 check_setting(call.words[0], "")
+
+
+def _keep(session: Session, keep: Callable[[SettingsFile], None]) -> None:
+    """Keep a change for later sessions, or say that it holds for this one."""
+    if session.settings_file is None:
+        return
+    try:
+        keep(session.settings_file)
+    except OSError as error:
+        session.err(f"{error.filename}: {error.strerror}; it holds for this session")
 
 
 def _line(words: Sequence[str]) -> str:

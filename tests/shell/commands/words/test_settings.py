@@ -86,6 +86,20 @@ def test_setting_is_changed_and_kept(
     assert "there is no setting colour" in err[-1]
 
 
+def test_what_cannot_be_kept_holds_for_the_session(
+    shell: tuple[Session, Written, Written], tmp_path: Path
+) -> None:
+    one, _, err = shell
+    (tmp_path / "file").touch()
+    one.settings_file = SettingsFile(str(tmp_path / "file" / "conf"))
+
+    assert run_line(one, ["alias", "x=ls"]) == run_line(one, ["set", "mouse", "on"]) == 0
+
+    assert (one.settings.aliases, one.settings.value("mouse")) == ({"x": "ls"}, "on")
+    assert len(err) == 2
+    assert all(line.endswith("it holds for this session") for line in err)
+
+
 def test_settings_are_listed(shell: tuple[Session, Written, Written]) -> None:
     one, out, _ = shell
 
