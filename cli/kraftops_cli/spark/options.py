@@ -189,10 +189,6 @@ def _check_ours(name: str) -> None:
 
 
 def _cache() -> str:
-    """Return the directory for files that are kept from run to run."""
+    """Return the directory for files that are kept from run to run; "" where there is none."""
     place = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    if not os.path.isabs(place):
-        from tempfile import gettempdir
-
-        place = os.path.join(gettempdir(), f"kraftops-{os.getuid()}")
-    return os.path.join(place, "kraftops")
+    return os.path.join(place, "kraftops") if os.path.isabs(place) else ""

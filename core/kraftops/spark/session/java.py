@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 
 from kraftops.errors import UsageError
+from kraftops.fileio.private import is_private_file
 
 OLDEST = 17
 _NEEDED_MODULE = "jdk.incubator.vector"  # Spark's launcher always asks for it
@@ -28,7 +30,7 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
 
     Args:
         environment: where JAVA_HOME and PATH are looked up.
-        cache: a directory for launchers, which need not exist.
+        cache: a directory for launchers, which nobody else can write to.
 
     Raises:
         UsageError: there is no Java that Spark can use.
@@ -83,27 +85,39 @@ def _has_all_modules(home: str) -> bool:
 
 
 def _shim(home: str, cache: str) -> str:
-    """Return a directory for the same Java that takes Spark's flags."""
+    """Return a directory for the same Java that takes Spark's flags.
+
+    One of an earlier run is used only if it is ours and has the launcher that we would write.
+    """
     from hashlib import sha256
 
-    name = f"java-{sha256(home.encode()).hexdigest()[:12]}"
-    shim = os.path.join(cache, name)
+    shim = os.path.join(cache, f"java-{sha256(home.encode()).hexdigest()[:12]}")
     program = os.path.join(shim, "bin", "java")
-    if os.access(program, os.X_OK):
+    text = _SHIM.format(module=_NEEDED_MODULE, java=_quoted(os.path.join(home, "bin", "java")))
+    if is_private_file(program, text):
         return shim
     # Made aside, so that other processes never see half of it.
-    new = f"{shim}.{os.getpid()}"
+    new = tempfile.mkdtemp(prefix="java-", dir=cache)
     os.makedirs(os.path.join(new, "bin"))
     for part in ("conf", "lib", "legal", "release"):
         os.symlink(os.path.join(home, part), os.path.join(new, part))
     launcher = os.path.join(new, "bin", "java")
     with open(launcher, "w", encoding="utf-8") as file:
-        file.write(_SHIM.format(module=_NEEDED_MODULE, java=os.path.join(home, "bin", "java")))
+        file.write(text)
     os.chmod(launcher, stat.S_IRWXU)
-    try:
-        os.rename(new, shim)
-    except OSError:
-        shutil.rmtree(new, ignore_errors=True)
-        if not os.access(program, os.X_OK):
-            raise
-    return shim
+    for _ in range(2):
+        try:
+            os.rename(new, shim)
+        except OSError:
+            if is_private_file(program, text):  # another process was faster
+                shutil.rmtree(new, ignore_errors=True)
+                return shim
+            shutil.rmtree(shim, ignore_errors=True)
+        else:
+            return shim
+    return new
+
+
+def _quoted(path: str) -> str:
+    """Return a path for the launcher's shell."""
+    return path.replace("'", "'\\''")

@@ -11,6 +11,7 @@ from threading import current_thread, main_thread
 from typing import IO, TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
+from kraftops.fileio.private import private_directory
 from kraftops.spark.session.failures import SparkError, job_errors, without_class
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.settings import Settings
@@ -40,13 +41,13 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
     from pyspark.java_gateway import launch_gateway
 
     _check_reachable(settings.master)
-    os.environ["JAVA_HOME"] = java_home(os.environ, settings.cache)
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     if not settings.verbose:
         _silence_loggers()
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
-    with _log(settings) as log:
+    with private_directory(settings.cache) as cache, _log(settings) as log:
+        os.environ["JAVA_HOME"] = java_home(os.environ, cache)
         streams = {} if log is None else {"stdout": log, "stderr": log}
         gateway: Any = None
         context = None

@@ -41,7 +41,7 @@ class Settings:
     """Settings of Spark; with *verbose* its log is shown.
 
     *conf* is the user's, *site* that of the site, which Spark reads itself: it wins over ours.
-    *cache* is a directory for files that are kept from run to run.
+    *cache* is a directory for files that are kept from run to run; none are kept without one.
     """
 
     master: str = DEFAULT_MASTER
