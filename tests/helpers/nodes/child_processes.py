@@ -1,4 +1,4 @@
-"""Run `kafka-storage` in children that fail or die, start together, or are of another user.
+"""Run a tool in children that fail or die, start together, or are of another user.
 
 As a program it reads one job (JSON) from standard input and prints what became of each child. It
 has no threads and has imported everything: a child is there in a millisecond.
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from kraftops_cli import main
-from kraftops_cli.storage.command import storage
+from kraftops_cli.terminal.failure import asks_for_json
 from kraftops_cli.terminal.streams import Terminal
-from tests.helpers.tools.console import STORAGE, run_here
+from tests.helpers.tools.console import COMMANDS, STORAGE, run_here
 
 CALLS = """
     chmod chown close fchmod fchown fsync link listdir lstat mkdir open remove rename replace rmdir
@@ -40,7 +40,8 @@ NEVER = 1 << 30
 class Child:
     """A finished child: its node's folder, its exit code (-9: killed), and its output.
 
-    *call* is the call at which it was made to fail, or empty; *calls* are all that it made.
+    *call* is the call at which it was made to fail, or empty; *calls* are all that it made; *seconds*
+    is the time on a processor, *memory* the most bytes that were resident.
     """
 
     node: Path
@@ -49,6 +50,8 @@ class Child:
     err: str
     call: str
     calls: list[str]
+    seconds: float
+    memory: int
 
     @property
     def errors(self) -> list[str]:
@@ -57,27 +60,34 @@ class Child:
         return [line for line in lines if ": warning: " not in line and line[:6] != "hint: "]
 
 
-def failing(template: Path, folder: Path, args: Sequence[str], fault: str) -> list[Child]:
-    """Run a format on copies of *template*, and fail the first call, then the second, and so on.
+def failing(
+    template: Path, folder: Path, args: Sequence[str], fault: str, program: str = STORAGE
+) -> list[Child]:
+    """Run a command on copies of *template*, and fail the first call, then the second, and so on.
 
     Args:
         template: The folder of a node, in which the command runs.
         folder: Where the copies are made; it is new.
-        args: Of `kafka-storage`.
+        args: Of the program.
         fault: The name of an error; `KILL`; `INTERRUPT`, as by Ctrl-C; or `FULL`: all calls
             from there on that need space.
+        program: The path of an installed program.
 
     Returns:
         A child for each call, and the last one, which met no fault.
     """
-    return _run(template, folder, [args], fault=fault, rounds=0)
+    return _run(template, folder, [args], fault=fault, rounds=0, program=program)
 
 
 def racing(
-    template: Path, folder: Path, commands: Sequence[Sequence[str]], rounds: int
+    template: Path,
+    folder: Path,
+    commands: Sequence[Sequence[str]],
+    rounds: int,
+    program: str = STORAGE,
 ) -> list[list[Child]]:
     """Run commands at the same moment on one copy of *template*; return the children by round."""
-    found = _run(template, folder, commands, rounds=rounds)
+    found = _run(template, folder, commands, rounds=rounds, program=program)
     width = len(commands)
     return [found[at : at + width] for at in range(0, len(found), width)]
 
@@ -98,6 +108,7 @@ def _run(
     fault: str = "",
     rounds: int = 0,
     user: int = 0,
+    program: str = STORAGE,
 ) -> list[Child]:
     folder.mkdir()
     job = {
@@ -107,6 +118,7 @@ def _run(
         "fault": fault,
         "rounds": rounds,
         "user": user,
+        "program": program,
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.helpers.nodes.child_processes"],
@@ -218,6 +230,7 @@ def _child(
     *,
     fault: tuple[int, str],
     user: int,
+    program: str,
 ) -> NoReturn:
     code = 70
     try:
@@ -227,8 +240,9 @@ def _child(
             os.dup2(opened, number)
             os.close(opened)
         journal = os.open(streams[2], os.O_WRONLY | os.O_CREAT, 0o600)
-        sys.argv = ["kafka-storage", *args]
-        terminal = Terminal("kafka-storage")
+        name = os.path.basename(program)
+        sys.argv = [name, *args]
+        terminal = Terminal(name, is_json=asks_for_json(args))
         if user:
             os.setgroups([])
             os.setgid(user)
@@ -238,7 +252,7 @@ def _child(
             # Standard output first: it is no part of what may fail.
             terminal._stdout = open(1, "wb", closefd=False)  # noqa: SIM115 - until the end
             _wrap(_Fault(*fault, journal))
-        code = main.run(storage, "kafka-storage", terminal)
+        code = main.run(COMMANDS[program], name, terminal)
     except BaseException:  # noqa: BLE001 - nothing may escape into the loop of the parent
         traceback.print_exc()
     finally:
@@ -252,7 +266,9 @@ def _together(
     commands: Sequence[Sequence[str]],
     fault: tuple[int, str] = (NEVER, ""),
     user: int = 0,
-) -> list[tuple[str, int, str, str, str, list[str]]]:
+    *,
+    program: str,
+) -> list[tuple[str, int, str, str, str, list[str], float, int]]:
     """Run commands in children of their own, all at once, and return what became of them."""
     start, started = os.pipe()
     children = []
@@ -261,28 +277,30 @@ def _together(
         pid = os.fork()
         if not pid:
             os.close(started)
-            _child(node, args, streams, start, fault=fault, user=user)
+            _child(node, args, streams, start, fault=fault, user=user, program=program)
         children.append((pid, streams))
     os.close(start)
     os.close(started)  # the end of the pipe is the signal to start
     found = []
     for pid, streams in children:
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        _, status, usage = os.wait4(pid, 0)
         out, err, journal = (Path(path).read_text("utf-8", "replace") for path in streams)
         calls = journal.splitlines()
         call = next((call[:-2] for call in calls if call.endswith(" !")), "")
-        found.append((node, code, out, err, call, calls))
+        code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        found.append((node, code, out, err, call, calls, seconds, usage.ru_maxrss << 10))
     return found
 
 
 def _main() -> None:
     job = json.load(sys.stdin)
     folder, template, commands = job["folder"], job["template"], job["commands"]
+    program = job["program"]
     # Whatever is loaded on first use is loaded now, and in all children.
     first = os.path.join(folder, "0")
     shutil.copytree(template, first, symlinks=True)
-    for args in (commands[0], ["info"]):
-        run_here(*args, cwd=first, program=STORAGE)
+    for args in (commands[0], *([["info"]] if program == STORAGE else [])):
+        run_here(*args, cwd=first, program=program)
     gc.freeze()
     gc.disable()
     children = []
@@ -293,7 +311,9 @@ def _main() -> None:
         if not job["user"]:
             node = os.path.join(place, "node")
             shutil.copytree(template, node, symlinks=True)
-        found = _together(node, place, commands, (number, job["fault"]), job["user"])
+        found = _together(
+            node, place, commands, (number, job["fault"]), job["user"], program=program
+        )
         children += found
         if job["fault"] and not found[0][4]:
             break

@@ -29,7 +29,7 @@ class Peer:
     def __init__(self, handler: Handler, context: ssl.SSLContext | None = None) -> None:
         self._handler = handler
         self._context = context
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.address = Address("localhost", self._listener.getsockname()[1])
         self.connections = 0
         self._stopped = threading.Event()

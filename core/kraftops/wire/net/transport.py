@@ -13,8 +13,11 @@ from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
 
-LARGEST_FRAME = 256 << 20
-"""Largest answer, in bytes; a batch of metadata has at most 8 MiB, and comes whole."""
+LARGEST_FRAME = 100 << 20
+"""Largest answer, in bytes, as Kafka's servers take requests (`socket.request.max.bytes`).
+
+A batch of metadata has at most 8 MiB, and comes whole; a million partitions take 60 MB.
+"""
 
 _RESERVED_BYTES = 4 << 20  # for a frame before any of it is there
 _TLS_ALERT = 0x15
@@ -92,7 +95,7 @@ class Transport:
         data, have = bytearray(min(size, _RESERVED_BYTES)), 0
         while have < size:
             if have == len(data):
-                data += bytes(min(size - have, have))
+                data += bytes(min(size - have, _RESERVED_BYTES))
             try:
                 self._socket.settimeout(_positive(deadline))
                 with memoryview(data) as whole, whole[have:] as rest:
