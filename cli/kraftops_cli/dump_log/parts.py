@@ -13,7 +13,7 @@ from kraftops.dump.sources.parts import (
     ReportMerger,
     job_count,
     plan_parts,
-    total_size,
+    source_sizes,
     whole_files,
 )
 from kraftops.log.ranges import ByteRange
@@ -59,7 +59,7 @@ def run_parts(
         on_batch: takes the reader's results that are no reports.
     """
     plan = run.plan
-    size = total_size(plan.paths)
+    size = sum(source_sizes(plan.sources))
     jobs = job_count(size) if plan.jobs is None else plan.jobs
     if jobs > 1 and not plan.query.salvage:
         parts = plan_parts(plan.paths, max_bytes=plan.query.max_bytes)

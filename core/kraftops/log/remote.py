@@ -23,6 +23,7 @@ _GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
 _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
 _LEAST = 64 << 10  # bytes of a request out of order
 _NEAR = 1 << 20  # bytes that are skipped sooner than requested anew
+_OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})  # there the names of files make directories
 AHEAD = "kraftops-ahead"
 """Name of threads that read ahead."""
 
@@ -222,16 +223,21 @@ def store_errors() -> tuple[type[Exception], ...]:
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
     """Return the entries of a directory, by name; None if the URI is no directory.
 
+    An object store answers for a thousand names at a time, whatever directories they are in.
+
     Raises:
         SourceError: it cannot be listed.
     """
     from pyarrow.fs import FileSelector, FileType
 
     system, path = filesystem(uri)
+    selector = FileSelector(path, recursive=recursive, allow_not_found=True)
     with reading(uri):
-        if system.get_file_info(path).type is not FileType.Directory:
-            return None
-        found = system.get_file_info(FileSelector(path, recursive=recursive))
+        found = system.get_file_info(selector) if system.type_name in _OBJECT_STORES else []
+        if not found:
+            if system.get_file_info(path).type is not FileType.Directory:
+                return None
+            found = system.get_file_info(selector)
     base = uri.rstrip("/")
     entries = [
         Entry(

@@ -8,16 +8,12 @@ import pytest
 from kraftops.dump.sources.names import Source
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
-from kraftops.spark.jobs import planning
 from kraftops.spark.jobs.planning import plan_splits, split_bytes
 
 
-def test_remote_files_stay_whole_if_there_are_enough_for_all_cores(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_remote_files_stay_whole_if_there_are_enough_for_all_cores() -> None:
     """Each is fetched once then; fewer files are cut."""
-    sources = [Source(f"s3://b/{number}.log", None, None, None, 0) for number in range(8)]
-    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1 << 30 for _ in paths])
+    sources = [Source(f"s3://b/{number}.log", None, None, None, 0, 1 << 30) for number in range(8)]
 
     def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
         return [
@@ -34,12 +30,11 @@ def test_remote_files_stay_whole_if_there_are_enough_for_all_cores(
 
 
 def source(path: str) -> Source:
-    return Source(path, "metadata", None, None, 0)
+    return Source(path, "metadata", None, None, 0, 1000)
 
 
-def test_small_files_share_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_files_share_a_split() -> None:
     sources = [source(f"{number}.log") for number in range(5)]
-    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
 
     splits = plan_splits(sources, 2, size=200_000)
 
@@ -48,9 +43,7 @@ def test_small_files_share_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [split.number for split in splits] == [0, 1]
 
 
-def test_archive_counts_with_its_inflated_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
-
+def test_archive_counts_with_its_inflated_size() -> None:
     (log,) = plan_splits([source("0.log")], 1)
     (archive,) = plan_splits([source("0.log.gz")], 1)
 

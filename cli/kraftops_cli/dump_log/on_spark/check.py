@@ -8,7 +8,7 @@ from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.units import Unit
 from kraftops.dump.sources.names import expand
-from kraftops.dump.sources.parts import total_size
+from kraftops.dump.sources.parts import source_sizes
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.spark.dump.check_job import check_units
 from kraftops.spark.session.session import started
@@ -41,9 +41,9 @@ def run_check_on_spark(
     if others:
         return None
     settings = request.settings()
-    paths = [source.path for source in expand(names)]
-    refuse_local(request, paths)
-    warn_if_small(settings, total_size(paths), terminal)
+    sources = expand(names)
+    refuse_local(request, [source.path for source in sources])
+    warn_if_small(settings, sum(source_sizes(sources)), terminal)
     with SparkProgress(terminal.status) as progress, started(settings) as session:
 
         def run(units: Sequence[Unit], around: Surroundings) -> Iterable[PartitionCheck]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftops.dump.sources.parts import total_size
+from kraftops.dump.sources.parts import source_sizes
 from kraftops.spark.jobs.planning import Split
 from kraftops.uris import is_remote
 from kraftops_cli.dump_log.plan import Plan
@@ -18,7 +18,7 @@ def plan_text(plan: Plan, request: SparkRequest, splits: list[Split]) -> str:
 
 def _lines(plan: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
     settings = request.settings()
-    size = total_size(source.path for source in plan.sources)
+    size = sum(source_sizes(plan.sources))
     yield f"master    {settings.full_master}, {settings.tries} tries a task"
     yield f"sources   {len(plan.sources)} files, {size:,} bytes"
     yield f"decoder   {plan.query.decoder or 'by directory'}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.small_files import is_small_file
-from kraftops.dump.sources.parts import total_size
+from kraftops.dump.sources.parts import source_sizes
 from kraftops.dump.summary.logs import Reading
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT
@@ -46,7 +46,7 @@ def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
             plan.sources, settings.cores or 1, max_bytes=plan.query.max_bytes, size=size
         )
         return _explain(plan, request, splits, terminal)
-    warn_if_small(settings, total_size(source.path for source in plan.sources), terminal)
+    warn_if_small(settings, sum(source_sizes(plan.sources)), terminal)
     with running(plan, request, terminal) as job:
         return _run(job)
 

@@ -38,19 +38,22 @@ class PartPrinter:
         self._tool = tool
         self._log: LogFile | LogStream | None = None  # of the last part, if more may follow
         self._log_id: FileId | None = None
+        self._size: int | None = None  # of the log that was opened for this part
         self._scan: EngineScan | None = None
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         """Yield the output of a byte range."""
         report = Report(self._tool)
-        done = part.start
+        done, self._size = part.start, None
         for chunk in self.chunks(part, report):
             yield chunk
             position = max(done, self._scan.position if self._scan else 0)
             if report.has_lines or position - done >= _EMITTED_BYTES:
                 emit(self._result(part, report, position - done))
                 done = position
-        end = total_size([part.path]) if part.stop is None else part.stop
+        end = part.stop
+        if end is None:  # a stream does not know how many bytes its file has
+            end = total_size([part.path]) if self._size is None else self._size
         emit(self._result(part, report, end - done))
 
     def _result(self, part: ByteRange, report: Report, size: int) -> PartResult:
@@ -147,6 +150,7 @@ class PartPrinter:
         if not self._log or (self._log.path, self._log_id) != (part.path, part.file_id):
             self.close()
             self._log, self._log_id = open_part(part), part.file_id
+        self._size = self._log.size
         stays_open = False
         try:
             yield self._log

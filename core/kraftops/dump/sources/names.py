@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
@@ -32,7 +33,7 @@ class Source:
     """A file to be read, or `-`, standard input.
 
     *decoder*, *topic* and *partition* are by the name of the directory, or None. Sources with the
-    same *group* are consecutive parts of one log.
+    same *group* are consecutive parts of one log. *size* is in bytes, where a listing told it.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Source:
     topic: str | None
     partition: int | None
     group: int
+    size: int | None = field(default=None, compare=False)
 
 
 def expand(
@@ -79,9 +81,10 @@ def expand(
             log.topic,
             log.partition,
             group,
+            size,
         )
         for group, log in enumerate(logs)
-        for path in log.paths
+        for path, size in zip_longest(log.paths, log.sizes)
     ]
 
 

@@ -23,11 +23,12 @@ _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
 
 
 class Log(NamedTuple):
-    """The files of one log, in order."""
+    """The files of one log, in order; *sizes* are theirs in bytes, where a listing told them."""
 
     paths: list[str]
     topic: str | None = None
     partition: int | None = None
+    sizes: tuple[int, ...] = ()
 
 
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:

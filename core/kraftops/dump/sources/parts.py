@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
+from kraftops.dump.sources.names import Source
 from kraftops.engine.choice import engine_name
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
@@ -57,6 +58,12 @@ def job_count(size: int) -> int:
 def total_size(paths: Iterable[str]) -> int:
     """Return the bytes of all files that are there."""
     return sum(sizes_of(paths))
+
+
+def source_sizes(sources: Sequence[Source]) -> list[int]:
+    """Return the bytes of sources, 0 where there is no file; listed ones are not asked for."""
+    asked = iter(sizes_of(source.path for source in sources if source.size is None))
+    return [next(asked) if source.size is None else source.size for source in sources]
 
 
 def sizes_of(paths: Iterable[str]) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.dump.sources.names import Source
-from kraftops.dump.sources.parts import plan_parts, sizes_of
+from kraftops.dump.sources.parts import plan_parts, source_sizes
 from kraftops.log.files import file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import NO_LIMIT
@@ -63,7 +63,7 @@ def plan_splits(
         size: how large splits should be; by data and cores if None.
         cut: cuts files into ranges, given their size and *max_bytes*; in this process by default.
     """
-    sizes = sizes_of(source.path for source in sources)
+    sizes = source_sizes(sources)
     target = split_bytes(sum(sizes), cores) if size is None else size
     large = [source.path for source, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:

@@ -34,7 +34,12 @@ OBJECTS = (
 def logs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Log]]:
     """The logs of a URI in a store that holds `OBJECTS`."""
     monkeypatch.setattr(remote, "list_directory", list_directory)
+    monkeypatch.setattr(remote, "sizes_of", sizes_of)
     return lambda uri, *, from_start=False: remote.remote_logs(uri, from_start=from_start)
+
+
+def sizes_of(uris: list[str]) -> list[int | None]:
+    return [1 if uri in OBJECTS else None for uri in uris]
 
 
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
@@ -58,13 +63,13 @@ def entries_below(base: str) -> Iterator[Entry]:
 def test_partition_directory_is_its_segments(logs: Callable[..., list[Log]]) -> None:
     (log,) = logs("s3://lake/east/orders-0/")
 
-    assert log == Log([OBJECTS[0], OBJECTS[1]], "orders", 0)
+    assert log == Log([OBJECTS[0], OBJECTS[1]], "orders", 0, (1, 1))
 
 
 def test_tiered_segments_are_found_in_both_layouts(logs: Callable[..., list[Log]]) -> None:
     assert logs("s3://lake/tier") == [
-        Log([OBJECTS[10]], "bills", 2),
-        Log([OBJECTS[11], OBJECTS[12]], "orders", 7),
+        Log([OBJECTS[10]], "bills", 2, (1,)),
+        Log([OBJECTS[11], OBJECTS[12]], "orders", 7, (1, 1)),
     ]
 
 

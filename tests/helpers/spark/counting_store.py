@@ -1,0 +1,98 @@
+"""An S3 server that only lists and reads objects, all of the same content, and counts requests."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs, unquote, urlsplit
+
+_PAGE = 1000
+_LISTING = (
+    '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>{more}'
+    "</IsTruncated>{token}<KeyCount>{count}</KeyCount>{contents}</ListBucketResult>"
+)
+_CONTENT = (
+    "<Contents><Key>{key}</Key><Size>{size}</Size>"
+    "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+)
+
+
+@dataclass
+class CountingStore:
+    """Objects by their keys in a bucket, and the requests that were made."""
+
+    keys: Sequence[str]
+    content: bytes
+    url: str = ""
+    requests: list[str] = field(default_factory=list)
+
+    def listing(self, prefix: str, token: str) -> str:
+        """Return a page of the keys with a prefix."""
+        found = [key for key in self.keys if key.startswith(prefix)]
+        start = bisect_right(found, token) if token else 0
+        page = found[start : start + _PAGE]
+        more = start + _PAGE < len(found)
+        return _LISTING.format(
+            more=str(more).lower(),
+            token=f"<NextContinuationToken>{page[-1]}</NextContinuationToken>" if more else "",
+            count=len(page),
+            contents="".join(_CONTENT.format(key=key, size=len(self.content)) for key in page),
+        )
+
+
+@contextmanager
+def counting_store(keys: Sequence[str], content: bytes) -> Iterator[CountingStore]:
+    """Serve keys of any bucket on loopback."""
+    store = CountingStore(sorted(keys), content)
+    known = frozenset(keys)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            parts, query = self._asked()
+            if "list-type" in query:
+                token = query.get("continuation-token", [""])[0]
+                page = store.listing(query.get("prefix", [""])[0], token)
+                self._answer(200, page.encode(), "application/xml")
+            elif parts not in known:
+                self._answer(404, b"")
+            else:
+                found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+                start, end = map(int, found.groups()) if found else (0, len(content) - 1)
+                self._answer(206 if found else 200, content[start : end + 1])
+
+        def do_HEAD(self) -> None:
+            key, _ = self._asked()
+            self._answer(200 if key in known else 404, content if key in known else b"")
+
+        def _asked(self) -> tuple[str, dict[str, list[str]]]:
+            store.requests.append(f"{self.command} {self.path}")
+            split = urlsplit(self.path)
+            return unquote(split.path).partition("/")[2].partition("/")[2], parse_qs(split.query)
+
+        def _answer(self, code: int, body: bytes, kind: str = "application/octet-stream") -> None:
+            self.send_response(code)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    store.url = f"http://127.0.0.1:{server.server_port}"
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield store
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

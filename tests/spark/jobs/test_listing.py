@@ -1,0 +1,80 @@
+"""Requests that planning makes in an object store: one listing tells names and sizes of all keys.
+
+KRAFTOPS_STORE_KEYS=100000 plans as many; it takes 20 seconds.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.logs.segments import IN
+from tests.helpers.spark.counting_store import CountingStore, counting_store
+from tests.helpers.tools.console import run_here
+
+LOG = IN / "user/none/00000000000000000000.log"
+KEYS = int(os.environ.get("KRAFTOPS_STORE_KEYS", "1000"))
+_PLANNED = """
+import json, resource, sys, time
+from kraftops.dump.sources.names import expand
+from kraftops.spark.jobs.planning import plan_splits
+start = time.monotonic()
+sources = expand([sys.argv[1]])
+splits = plan_splits(sources, 8)
+print(json.dumps({
+    "ranges": sum(len(split.ranges) for split in splits),
+    "splits": len(splits),
+    "bytes": sum(split.size for split in splits),
+    "seconds": time.monotonic() - start,
+    "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+}))
+"""
+
+pytest.importorskip("pyarrow")
+
+
+def environment(store: CountingStore) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL": store.url,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+
+
+def test_listing_is_the_only_request_of_a_plan() -> None:
+    """Small files share splits, and none of them is asked for its size."""
+    keys = [f"cluster/t-{number}/{LOG.name}" for number in range(KEYS)]
+    content = LOG.read_bytes()
+    with counting_store(keys, content) as store:
+        done = subprocess.run(
+            [sys.executable, "-c", _PLANNED, "s3://planned/cluster"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment(store)},
+            check=False,
+        )
+
+    assert not done.returncode, done.stderr
+    found = json.loads(done.stdout)
+    assert found["ranges"] == KEYS
+    assert found["bytes"] >= KEYS * len(content)
+    assert found["splits"] <= KEYS / 200 + 1
+    assert len(store.requests) == -(-KEYS // 1000)
+    assert (found["seconds"] < 60, found["peak"] < 500 << 20) == (True, True), found
+
+
+@pytest.mark.parametrize("name", [LOG.name, f"t-0/{LOG.name}", "t-0", "t-*/*.log"])
+def test_file_is_opened_and_fetched_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most one request finds the file, before one opens it and one has its bytes."""
+    with counting_store([LOG.name, f"t-0/{LOG.name}"], LOG.read_bytes()) as store:
+        for variable, value in environment(store).items():
+            monkeypatch.setenv(variable, value)
+
+        done = run_here(f"s3://opened-{store.url[-5:]}/{name}")
+
+    assert (done.code, done.err) == (0, "")
+    assert len(done.text.splitlines()) > 2
+    assert [request.split()[0] for request in store.requests[1:]] == ["HEAD", "GET"]
