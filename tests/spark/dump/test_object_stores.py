@@ -186,6 +186,7 @@ def test_spark_reads_and_writes(session: Session, folder: str) -> None:
     told = json.loads(get(f"{folder}/out/_SUCCESS"))
     written = b"".join(get(f"{folder}/out/{name}") for name in told["parts"])
     assert done.code == 0
+    assert told["parts"] == [f"part-{number:05}.txt" for number in range(len(told["parts"]))]
     assert len(told["parts"]) > 5
     assert written == run_here(f"{folder}/__cluster_metadata-0").out
     assert uri.encode() in written
@@ -204,7 +205,7 @@ def test_spark_overwrites_only_what_it_wrote(session: Session, folder: str) -> N
 
     assert (refused.code, replaced.code, kept.code) == (1, 0, 1)
     assert "exists" in refused.errors[1]
-    assert len(left) == 2
+    assert left == ["_SUCCESS", "part-00000.parquet"]
     assert "mine" in kept.errors[1]
 
 
@@ -219,7 +220,7 @@ def test_spark_writes_one_parquet_file(session: Session, folder: str, tmp_path: 
     (tmp_path / "remote.parquet").write_bytes(get(f"{folder}/one.parquet"))
     assert done.code == 0
     assert pq.read_table(tmp_path / "remote.parquet").equals(pq.read_table(local))
-    assert [entry.name for entry in list_directory(folder) or () if "part" in entry.name] == []
+    assert [entry.name for entry in list_directory(folder) or ()] == [LOG.name, "one.parquet"]
 
 
 def stored(uri: str) -> dict[str, bytes]:
@@ -326,4 +327,4 @@ def test_failed_answer_leaves_nothing(session: Session, folder: str) -> None:
 
     assert done.code == 1
     assert len(done.errors) <= 3
-    assert not list_directory(f"{folder}/out")
+    assert not list_directory(folder)

@@ -1,12 +1,19 @@
 """Directories for parts, which replace others only if asked."""
 
 import os
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.dump.targets import abandon, commit, prepared_target
+from kraftops.fileio.output import OutputError
+from kraftops.log.remote import filesystem, list_directory
+from kraftops.spark.dump import targets
+from kraftops.spark.dump.targets import Target, abandon, commit, prepared_target
+
+_NUMBERS = count()
 
 
 def committed(path: Path, *, overwrite: bool) -> None:
@@ -60,3 +67,130 @@ def test_link_stays_and_what_it_names_is_written(tmp_path: Path, *, is_there: bo
     assert (real / "part-00000.txt").read_bytes() == b"ours"
     assert sorted(os.listdir(tmp_path)) == ["disk", "link"]
     assert os.listdir(real.parent) == ["real"]
+
+
+@pytest.fixture
+def output(store: str) -> str:
+    """A directory in a store that no other test uses; its parent is empty, too."""
+    return f"{store}/targets-{next(_NUMBERS)}/out"
+
+
+def written(target: Target, parts: int) -> list[tuple[str, str]]:
+    """Write parts, each at two attempts; return the present and final names of the second ones."""
+    names = []
+    for number in range(parts):
+        for attempt in (1, 2):
+            name = target.attempt_name(f"part-{number:05}", ".txt", attempt)
+            with target.writing(name) as file:
+                file.write(b"%d of attempt %d" % (number, attempt))
+        names.append((name, f"part-{number:05}.txt"))
+    return names
+
+
+def objects(folder: str) -> dict[str, bytes]:
+    """Return what a reader finds who lists everything below a directory."""
+    found = {}
+    for entry in list_directory(folder, recursive=True) or ():
+        if entry.size is not None:
+            system, path = filesystem(entry.uri)
+            with system.open_input_stream(path) as stream:
+                found[entry.uri.removeprefix(f"{folder}/")] = bytes(stream.read())
+    return found
+
+
+def test_attempts_in_a_store_are_outside_of_the_target_without_the_ending_of_data(
+    output: str,
+) -> None:
+    target = prepared_target(output, overwrite=False)
+
+    written(target, 2)
+
+    parent = output.rpartition("/")[0]
+    assert objects(output) == {}
+    assert len(objects(parent)) == 4
+    assert all(name.startswith("_") and name.endswith(".tmp") for name in objects(parent))
+
+
+def test_parts_in_a_store_have_final_names_and_nothing_else_is_left(output: str) -> None:
+    target = prepared_target(output, overwrite=False)
+
+    commit(target, written(target, 3), "text")
+
+    found = objects(output.rpartition("/")[0])
+    assert "out/_SUCCESS" in found
+    assert {name: data for name, data in found.items() if name != "out/_SUCCESS"} == {
+        f"out/part-0000{number}.txt": b"%d of attempt 2" % number for number in range(3)
+    }
+
+
+def test_part_that_no_store_copies_at_once_is_whole(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets, "_MOST_COPIED", {"s3": 3})
+    target = prepared_target(output, overwrite=False)
+
+    commit(target, written(target, 1), "text")
+
+    assert objects(output)["part-00000.txt"] == b"0 of attempt 2"
+
+
+def test_earlier_output_in_a_store_is_gone_before_the_first_part_is_there(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = prepared_target(output, overwrite=False)
+    commit(first, written(first, 3), "text")
+    before: list[list[str]] = []
+    monkeypatch.setattr(targets, "_copy", noting(lambda: before.append([*objects(output)])))
+    monkeypatch.setattr(targets, "_COPIES", 1)
+    second = prepared_target(output, overwrite=True)
+
+    commit(second, written(second, 2), "text")
+
+    assert before == [[], ["part-00000.txt"]]
+    assert sorted(objects(output)) == ["_SUCCESS", "part-00000.txt", "part-00001.txt"]
+
+
+def noting(note: Callable[[], object]) -> Callable[[str, str, int], None]:
+    """Return a copier that calls a function first."""
+    copy = targets._copy
+
+    def noted(written: str, final: str, size: int) -> None:
+        note()
+        copy(written, final, size)
+
+    return noted
+
+
+def test_failure_among_the_copies_leaves_no_part(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = count()
+
+    def fail_late() -> None:
+        if next(numbers) > 2:
+            raise OSError("the store is full")
+
+    monkeypatch.setattr(targets, "_copy", noting(fail_late))
+    target = prepared_target(output, overwrite=False)
+
+    with pytest.raises(OutputError, match="the store is full"):
+        commit(target, written(target, 5), "text")
+    abandon(target)
+
+    assert objects(output.rpartition("/")[0]) == {}
+
+
+def test_output_that_appears_in_a_store_meanwhile_is_not_replaced(output: str) -> None:
+    slow, quick = (prepared_target(output, overwrite=False) for _ in range(2))
+    commit(quick, written(quick, 1), "text")
+
+    with pytest.raises(UsageError, match="out exists"):
+        commit(slow, written(slow, 2), "text")
+    abandon(slow)
+
+    assert sorted(objects(output.rpartition("/")[0])) == ["out/_SUCCESS", "out/part-00000.txt"]
+
+
+def test_bucket_itself_is_no_target(store: str) -> None:
+    with pytest.raises(UsageError, match="whole bucket"):
+        prepared_target(store, overwrite=True)

@@ -61,7 +61,7 @@ def run_partitioned(job: SparkJob) -> int:
 
 
 def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
-    """Write a directory, whole or not at all; in an object store, `_SUCCESS` says that it is."""
+    """Write a directory, whole or not at all; to an object store, the writer of tables does."""
     assert job.plan.output is not None
     target = prepared_target(job.plan.output, overwrite=job.request.overwrite)
     try:

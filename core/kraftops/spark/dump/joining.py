@@ -8,10 +8,8 @@ from contextlib import ExitStack
 from typing import BinaryIO
 
 from kraftops.fileio.output import open_output
-from kraftops.log.remote import filesystem
 from kraftops.query.formats import FORMATS
-from kraftops.spark.dump.targets import Target, write_errors
-from kraftops.uris import is_remote
+from kraftops.spark.dump.targets import ENDINGS, Target, publish_file
 
 _BLOCK = 8 << 20
 
@@ -22,10 +20,10 @@ def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
     Raises:
         OutputError: it cannot be written, or a part cannot be read.
     """
-    if is_remote(path):
-        system, place = filesystem(path)
-        with write_errors(path), system.open_output_stream(place) as stream:
-            _join(target, names, form, stream)
+    if target.is_remote:
+        name = target.attempt_name("joined", ENDINGS[form], 0)
+        join_part(target, names, form, name)
+        publish_file(target, name)
         return
     with open_output(path) as fd, open(fd, "wb", closefd=False) as file:
         _join(target, names, form, file)

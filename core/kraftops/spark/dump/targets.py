@@ -1,8 +1,10 @@
 """Targets of parts: a local directory, written whole or not at all, or an object store.
 
-Workers write each attempt at a part under a name of its own; only the attempts that the driver
-receives count. Locally they are renamed and the directory appears with them. An object store cannot
-rename: there the file `_SUCCESS` lists them.
+Workers write each attempt at a part under a name of its own, in a hidden directory beside the
+target; only the attempts that the driver receives count. Locally they are renamed and the directory
+appears with them. An object store cannot rename: after the last task it copies them to their final
+names, one by one, and the file `_SUCCESS` comes last. Uploads that are completed only then would
+need no copy, but pyarrow does not give them out.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
@@ -20,13 +22,21 @@ from kraftops.errors import UsageError
 from kraftops.fileio.atomic import temporary_file
 from kraftops.fileio.directories import sync_directory
 from kraftops.fileio.output import OutputError
-from kraftops.log.remote import filesystem, sizes_of, store_errors
+from kraftops.log.remote import filesystem, list_directory, sizes_of, store_errors
+from kraftops.parallel.ordered import run_ordered
 from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
 ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 _DUMP_FILES = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
 """Names in a directory that a dump may have written."""
+_UNFINISHED = ".tmp"
+"""Ending of files in a store that no pattern for data matches."""
+_HDFS = "hdfs"
+_MOST_COPIED = {"s3": 5 << 30, "abfs": 256 << 20}
+"""Bytes that a request to copy takes, by the type of a file system."""
+_COPIES = 16
+_BLOCK = 8 << 20
 
 
 def part_name(number: int, splits: int) -> str:
@@ -51,7 +61,7 @@ class Target:
 
     def attempt_name(self, part: str, ending: str, attempt: int | str) -> str:
         """Return the name under which an attempt writes a part."""
-        return f"{part}-{self.run}-{attempt}{ending}"
+        return f"{part}-{self.run}-{attempt}{ending}{_UNFINISHED if self.is_remote else ''}"
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
@@ -62,8 +72,8 @@ class Target:
         """
         with write_errors(self.path):
             if self.is_remote:
-                system, root = filesystem(self.path)
-                if "/" in name and system.type_name == "hdfs":  # object stores have no directories
+                system, root = filesystem(self.place)
+                if "/" in name and system.type_name == _HDFS:  # object stores have no directories
                     system.create_dir(f"{root}/{name}".rpartition("/")[0], recursive=True)
                 with system.open_output_stream(f"{root}/{name}") as stream:
                     yield cast("BinaryIO", stream)
@@ -80,7 +90,7 @@ class Target:
         """
         with write_errors(self.path):
             if self.is_remote:
-                system, root = filesystem(self.path)
+                system, root = filesystem(self.place)
                 return cast("BinaryIO", system.open_input_file(f"{root}/{name}"))
             return open(os.path.join(self.place, name), "rb")
 
@@ -95,14 +105,7 @@ def prepared_target(path: str, *, overwrite: bool, is_file: bool = False) -> Tar
     run = os.urandom(4).hex()
     path = path.rstrip("/") or "/"
     if is_remote(path):
-        if is_file:
-            _refuse_file(path, is_there=sizes_of([path]) != [None], overwrite=overwrite)
-            path = f"{path}.{run}.parts"
-        system, root = filesystem(path)
-        with write_errors(path):
-            _refuse(path, _remote_names(path), overwrite=overwrite)
-            system.create_dir(root, recursive=True)
-        return Target(path, path, run, overwrite)
+        return _remote_target(path, run, overwrite=overwrite, is_file=is_file)
     with write_errors(path):
         if is_file:
             _refuse_file(path, is_there=os.path.lexists(path), overwrite=overwrite)
@@ -115,6 +118,21 @@ def prepared_target(path: str, *, overwrite: bool, is_file: bool = False) -> Tar
     place = os.path.join(parent, f".{name[:50]}.{run}.tmp")
     with write_errors(path):
         os.mkdir(place)
+    return Target(path, place, run, overwrite)
+
+
+def _remote_target(path: str, run: str, *, overwrite: bool, is_file: bool) -> Target:
+    parent, _, name = path.rpartition("/")
+    if parent.endswith("/"):
+        raise UsageError(f"{path} is a whole bucket", hint=f"as {path}/log")
+    place = f"{parent}/_{name[:50]}.{run}{_UNFINISHED}"
+    system, root = filesystem(place)
+    with write_errors(path):
+        if is_file:
+            _refuse_file(path, is_there=sizes_of([path]) != [None], overwrite=overwrite)
+        else:
+            _refuse(path, _remote_names(path), overwrite=overwrite)
+        system.create_dir(root, recursive=True)
     return Target(path, place, run, overwrite)
 
 
@@ -144,7 +162,7 @@ def commit(target: Target, names: Iterable[tuple[str, str]], form: str) -> None:
     kept = list(names)
     with write_errors(target.path):
         if target.is_remote:
-            _commit_remote(target, [written for written, _ in kept], form)
+            _publish(target, kept, form)
             return
         for written, final in kept:
             os.rename(os.path.join(target.place, written), os.path.join(target.place, final))
@@ -173,54 +191,93 @@ def finish(target: Target) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _commit_remote(target: Target, names: list[str], form: str) -> None:
+def publish_file(target: Target, name: str) -> None:
+    """Give a file of a store, which is written, its final name: the target's own.
+
+    Raises:
+        OutputError: the store refuses it.
+    """
+    with write_errors(target.path):
+        sizes = _sizes(target.place)
+        _copy(f"{target.place}/{name}", target.path, sizes[name])
+
+
+def _publish(target: Target, names: Sequence[tuple[str, str]], form: str) -> None:
+    """Give the files of a store their final names, and delete what else was written.
+
+    An earlier output is gone before the first of them is there. Each is whole or absent, and
+    `_SUCCESS`, which lists them, comes last.
+
+    Raises:
+        UsageError: something has appeared there since, and is not to be replaced.
+    """
+    there = _remote_names(target.path)
+    _refuse(target.path, there, overwrite=target.overwrite)
     system, root = filesystem(target.path)
-    listing = json.dumps({"format": form, "run": target.run, "parts": names}, indent=1)
-    with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
-        stream.write(listing.encode())
-    _clear(target, {*names, SUCCESS}.__contains__)
+    if there:
+        system.delete_dir_contents(root)
+    sizes = _sizes(target.place)
+
+    def produce(names: tuple[str, str], _: Callable[[None], None]) -> Iterator[bytes]:
+        written, final = names
+        _copy(f"{target.place}/{written}", f"{target.path}/{final}", sizes[written])
+        yield from ()
+
+    try:
+        run_ordered(names, lambda: nullcontext(produce), -1, _COPIES, lambda _: None)
+        finals = [final for _, final in names]
+        listing = json.dumps({"format": form, "run": target.run, "parts": finals}, indent=1)
+        with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
+            stream.write(listing.encode())
+    except BaseException:
+        for _, final in names:
+            with suppress(*store_errors()):
+                system.delete_file(f"{root}/{final}")
+        raise
+    abandon(target)
+
+
+def _sizes(place: str) -> dict[str, int]:
+    """Return the files that were written, with their bytes."""
+    entries = list_directory(place, recursive=True) or ()
+    return {one.uri[len(place) + 1 :]: one.size for one in entries if one.size is not None}
+
+
+def _copy(written: str, final: str, size: int) -> None:
+    """Have the store copy a file, which is whole or absent; HDFS renames it.
+
+    What is too large for the store's own copy passes through this process.
+    """
+    system, source = filesystem(written)
+    _, path = filesystem(final)
+    if system.type_name == _HDFS:
+        system.create_dir(path.rpartition("/")[0], recursive=True)
+        with suppress(FileNotFoundError):
+            system.delete_file(path)
+        system.move(source, path)
+    elif size <= _MOST_COPIED.get(system.type_name, size):
+        system.copy_file(source, path)
+    else:
+        with system.open_input_stream(source) as stream, system.open_output_stream(path) as out:
+            shutil.copyfileobj(stream, out, _BLOCK)
 
 
 def abandon(target: Target) -> None:
-    """Delete everything that was written."""
+    """Delete everything that was written to *place*."""
     if not target.is_remote:
         gone = f"{target.place}.gone"  # so that running tasks create no more files in it
         with suppress(OSError):
             os.rename(target.place, gone)
         shutil.rmtree(gone, ignore_errors=True)
         return
+    system, root = filesystem(target.place)
     with suppress(*store_errors()):
-        _clear(target, lambda name: f"-{target.run}-" not in name)
-
-
-def _clear(target: Target, is_kept: Callable[[str], bool]) -> None:
-    """Delete the files in a store that are not to be kept, and directories without files."""
-    from pyarrow.fs import FileSelector, FileType
-
-    system, root = filesystem(target.path)
-    entries = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
-    files = [entry.path[len(root) + 1 :] for entry in entries if entry.type is FileType.File]
-    folders = {entry.path[len(root) + 1 :] for entry in entries if entry.type is FileType.Directory}
-    folders = {name for name in folders if "/" not in name}
-    kept = set(filter(is_kept, files))
-    used = {name.partition("/")[0] for name in kept if "/" in name}
-    for name in files:
-        folder, slash, _ = name.partition("/")
-        if name not in kept and (not slash or folder in used):
-            system.delete_file(f"{root}/{name}")
-    for folder in folders - used:
-        system.delete_dir(f"{root}/{folder}")
-    if entries and not kept:
         system.delete_dir(root)
 
 
 def _remote_names(path: str) -> list[str] | None:
     """Return the names of the files in a directory of a store; None where there are none."""
-    from pyarrow.fs import FileSelector
-
-    system, root = filesystem(path)
-    entries = system.get_file_info(FileSelector(root, allow_not_found=True))
-    return [entry.base_name for entry in entries] or None
+    return [entry.name for entry in list_directory(path) or ()] or None
 
 
 @contextmanager

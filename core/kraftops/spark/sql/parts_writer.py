@@ -36,9 +36,9 @@ def _escape(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class TaskFiles(WriterCommitMessage):
-    """Files that a task has written, by their names in the target."""
+    """Files that a task has written, by their present and final names in the target."""
 
-    names: tuple[str, ...]
+    names: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,14 @@ class PartsRequest:
         """Return the request as options of a writer."""
         path, place, run = self.target.path, self.target.place, self.target.run
         given = {"form": self.form, "head": self.head, "partitionBy": self.partition_by}
-        return {**given, "target": path, "place": place, "run": run}
+        overwrite = str(self.target.overwrite)
+        return {**given, "target": path, "place": place, "run": run, "overwrite": overwrite}
 
 
 def _request(options: Mapping[str, str]) -> PartsRequest:
     given = {name.lower(): value for name, value in options.items()}
-    target = Target(given["target"], given["place"], given["run"])
+    overwrite = given["overwrite"] == str(True)
+    target = Target(given["target"], given["place"], given["run"], overwrite)
     return PartsRequest(target, given["form"], given["head"], given["partitionby"])
 
 
@@ -101,19 +103,24 @@ class PartsWriter(DataSourceArrowWriter):
         return TaskFiles(tuple(names))
 
     def commit(self, messages: list[TaskFiles | None]) -> None:  # type: ignore[override]
-        """Keep only the files of these tasks; write an empty one if there are no rows."""
+        """Keep only the files of these tasks; write an empty one if there are no rows.
+
+        Without a row there is no directory of a partition, either: nothing is kept.
+        """
         names = [name for one in messages if one is not None for name in one.names]
-        if not names and not self._request.partition_by:
-            names = [self._write("", 0, 0, ())]
-        commit(self._request.target, [(name, name) for name in names], self._request.form)
+        if not names and self._request.partition_by:
+            return
+        names = names or [self._write("", 0, 0, ())]
+        commit(self._request.target, names, self._request.form)
 
     def _write(
         self, folder: str, number: int, attempt: int, batches: Iterable[pa.RecordBatch]
-    ) -> str:
-        """Write a file, and return its name."""
+    ) -> tuple[str, str]:
+        """Write a file, and return its present and final names."""
         request = self._request
         part = f"{folder}/{part_name(number, 1)}" if folder else part_name(number, 1)
-        name = request.target.attempt_name(part, ENDINGS[request.form], attempt)
+        ending = ENDINGS[request.form]
+        name = request.target.attempt_name(part, ending, attempt)
         with request.target.writing(name) as file:
             if FORMATS[request.form].is_columns:
                 self._parquet(file, batches)
@@ -122,7 +129,7 @@ class PartsWriter(DataSourceArrowWriter):
                 for batch in batches:
                     lines = batch.column(batch.num_columns - 1).to_pylist()
                     file.write("".join([f"{line}\n" for line in lines]).encode())
-        return name
+        return name, part + ending
 
     def _parquet(self, file: BinaryIO, batches: Iterable[pa.RecordBatch]) -> None:
         import pyarrow.parquet as pq
