@@ -48,7 +48,13 @@ USERS = {
     "jinja2": ("kraftops.report.page",),
 }
 """Parts of the library that may import heavy packages."""
-OF_SPARK = {"kraftops.spark.datasource", "kraftops.spark.sql.parts_writer", "pyspark_kraftops"}
+OF_SPARK = {
+    "kraftops.spark.datasource",
+    "kraftops.spark.source.reader",
+    "kraftops.spark.sql.parts_writer",
+    "kraftops.spark.stream.reader",
+    "pyspark_kraftops",
+}
 """Modules with subclasses of Spark's classes; only Spark and its users load them."""
 MODULES_A_FOLDER = 15
 DOORS = {

@@ -60,21 +60,25 @@ def cut_file(path: str, target_bytes: int) -> list[ByteRange]:
 
 
 def cut_log(
-    log: LogFile, target_bytes: int, stop: int | None = None, file_id: FileId | None = None
+    log: LogFile,
+    target_bytes: int,
+    stop: int | None = None,
+    file_id: FileId | None = None,
+    *,
+    start: int = 0,
 ) -> Iterator[ByteRange]:
-    """Yield ranges of about *target_bytes* that together are a log up to *stop*.
+    """Yield ranges of about *target_bytes* that together are a log from *start* up to *stop*.
 
-    Each begins with a batch.
+    Each begins with a batch, as *start* does.
     """
     end = log.size if stop is None else min(log.size, stop)
-    start = 0
-    for position in _cuts(log, end, target_bytes):
+    for position in _cuts(log, start, end, target_bytes):
         yield ByteRange(log.path, start, position, is_last=False, file_id=file_id)
         start = position
     yield ByteRange(log.path, start, end, is_last=True, file_id=file_id)
 
 
-def _cuts(log: LogFile, stop: int, target_bytes: int) -> Iterator[int]:
+def _cuts(log: LogFile, start: int, stop: int, target_bytes: int) -> Iterator[int]:
     """Yield the positions where ranges begin, except the first.
 
     Only the lengths of the batches are followed, from the first on: a payload may look like a
@@ -82,7 +86,7 @@ def _cuts(log: LogFile, stop: int, target_bytes: int) -> Iterator[int]:
     batch that is shorter than its header is shown with the bytes behind it, hence not cut off from
     them.
     """
-    base, size, next_cut = 0, HEADER_SIZE, target_bytes
+    base, size, next_cut = start, HEADER_SIZE, target_bytes
     while base + LOG_OVERHEAD <= stop:
         try:
             block = log.read_at(base, min(_BLOCK, stop - base))

@@ -111,12 +111,13 @@ def _end_of_batches(path: str, position: int) -> int:
             if size < LOG_OVERHEAD + SMALLEST_LENGTH or position + size > log.size:
                 break
             last, position = position, position + size
-        if position > begun and position == log.size and not _is_whole(log, last, position):
+        if position > begun and position == log.size and not is_whole_batch(log, last, position):
             return last  # the last batch is not completely written yet
         return position
 
 
-def _is_whole(log: LogFile, start: int, stop: int) -> bool:
+def is_whole_batch(log: LogFile, start: int, stop: int) -> bool:
+    """Tell whether the batch between two positions is written completely."""
     batch = Batch(start, stop - start, log.read_at(start, stop - start))
     if len(batch.data) < batch.size or batch.is_legacy:
         return len(batch.data) == batch.size

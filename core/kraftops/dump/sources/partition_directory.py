@@ -48,13 +48,17 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
     return Log([file.path for file in chosen], topic, partition) if chosen else None
 
 
-def no_log(path: str, names: Iterable[str]) -> UsageError:
+class NoLogError(UsageError):
+    """A directory that holds no log, or not yet."""
+
+
+def no_log(path: str, names: Iterable[str]) -> NoLogError:
     """Return the error of a directory that holds no log."""
     other = next((name for name in names if name.endswith(".log")), None)
     if other is None:
         hint = "name the directory of a partition, or a log directory"
-        return UsageError(f"{path} holds no log", hint)
-    return UsageError(
+        return NoLogError(f"{path} holds no log", hint)
+    return NoLogError(
         f"{path} holds no log: {other} is no name of a segment",
         "tiered segments are read as LocalTieredStorage or Aiven's plugin name them",
     )

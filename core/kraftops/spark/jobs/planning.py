@@ -69,7 +69,7 @@ def plan_splits(
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
         large = [path for path in large if not is_remote(path)]
     cuts = dict(zip(large, (cut or cut_locally)(large, target, max_bytes), strict=True))
-    return list(_packed(_labelled(sources, sizes, cuts), target))
+    return list(packed(_labelled(sources, sizes, cuts), target))
 
 
 def cut_locally(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
@@ -95,16 +95,16 @@ def _labelled(
             yield labelled, size if cut.stop is None else cut.size
 
 
-def _packed(ranges: Iterable[tuple[LabelledRange, int]], target: int) -> Iterator[Split]:
-    """Yield splits of about *target* bytes."""
+def packed(ranges: Iterable[tuple[LabelledRange, int]], target: int) -> Iterator[Split]:
+    """Yield splits of about *target* bytes from ranges with their sizes."""
     number, size = 0, 0
-    packed: list[LabelledRange] = []
+    together: list[LabelledRange] = []
     for labelled, bytes_ in ranges:
         cost = bytes_ + _FILE_BYTES
-        if packed and (size + cost > target or len(packed) >= _MOST_RANGES):
-            yield Split(number, tuple(packed), size)
-            number, packed, size = number + 1, [], 0
-        packed.append(labelled)
+        if together and (size + cost > target or len(together) >= _MOST_RANGES):
+            yield Split(number, tuple(together), size)
+            number, together, size = number + 1, [], 0
+        together.append(labelled)
         size += cost
-    if packed:
-        yield Split(number, tuple(packed), size)
+    if together:
+        yield Split(number, tuple(together), size)

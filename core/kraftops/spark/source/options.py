@@ -31,7 +31,9 @@ OPTIONS = (
     *("where", "columns", "record", "value", "mode", "pushdown", "splitBytes", "cores", "tries"),
 )
 """The options for users."""
-_KNOWN = (*OPTIONS, "sources", "query")  # the last two are the command line's
+STREAM_OPTIONS = ("startingOffsets", "maxBytesPerTrigger", "failOnDataLoss")
+"""Those of streams alone; `kraftops.spark.stream.options` parses them."""
+_KNOWN = (*OPTIONS, *STREAM_OPTIONS, "sources", "query")  # the last two are the command line's
 MODES = ("PERMISSIVE", "DROPMALFORMED", "FAILFAST")
 """The values of `mode`, as sources of Spark have them."""
 PERMISSIVE, _, FAILFAST = MODES
@@ -114,9 +116,9 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         names=names,
         given=sources,
         query=query,
-        from_start=_flag(given, "fromStart"),
-        raw=_flag(given, "raw"),
-        pushdown=_flag(given, "pushdown"),
+        from_start=flag(given, "fromStart"),
+        raw=flag(given, "raw"),
+        pushdown=flag(given, "pushdown"),
         split_bytes=_number(given, "splitBytes") or None,
         cores=_number(given, "cores") or os.cpu_count() or 1,
         tries=_number(given, "tries"),
@@ -137,7 +139,9 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
     known = {name.lower() for name in _KNOWN}
     for name in given:
         if name not in known:
-            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(OPTIONS)}")
+            raise UsageError(
+                f"no option {name!r}", hint=f"there are {', '.join((*OPTIONS, *STREAM_OPTIONS))}"
+            )
     return given
 
 
@@ -160,9 +164,9 @@ def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query
         dialect=dialect,
         deep_iteration=True,
         form="parquet",
-        show_secrets=_flag(given, "showSecrets"),
-        salvage=_flag(given, "salvage"),
-        skip_invalid=_flag(given, "skipInvalid"),
+        show_secrets=flag(given, "showSecrets"),
+        salvage=flag(given, "salvage"),
+        skip_invalid=flag(given, "skipInvalid"),
         filter=_filter(given, decoder, dialect),
     )
 
@@ -252,8 +256,13 @@ def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:
     return tuple(text.split(",")) if commas else (text,)
 
 
-def _flag(given: Mapping[str, str], name: str) -> bool:
-    text = given.get(name.lower(), "false").lower()
+def flag(given: Mapping[str, str], name: str, *, default: bool = False) -> bool:
+    """Return the value of an option, whose name is in lower case in *given*.
+
+    Raises:
+        UsageError: it is neither true nor false.
+    """
+    text = given.get(name.lower(), str(default)).lower()
     if text not in _FLAGS:
         raise UsageError(f"{name} is true or false, not {text!r}")
     return _FLAGS[text]

@@ -1,0 +1,143 @@
+"""Readers of the table: splits planned on the driver, and read in workers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+# Spark calls subclasses of its own classes, so this module needs pyspark to load.
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import arrow_batches, scan_batches
+from kraftops.log.ranges import ByteRange
+from kraftops.query.query import Query
+from kraftops.spark.jobs.planning import LabelledRange, Split, plan_splits
+from kraftops.spark.jobs.range_process import range_batches, spooled
+from kraftops.spark.jobs.topic_ids import topic_ids_here
+from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
+from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.pushdown import pushed, pushed_text
+from kraftops.spark.source.schemas import arrow_columns
+from kraftops.spark.source.shape import Shape
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.datasource import Filter as SparkFilter
+
+
+@dataclass(frozen=True)
+class SplitPartition(InputPartition):
+    """Partition of the table: a split, or None where there is nothing to read.
+
+    *topic_ids* belong to the topics that are asked for: Spark copies the reader to its workers
+    before it asks for partitions, so that they cannot stay in it. Records before *first_offset*,
+    if there is one, are no rows.
+    """
+
+    split: Split | None
+    topic_ids: frozenset[str] = frozenset()
+    first_offset: int | None = None
+
+
+def _strictly(
+    part: ByteRange, query: Query, schema: pa.Schema, report: Report
+) -> Iterator[pa.RecordBatch]:
+    return scan_batches(part, query, report, schema)
+
+
+class Reader(DataSourceReader):
+    """Reader that plans splits on the driver and reads them in workers."""
+
+    def __init__(self, options: SourceOptions, table: Shape, *, is_lenient: bool = True) -> None:
+        """Read the columns of *table* from the sources of *options*.
+
+        If it is lenient, a file that nobody can read is a row, and no error.
+        """
+        self._options = options
+        self._read_range = range_batches if is_lenient else _strictly
+        self._table = table
+        names = frozenset(table.scanned.names)
+        self.query: Query = replace(options.query, columns=names)
+
+    def partitions(self) -> list[SplitPartition]:
+        """Return the splits."""
+        options = self._options
+        sources = options.sources()
+        found = self.query.filter
+        if found.topics:
+            found = topic_ids_here(sources, self.query)
+        splits = plan_splits(
+            sources, options.cores, max_bytes=self.query.max_bytes, size=options.split_bytes
+        )
+        return [SplitPartition(split, found.topic_ids) for split in splits] or [
+            SplitPartition(None)
+        ]
+
+    def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        """Yield the rows of a split in record batches.
+
+        Raises:
+            DecodeError: the mode is FAILFAST, and a row is malformed.
+        """
+        yield from self._table.batches(self._scanned(partition))
+
+    def _scanned(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
+        split, tries = partition.split, self._options.tries
+        if split is None:
+            return
+        schema = arrow_columns(self._table.scanned)
+        asked = replace(self.query.filter, topic_ids=partition.topic_ids)
+        if partition.first_offset is not None:
+            asked = replace(asked, first_offset=max(asked.first_offset, partition.first_offset))
+        query = replace(self.query, filter=asked)
+        if len(split.ranges) > 1 and is_try_before_last(tries):
+            for labelled in split.ranges:
+                yield from self._in_process(labelled, query, schema)
+        else:
+            yield from self._batches(split, query, schema)
+
+    def _batches(self, split: Split, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        tries = self._options.tries
+        is_last = is_last_try(tries)
+        for labelled in split.ranges:
+            query_here = query.for_source(labelled.decoder, labelled.range.path)
+            if is_last:
+                crashed = crash_rows(labelled.range, query_here, Report(), tries - 1)
+                yield from arrow_batches(crashed, schema)
+            else:
+                report = self._table.report()
+                yield from self._read_range(labelled.range, query_here, schema, report)
+
+    def _in_process(
+        self, labelled: LabelledRange, query: Query, schema: pa.Schema
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a byte range, read by another process, or the row about its crash."""
+        import pyarrow as pa
+
+        query = query.for_source(labelled.decoder, labelled.range.path)
+        file = spooled(labelled.range, query, schema)
+        if file is None:
+            crashed = crash_rows(labelled.range, query, Report(), self._options.tries - 1)
+            yield from arrow_batches(crashed, schema)
+            return
+        with file, pa.ipc.open_stream(file) as stream:
+            yield from stream
+
+
+class PushingReader(Reader):
+    """Reader that takes over filters of Spark's."""
+
+    def pushFilters(self, filters: list[SparkFilter]) -> Iterable[SparkFilter]:  # noqa: N802 - Spark's
+        """Take the filters that the scan can answer; return the others to Spark."""
+        left: list[Any] = []
+        taken: list[Any] = []
+        for one in filters:
+            narrower, is_exact = pushed(self.query.filter, one)
+            taken += [one] if is_exact or narrower != self.query.filter else []
+            left += [] if is_exact else [one]
+            self.query = replace(self.query, filter=narrower)
+        sys.stderr.write(f"kraftops: {pushed_text(taken, left)}\n")  # Spark's plan does not tell
+        return left

@@ -1,0 +1,66 @@
+"""Marks: how far a stream has read each log, as Spark keeps it in its checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kraftops.errors import UsageError
+from kraftops.log.files import FileKind
+
+_FIELDS = ("file", "position", "offset", "epoch", "batch", "crc")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a log: a byte *position* in *file*, a segment or a snapshot of its directory.
+
+    *offset* is that of the next record. *epoch*, *batch* and *crc* are the leader epoch, position
+    and checksum of the batch that ends here, by which another history is seen; -1 if there is none.
+    """
+
+    file: str
+    position: int
+    offset: int
+    epoch: int = -1
+    batch: int = -1
+    crc: int = -1
+
+    @property
+    def is_of_snapshot(self) -> bool:
+        """Whether the file is a snapshot, which is read whole or not at all."""
+        return self.file.endswith(FileKind.CHECKPOINT.value)
+
+    def is_before(self, other: Mark) -> bool:
+        """Tell whether there is something to read up to *other*, a mark of the same log."""
+        if self.is_of_snapshot and not self.position:
+            return True
+        return self.offset < other.offset
+
+
+Marks = dict[str, Mark]
+"""Marks by the names of logs: their directories."""
+
+
+def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:
+    """Return marks as Spark's offset."""
+    return {name: asdict(marks[name]) for name in sorted(marks)}
+
+
+def marks_from_json(found: Mapping[str, Any]) -> Marks:
+    """Return the marks of an offset of Spark's.
+
+    Raises:
+        UsageError: another source has written it.
+    """
+    try:
+        return {
+            name: Mark(**{field: fields[field] for field in _FIELDS})
+            for name, fields in found.items()
+        }
+    except (TypeError, KeyError):
+        raise UsageError(
+            "the checkpoint of the stream has offsets of another source",
+            hint="give this query a checkpointLocation of its own",
+        ) from None

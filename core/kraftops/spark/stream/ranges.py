@@ -1,0 +1,112 @@
+"""Byte ranges between two offsets of a stream, as the splits of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.log.log_file import LogFile
+from kraftops.log.ranges import ByteRange, cut_log
+from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
+from kraftops.spark.stream.heads import heads
+from kraftops.spark.stream.logs import StreamLog
+from kraftops.spark.stream.marks import Mark
+from kraftops.spark.stream.places import Loss, Place, place_of
+from kraftops.uris import is_remote
+
+OnLoss = Callable[[str], None]
+"""Takes the reason of a loss; it may raise."""
+
+
+class BatchSplit(NamedTuple):
+    """A split of a batch; records before *first_offset*, if there is one, do not belong to it."""
+
+    split: Split
+    first_offset: int | None = None
+
+
+def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[ByteRange]:
+    """Return the byte ranges of a log between two marks.
+
+    Raises:
+        SourceError: a segment cannot be read, or *on_loss* raises it.
+        UsageError: *end* lies before *start*.
+    """
+    first, last = place_of(log, start), place_of(log, end)
+    for found in dict.fromkeys(one for one in (first, last) if isinstance(one, Loss)):
+        on_loss(found.reason)
+    if not isinstance(first, Loss) and not isinstance(last, Loss) and end.is_before(start):
+        raise UsageError(
+            f"{log.name}: its end has gone back from offset {start.offset} to {end.offset}",
+            hint="start the query again when the high watermark is written anew",
+        )
+    begin, stop = (one.place if isinstance(one, Loss) else one for one in (first, last))
+    return list(_between(begin, stop))
+
+
+def _between(begin: Place, stop: Place) -> Iterator[ByteRange]:
+    last = stop.files[0].path if stop.files else None
+    if last is not None and last not in {file.path for file in begin.files}:
+        return
+    for at, file in enumerate(begin.files):
+        start = 0 if at else begin.position
+        is_last = file.path != last
+        end = file.size if is_last else stop.position
+        if start < end:
+            yield ByteRange(file.path, start, end, is_last=is_last)
+        if not is_last:
+            return
+
+
+def batch_splits(
+    ranges: Iterable[tuple[StreamLog, Mark, list[ByteRange]]], cores: int, size: int | None
+) -> list[BatchSplit]:
+    """Return the splits of the byte ranges of logs from marks on, large local files cut.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
+    plain: list[LabelledRange] = []
+    halves: list[BatchSplit] = []
+    for log, start, parts in ranges:
+        for at, part in enumerate(parts):
+            labelled = LabelledRange(part, log.decoder, log.topic, log.partition)
+            rest = labelled if at else _without_half(labelled, start, halves)
+            plain += [rest] if rest.range.size else []
+    total = sum(one.range.size for one in plain)
+    target = split_bytes(total, cores) if size is None else size
+    pieces = [piece for one in plain for piece in _cut(one, target)]
+    splits = packed(((piece, piece.range.size) for piece in pieces), target)
+    return [*halves, *(BatchSplit(split) for split in splits)]
+
+
+def _without_half(one: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
+    """Return a range without its first batch, if this begins before the offset of the mark.
+
+    That batch becomes a split of its own in *halves*.
+    """
+    part = one.range
+    with LogFile(part.path) as log:
+        head = next(heads(log, part.start, min(part.stop or 0, log.size)), None)
+    if (
+        start.is_of_snapshot
+        or head is None
+        or not head.base_offset < start.offset <= head.last_offset
+    ):
+        return one
+    half = one._replace(range=part._replace(stop=head.end, is_last=False))
+    halves.append(BatchSplit(Split(len(halves), (half,), head.size), start.offset))
+    return one._replace(range=part._replace(start=head.end))
+
+
+def _cut(one: LabelledRange, target: int) -> Iterator[LabelledRange]:
+    part = one.range
+    if part.size <= target or is_remote(part.path):
+        yield one
+        return
+    with LogFile(part.path) as log:
+        pieces = list(cut_log(log, target, part.stop, start=part.start))
+    for piece in pieces:
+        is_last = piece.is_last and part.is_last
+        yield one._replace(range=piece._replace(is_last=is_last))

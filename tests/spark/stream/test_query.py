@@ -1,0 +1,58 @@
+"""Streams as queries of Spark."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.spark.session.session import Session
+from tests.helpers.spark.streams import GrowingLog
+
+pytestmark = pytest.mark.spark
+
+
+def run(spark: Any, logs: Path, target: Path, **options: str) -> Any:
+    """Write what has come since the last run, and return the query."""
+    stream = spark.readStream.format("kraftops").options(**options).load(str(logs))
+    query = (
+        stream.writeStream.option("checkpointLocation", str(target / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(target / "table"))
+    )
+    query.awaitTermination()
+    return query
+
+
+def test_runs_write_each_record_once(session: Session, tmp_path: Path) -> None:
+    spark: Any = session.spark
+    logs, target = tmp_path / "logs", tmp_path / "target"
+    log = GrowingLog(logs / "orders-0")
+    for _ in range(5):
+        size = len(log.append(10))
+    query = run(spark, logs, target, maxBytesPerTrigger=str(2 * size))
+    assert len(query.recentProgress) == 3
+    log.roll()
+    log.append(10)
+    GrowingLog(logs / "orders-1").append(3)
+    run(spark, logs, target)
+
+    written = spark.read.parquet(str(target / "table"))
+
+    whole = spark.read.format("kraftops").load(str(logs))
+    assert sorted(map(str, written.collect())) == sorted(map(str, whole.collect()))
+    assert written.count() == 63
+
+
+def test_a_loss_is_named_by_the_failed_query(session: Session, tmp_path: Path) -> None:
+    spark: Any = session.spark
+    logs, target = tmp_path / "logs", tmp_path / "target"
+    log = GrowingLog(logs / "orders-0")
+    log.append(1)
+    run(spark, logs, target)
+    log.append(2)
+    read = log.path
+    log.roll()
+    read.unlink()
+
+    with pytest.raises(Exception, match="the records from offset 1 to 2 are deleted"):
+        run(spark, logs, target)

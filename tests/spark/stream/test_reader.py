@@ -1,0 +1,328 @@
+"""Streams of growing directories, asked as Spark asks them, without a JVM."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.errors import SourceError, UsageError
+from tests.helpers.logs.log_directories import SNAPSHOT, snapshot
+from tests.helpers.spark.streams import GrowingLog, Stream, table
+
+pytest.importorskip("pyspark")
+pytestmark = pytest.mark.spark
+
+BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["limits", "before-4.2"])
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> GrowingLog:
+    """A log of three batches: offsets 0 to 5."""
+    found = GrowingLog(tmp_path / "orders-0")
+    for count in (1, 2, 3):
+        found.append(count)
+    return found
+
+
+@BOTH
+def test_each_record_comes_once_over_rolls_and_starts(log: GrowingLog, *, is_old: bool) -> None:
+    stream = Stream(str(log.folder), is_old=is_old)
+
+    found = [stream.offsets(), stream.offsets()]
+    log.append(2)
+    found.append(stream.offsets())
+    log.roll()
+    found.append(stream.offsets())
+    log.append(1)
+    log.roll()
+    log.append(1)
+    found += [stream.offsets(), stream.offsets()]
+
+    assert found == [[0, 1, 2, 3, 4, 5], [], [6, 7], [], [8, 9], []]
+    assert stream.rows == table(str(log.folder))
+
+
+@BOTH
+def test_a_directory_may_have_no_log_yet_and_get_more(tmp_path: Path, *, is_old: bool) -> None:
+    stream = Stream(str(tmp_path), {"decoder": "user"}, is_old=is_old)
+
+    assert stream.offsets() == []
+    first = GrowingLog(tmp_path / "orders-0")
+    first.append(2)
+    assert stream.offsets() == [0, 1]
+    second = GrowingLog(tmp_path / "orders-1", next=7)
+    second.append(1)
+    first.append(1)
+    assert stream.offsets() == [2, 7]
+    assert sorted(map(str, stream.rows)) == sorted(map(str, table(str(tmp_path), decoder="user")))
+
+
+def test_only_whole_batches_are_read(log: GrowingLog) -> None:
+    stream = Stream(str(log.folder))
+    stream.step()
+    data = log.append(3)
+    whole = log.path.read_bytes()
+
+    for written in (1, 20, 60, len(data) - 1):
+        log.path.write_bytes(whole[: len(whole) - len(data) + written])
+        assert stream.offsets() == []
+    log.path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert stream.offsets() == []
+    log.path.write_bytes(whole)
+    assert stream.offsets() == [6, 7, 8]
+
+
+def test_damage_in_a_rolled_segment_is_a_row_as_in_the_table(log: GrowingLog) -> None:
+    data = bytearray(log.path.read_bytes())
+    data[-1] ^= 1
+    log.path.write_bytes(bytes(data) + b"\x01" * 40)
+    log.roll()
+    log.append(1)
+
+    stream = Stream(str(log.folder))
+    stream.step()
+
+    assert stream.rows == table(str(log.folder))
+    assert [row["crcValid"] for row in stream.rows].count(False) == 3
+    assert "damage" in [row["kind"] for row in stream.rows]
+
+
+def test_nothing_beyond_the_high_watermark_of_the_broker(log: GrowingLog) -> None:
+    checkpoint = log.folder.parent / "replication-offset-checkpoint"
+    stream = Stream(str(log.folder.parent))
+
+    found = []
+    for watermark in (0, 1, 4, 3, 6):
+        checkpoint.write_text(f"0\n1\norders 0 {watermark}\n")
+        found.append(stream.offsets())
+
+    assert found == [[], [0], [1, 2], [], [3, 4, 5]]
+
+
+def test_batches_have_about_the_bytes_of_the_limit_and_one_batch_at_least(tmp_path: Path) -> None:
+    logs = [GrowingLog(tmp_path / f"orders-{number}") for number in range(2)]
+    for log in logs:
+        for _ in range(10):
+            size = len(log.append(1))
+        log.roll()
+        log.append(1)
+    stream = Stream(str(tmp_path), {"maxBytesPerTrigger": str(size * 6)})
+
+    found = []
+    while rows := stream.step():
+        found.append(len(rows))
+
+    assert sum(found) == 22
+    assert max(found) <= 6
+    assert len(found) == 4
+    small = Stream(str(tmp_path), {"maxBytesPerTrigger": "1"})
+    assert len(small.step()) == 2
+
+
+def test_available_now_ends_where_the_logs_ended(log: GrowingLog) -> None:
+    stream = Stream(str(log.folder), {"maxBytesPerTrigger": "100"})
+    reader = stream.reader()
+    reader.prepareForTriggerAvailableNow()
+    log.append(4)
+    GrowingLog(log.folder.parent / "orders-1").append(1)
+
+    found = []
+    while rows := stream.step(reader):
+        found.append([row["offset"] for row in rows])
+
+    assert found == [[0], [1, 2], [3, 4, 5]]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [
+        ("latest", []),
+        ("earliest", [0, 1, 2, 3, 4, 5]),
+        ('{"orders": {"0": 2}}', [2, 3, 4, 5]),
+        ('{"orders": {"0": 3}}', [3, 4, 5]),
+        ('{"orders": {"0": -2}}', [0, 1, 2, 3, 4, 5]),
+        ('{"orders": {"0": -1}}', []),
+        ('{"orders": {"0": 6}}', []),
+    ],
+)
+def test_starting_offsets(
+    log: GrowingLog, starts: str, expected: list[int], *, is_old: bool
+) -> None:
+    stream = Stream(str(log.folder), {"startingOffsets": starts}, is_old=is_old)
+
+    assert stream.offsets() == expected
+    log.append(1)
+    assert stream.offsets() == [6]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"startingOffsets": "middle"}, "startingOffsets is earliest, latest or"),
+        ({"startingOffsets": '{"orders": {"0": "x"}}'}, "startingOffsets is earliest"),
+        ({"startingOffsets": '{"orders": {"1": 0}}'}, "startingOffsets has orders-1"),
+        ({"startingOffsets": "{}"}, "startingOffsets has no offset of"),
+        ({"startingOffsets": '{"orders": {"0": 7}}'}, "it ends at offset 6, before 7"),
+        ({"maxBytesPerTrigger": "0"}, "maxBytesPerTrigger is a number of bytes"),
+        ({"failOnDataLoss": "maybe"}, "failOnDataLoss is true or false"),
+        ({"pushdown": "true"}, "pushdown means nothing in a stream"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(
+    log: GrowingLog, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises((UsageError, SourceError), match=message.replace("[", r"\[")):
+        Stream(str(log.folder), options).step()
+
+
+def test_options_of_streams_are_refused_by_the_table(log: GrowingLog) -> None:
+    with pytest.raises(UsageError, match="startingOffsets is an option"):
+        table(str(log.folder), startingOffsets="latest")
+
+
+def test_a_limit_is_refused_by_releases_that_have_none(
+    log: GrowingLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kraftops.spark.stream.options.HAS_LIMITS", False)
+
+    with pytest.raises(UsageError, match=r"maxBytesPerTrigger needs pyspark 4\.2"):
+        Stream(str(log.folder), {"maxBytesPerTrigger": "1m"}).step()
+
+
+def _delete_unread(log: GrowingLog) -> None:
+    log.append(1)
+    log.roll()
+    log.append(1)
+    shutil.move(log.folder / f"{0:020}.log", log.folder / f"{0:020}.log.deleted")
+
+
+def _delete_log(log: GrowingLog) -> None:
+    shutil.rmtree(log.folder)
+
+
+def _cut_off(log: GrowingLog) -> None:
+    data = log.path.read_bytes()
+    log.path.write_bytes(data[: -len(log.append(1)) - 1])
+    log.path.write_bytes(data[: len(data) // 2])
+
+
+def _write_anew(log: GrowingLog) -> None:
+    """Cut off the last batch, and write one of the same size, offsets and position."""
+    data = log.path.read_bytes()
+    log.next, log.epoch = 3, 2
+    new = log.append(3)
+    log.path.write_bytes(data[: -len(new)] + new)
+    log.append(1)
+
+
+LOSSES: list[Any] = [
+    pytest.param(_delete_unread, "the records from offset 6 to 6 are deleted", [7], id="deleted"),
+    pytest.param(_delete_log, "the log is gone", [], id="gone"),
+    pytest.param(_cut_off, "it ends at offset 1, and was read up to 6", [], id="cut"),
+    pytest.param(_write_anew, "other records from 3 on", [3, 4, 5, 6], id="epoch"),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("lose", "message", "after"), LOSSES)
+def test_a_loss_ends_the_stream_or_is_a_line(
+    log: GrowingLog,
+    capfd: pytest.CaptureFixture[str],
+    lose: Any,
+    message: str,
+    after: list[int],
+    *,
+    is_old: bool,
+) -> None:
+    stream = Stream(str(log.folder.parent), {"decoder": "user"}, is_old=is_old)
+    lenient = Stream(stream.path, {"decoder": "user", "failOnDataLoss": "false"}, is_old=is_old)
+    stream.step()
+    lenient.step()
+
+    lose(log)
+
+    with pytest.raises(SourceError, match=message) as failure:
+        stream.step()
+    assert "failOnDataLoss" in str(failure.value.hint)
+    assert lenient.offsets() == after
+    assert message in capfd.readouterr().err
+    assert lenient.offsets() == []
+
+
+@BOTH
+def test_segments_that_were_read_may_be_deleted(log: GrowingLog, *, is_old: bool) -> None:
+    stream = Stream(str(log.folder), is_old=is_old)
+    stream.step()
+    log.roll()
+    log.append(2)
+
+    (log.folder / f"{0:020}.log").unlink()
+
+    assert stream.offsets() == [6, 7]
+
+
+def test_compaction_of_what_was_read_is_no_loss(log: GrowingLog) -> None:
+    """The cleaner leaves out batches of old segments, so that positions are others."""
+    stream = Stream(str(log.folder), {"maxBytesPerTrigger": "1"})
+    assert stream.offsets() == [0]
+    assert stream.offsets() == [1, 2]
+    path = log.path
+    log.roll()
+    log.append(1)
+
+    data = path.read_bytes()
+    path.write_bytes(data[int.from_bytes(data[8:12]) + 12 :])
+
+    assert stream.offsets() == [3, 4, 5]
+    assert stream.offsets() == [6]
+
+
+def test_logs_of_metadata_begin_with_the_snapshot_as_the_table_does(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path / "__cluster_metadata-0", next=2)
+    log.append(3)
+    log.roll()
+    log.append(1)
+    (log.folder / snapshot(4)).write_bytes(SNAPSHOT)
+    for options in ({}, {"maxBytesPerTrigger": "1"}, {"fromStart": "true"}):
+        stream = Stream(str(tmp_path), options)
+        while stream.step():
+            pass
+
+        assert stream.rows == table(
+            str(tmp_path), **{k: v for k, v in options.items() if k[0] == "f"}
+        )
+        assert len(stream.rows) == (4 if "fromStart" in options else 7)
+
+
+def test_filters_and_columns_are_those_of_the_table(log: GrowingLog) -> None:
+    options = {"where": "offset >= 2", "columns": "offset,value", "mode": "FAILFAST"}
+    stream = Stream(str(log.folder), options)
+    stream.step()
+
+    assert stream.rows == table(str(log.folder), **options)
+    assert [*stream.rows[0]] == ["offset", "value"]
+
+
+def test_another_kind_of_log_is_refused_where_values_are_texts(tmp_path: Path) -> None:
+    GrowingLog(tmp_path / "__consumer_offsets-0").append(1)
+    stream = Stream(str(tmp_path))
+    reader = stream.reader()
+    stream.step(reader)
+    GrowingLog(tmp_path / "orders-0").append(1)
+
+    with pytest.raises(UsageError, match="orders-0: a log of another kind"):
+        stream.step(reader)
+
+
+def test_a_file_that_nobody_can_read_is_no_row(log: GrowingLog) -> None:
+    stream = Stream(str(log.folder))
+    reader = stream.reader()
+    start = reader.initialOffset()
+    end = reader.latestOffset(start, reader.getDefaultReadLimit())
+    (partition,) = reader.partitions(start, end)
+    log.path.unlink()
+
+    with pytest.raises(SourceError, match="No such file"):
+        list(reader.read(partition))
