@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from kraftops.dump.check.log_directory import HIGH_WATERMARK
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.names import Source, expand
 from kraftops.dump.sources.partition_directory import NoLogError
-from kraftops.dump.sources.parts import sizes_of
+from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.spark.source.options import SourceOptions
@@ -59,16 +59,12 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
         UsageError: a file is no segment that grows.
         SourceError: a directory cannot be read, or a file that is named does not exist.
     """
-    by_name: dict[str, dict[str, Source]] = {}
-    for source in _sources(options, from_start=True):
-        by_name.setdefault(os.path.dirname(source.path), {})[source.path] = source
-    paths = [path for sources in by_name.values() for path in sources]
-    sizes = dict(zip(paths, sizes_of(paths), strict=True))
+    sources = list(_sources(options, from_start=True))
+    by_name: dict[str, dict[str, tuple[Source, int]]] = {}
+    for source, size in zip(sources, source_sizes(sources), strict=True):
+        by_name.setdefault(os.path.dirname(source.path), {})[source.path] = source, size
     watermarks = _Watermarks()
-    return {
-        name: _log(name, [*sources.values()], sizes, watermarks)
-        for name, sources in by_name.items()
-    }
+    return {name: _log(name, [*found.values()], watermarks) for name, found in by_name.items()}
 
 
 def snapshot_marks(options: SourceOptions) -> Marks:
@@ -98,14 +94,11 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
             yield source
 
 
-def _log(
-    name: str, sources: list[Source], sizes: Mapping[str, int], watermarks: _Watermarks
-) -> StreamLog:
+def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Watermarks) -> StreamLog:
     segments = [
-        Segment(source.path, _growing(source.path).base_offset, sizes[source.path])
-        for source in sources
+        Segment(source.path, _growing(source.path).base_offset, size) for source, size in sources
     ]
-    one = sources[0]
+    one, _ = sources[0]
     return StreamLog(
         name,
         tuple(sorted(segments, key=lambda segment: segment.base_offset)),
