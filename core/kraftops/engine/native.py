@@ -29,7 +29,6 @@ from kraftops.query.record_rows import origin_of
 from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
-from kraftops.records.secrets import PUBLIC_SUFFIXES, SECRET_WORDS
 
 _NO_UNTIL = 1 << 63
 
@@ -172,7 +171,7 @@ def _description(request: Request) -> dict[str, Any]:
         "file": origin.file.encode(),
         "log": None if origin.topic is None else (origin.topic.encode(), origin.partition),
         "columns": [name for name in COLUMNS if name in columns],
-        "secrets": None if query.show_secrets else (list(SECRET_WORDS), list(PUBLIC_SUFFIXES)),
+        "redacts": not query.show_secrets,
         **_conditions(query.filter),
     }
 

@@ -12,7 +12,7 @@ from kraftops.errors import KraftopsError
 from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
 from kraftops.image.state.image import MetadataImage
 from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
-from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.records.secrets.rules import REDACTED, is_secret_config
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
 from kraftops.storage.bootstrap.releases import by_level
@@ -222,7 +222,7 @@ def _config(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
     kind, name, key = change.key
     assert isinstance(kind, int)
     resource = resource_name((kind, str(name)))
-    is_secret = is_secret_config(str(key))
+    is_secret = is_secret_config(kind, str(key))
     what = f"{resource} {key}"
     return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.java.text import sorted_strings
+from kraftops.records.secrets.rules import Redacted
 from kraftops.tree.names import integer_of
 from kraftops.tree.node import Directory, Leaf, Node
 
@@ -131,4 +132,10 @@ def _is_same(old: Leaf, new: Leaf) -> bool:
         newest = old.newest
         if newest and newest == new.newest:
             return True
-    return old.json == new.json
+    return old.json == new.json and _redacted(old.data) == _redacted(new.data)
+
+
+def _redacted(data: object) -> list[Redacted]:
+    """Return the secrets in the data of a leaf, which look the same whatever they are."""
+    values = data.values() if isinstance(data, dict) else (data,)
+    return [value for value in values if isinstance(value, Redacted)]

@@ -16,7 +16,7 @@ from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 from kraftops.java.numbers import double_text
-from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.records.secrets.rules import Redacted, is_secret_config
 from kraftops.schema.message import UNKNOWN_TAGS, Data
 from kraftops.storage.bootstrap.releases import FEATURES, by_level
 from kraftops.tree import kafka_text
@@ -273,8 +273,8 @@ def config_kind(*, show_secrets: bool) -> LeafKind:
     """Return the kind of configuration values."""
 
     def data_of(data: ConfigRecord) -> str | None:
-        is_hidden = not show_secrets and is_secret_config(data["name"])
-        return REDACTED if is_hidden else data["value"]
+        is_hidden = not show_secrets and is_secret_config(data["resourceType"], data["name"])
+        return Redacted(data["value"]) if is_hidden else data["value"]
 
     return _record_kind("configs", data_of, lambda data: _existing(data["value"]))
 
@@ -297,7 +297,7 @@ def scram_kind(*, show_secrets: bool) -> LeafKind:
         shown: Data = {}
         for name, value in kafka_text.scram_keys(data).items():
             text = b2a_base64(value, newline=False).decode()
-            shown[name] = text if show_secrets else REDACTED
+            shown[name] = text if show_secrets else Redacted(text)
         return shown | {"iterations": data["iterations"]}
 
     return LeafKind(

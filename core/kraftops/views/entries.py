@@ -9,7 +9,7 @@ from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.image import MetadataImage
-from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.records.secrets.rules import REDACTED, is_secret_config
 from kraftops.tree.leaves import acl_data, broker_data
 from kraftops.tree.names import (
     ACL_OPERATIONS,
@@ -122,7 +122,7 @@ def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001
     resources = sorted(image.configs, key=lambda one: (one[0], natural_key(one[1])))
     for kind, name in resources:
         for key, address in sorted(image.configs[kind, name].items()):
-            is_hidden = not show_secrets and is_secret_config(key)
+            is_hidden = not show_secrets and is_secret_config(kind, key)
             value = REDACTED if is_hidden else image.read(address)[1]["value"]
             label = RESOURCE_TYPES.get(kind, f"UNKNOWN({kind})")
             keys.append((kind, name, key))

@@ -1,7 +1,7 @@
 //! The classes `Decoder`, `Control`, `Scan` and `Counter` for Python, used by `kraftops.engine.native`.
 use crate::batch::{HEADER_SIZE, Next, next_batch};
 use crate::count::{Counted, Counter, Label, Large, Limits, Tops};
-use crate::decode::{Control, Decoder, Secrets, item};
+use crate::decode::{Control, Decoder, item};
 use crate::row::Column;
 use crate::row_text::Origin;
 use crate::scan::{OutputForm, Scan, ScanRequest, Step};
@@ -69,23 +69,16 @@ fn compile_scan(
         is_chosen: flag("chosen")?,
         marks: flag("marks")?,
         is_one_line: flag("is_one_line")? && form == OutputForm::Text,
+        redacts: flag("redacts")?,
         origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
         needs_values: form != OutputForm::Columns
             || check
             || select.needs_rows
             || columns.iter().any(|column| column.is_deep()),
     };
-    let secrets = match item("secrets")? {
-        secrets if secrets.is_none() => None,
-        secrets => {
-            let (words, public) = secrets.extract()?;
-            Some(Arc::new(Secrets::new(words, public)))
-        }
-    };
     Ok(Scan::new(
         Arc::clone(&decoder.0),
         Arc::clone(&control.0),
-        secrets,
         request,
         select,
         &columns,

@@ -26,7 +26,7 @@ def test_history_goes_on_over_removal_and_creation() -> None:
 
 def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
     value = [
-        new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value=text)
+        new_record("ConfigRecord", resourceType=4, resourceName="1", name="log.dirs", value=text)
         for text in "abc"
     ]
     log = log_batches(
@@ -37,7 +37,7 @@ def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
 
-    steps = history(path, history_subject(["image", "configs", "BROKER:1", "k"]))
+    steps = history(path, history_subject(["image", "configs", "BROKER:1", "log.dirs"]))
 
     assert [(step.change.offset, step.old, step.new) for step in steps] == [
         (0, None, "a"),
@@ -47,7 +47,9 @@ def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
 
 
 def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
-    config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="a")
+    config = new_record(
+        "ConfigRecord", resourceType=4, resourceName="1", name="log.dirs", value="a"
+    )
     log = log_batches(
         [new_record("BeginTransactionRecord"), config],
         [new_record("AbortTransactionRecord")],
@@ -56,14 +58,14 @@ def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
 
-    steps = history(path, history_subject(["image", "configs", "BROKER:1", "k"]))
+    steps = history(path, history_subject(["image", "configs", "BROKER:1", "log.dirs"]))
 
     assert [step.change.offset for step in steps] == [3]
 
 
 def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_path: Path) -> None:
     config = [
-        new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value=one)
+        new_record("ConfigRecord", resourceType=4, resourceName="1", name="log.dirs", value=one)
         for one in "abc"
     ]
     batches = [bytes(batch) for batch in log_batches([config[0]])]
@@ -73,7 +75,7 @@ def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_p
         {(2, 1): snapshot_bytes(*batches, end=1), (3, 1): snapshot_bytes(*batches, end=1)},
     )
 
-    steps = history(tmp_path, history_subject(["image", "configs", "BROKER:1", "k"]))
+    steps = history(tmp_path, history_subject(["image", "configs", "BROKER:1", "log.dirs"]))
 
     assert [(step.change.offset, step.change.is_upper_bound, step.new) for step in steps] == [
         (1, True, "a"),
@@ -88,14 +90,14 @@ def test_dialects_are_read_too(tmp_path: Path) -> None:
         dialect="kip-631-draft",
         resourceType=4,
         resourceName="1",
-        name="k",
+        name="log.dirs",
         value="a",
     )
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log_batches([config])))
 
     steps = history(
-        path, history_subject(["image", "configs", "BROKER:1", "k"]), dialect="kip-631-draft"
+        path, history_subject(["image", "configs", "BROKER:1", "log.dirs"]), dialect="kip-631-draft"
     )
 
     assert [step.new for step in steps] == ["a"]

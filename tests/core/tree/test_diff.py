@@ -16,9 +16,10 @@ from kraftops.tree import leaves
 from kraftops.tree.diff import DERIVED_NODES, Difference, diff
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Node, descend
-from tests.helpers.logs.random_logs import log_bytes, random_log
+from tests.helpers.logs.random_logs import log_bytes, new_record, random_log
 from tests.helpers.tools.corpus import SHELL
 from tests.helpers.tree.leaves import leaves_of
+from tests.helpers.tree.reading import config, image_of
 from tests.helpers.tree.small_trees import directory
 
 LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"
@@ -86,6 +87,26 @@ def test_what_is_equal_does_not_differ() -> None:
 
     assert list(diff(tree_of(image), tree_of(image))) == []
     assert list(diff(tree_of(image), tree_of(load(LOG)))) == []
+
+
+def test_secrets_differ_without_being_shown() -> None:
+    def tree(password: str, key: bytes) -> Node:
+        scram = {"name": "u", "mechanism": 1, "salt": b"s", "storedKey": key, "serverKey": b"k"}
+        return tree_of(
+            image_of(
+                config(4, "1", "ssl.key.password", password),
+                config(4, "1", "my.token", "same"),
+                new_record("UserScramCredentialRecord", iterations=4096, **scram),
+            )
+        )
+
+    found = list(diff(tree("a", b"1"), tree("b", b"2")))
+
+    assert [(one.names[-1], *one.fields) for one in found] == [
+        ("ssl.key.password", FieldChange("", "<redacted>", "<redacted>")),
+        ("u", FieldChange("storedKey", "<redacted>", "<redacted>")),
+    ]
+    assert list(diff(tree("a", b"1"), tree("a", b"1"))) == []
 
 
 def test_one_image_is_compared_without_being_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

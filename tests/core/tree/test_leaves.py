@@ -102,8 +102,9 @@ class TestConfigurations:
         assert names(root, "/image/configs") == [
             *("BROKER", "BROKER_LOGGER:1", "TOPIC:old", "TOPIC:orders", "UNKNOWN(77):x"),
         ]
-        assert data(root, "/image/configs/UNKNOWN(77):x/y") == "z"
+        assert data(root, "/image/configs/UNKNOWN(77):x/y") == "<redacted>"
         assert data(root, "/image/configs/BROKER:/ssl.keystore.password") == "<redacted>"
+        assert data(root, "/image/configs/TOPIC:orders/retention.ms") == "1"
 
 
 class TestSecrets:

@@ -5,7 +5,7 @@ The topics are `__cluster_metadata`, in Kafka's dialect and KIP-631's, and `__re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -28,8 +28,11 @@ from kraftops.records.decoder import (
 from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import BASE64, Label, Meaning, Unknown, base64_of, unknown_label
 from kraftops.records.metadata import payload_text, read_body
-from kraftops.records.secrets import (
+from kraftops.records.secrets.config_keys import public_configs
+from kraftops.records.secrets.rules import (
+    BROKER,
     CONFIGURATION,
+    LISTENER_MECHANISM_CONFIGS,
     REDACTED,
     SECRET_FIELDS,
     is_secret_config,
@@ -43,7 +46,7 @@ _REDACTED = json_string(REDACTED.encode())
 _ID_COLUMNS = ("topicId", "partitionId", "brokerId")
 _BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
 _ID_SLOTS = {column: slot for slot, column in enumerate(_ID_COLUMNS)}  # of the compiled engine
-_NAME_SLOT = 3
+_NAME_SLOT, _RESOURCE_TYPE_SLOT = 3, 4
 
 PayloadText = Callable[[bytes | None, int, Dialect], str]
 """A function from a value, its offset and the framing to Kafka's text."""
@@ -202,7 +205,7 @@ class FramedDecoder:
                     "message": message,
                     "slots": _slots(message),
                     "secret": _native_secrets(message),
-                    "by_name": message.name == CONFIGURATION,
+                    "configs": _native_configs() if message.name == CONFIGURATION else None,
                     "text": templates.get(number),
                 }
                 for number, message in framing.messages.items()
@@ -227,8 +230,10 @@ def _integer(value: object) -> int | None:
 
 
 def _secret_fields(message: Message, data: Mapping[str, object]) -> frozenset[str]:
-    if message.name == CONFIGURATION and is_secret_config(str(data["name"])):
-        return frozenset({"value"})
+    if message.name == CONFIGURATION:
+        code = data["resourceType"]
+        assert isinstance(code, int)
+        return frozenset({"value"} if is_secret_config(code, str(data["name"])) else ())
     return SECRET_FIELDS.get(message.name, frozenset())
 
 
@@ -246,7 +251,15 @@ def _renderer(
 
 def _slots(message: Message) -> list[tuple[str, int]]:
     slots = [(field, _ID_SLOTS[column]) for column, field in id_fields(message).items()]
-    return [*slots, ("name", _NAME_SLOT)] if message.name == CONFIGURATION else slots
+    if message.name != CONFIGURATION:
+        return slots
+    return [*slots, ("name", _NAME_SLOT), ("resourceType", _RESOURCE_TYPE_SLOT)]
+
+
+def _native_configs() -> tuple[dict[int, list[str]], int, Sequence[str]]:
+    """Return the public keys by type of resource, the type of servers, and keys of mechanisms."""
+    public = {code: [*names] for code, names in public_configs().items()}
+    return public, BROKER, LISTENER_MECHANISM_CONFIGS
 
 
 def _native_secrets(message: Message) -> list[str]:

@@ -50,12 +50,6 @@ def server_keys() -> Mapping[str, ServerKey]:
     return keys
 
 
-def is_secret(name: str) -> bool:
-    """Tell whether values of a key, or of one that ends in it, are passwords."""
-    keys = server_keys()
-    return any(key.type == "password" and name.endswith(key.name) for key in keys.values())
-
-
 _TABLE = """\
 remote.log.storage.system.enable boolean =false
 remote.log.storage.manager.impl.prefix string text =rsm.config.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
 from kraftops.java.properties import Property, properties
+from kraftops.records.secrets.rules import BROKER, is_secret_config
 from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
-from kraftops.storage.config.keys import is_secret, server_keys
 from kraftops.storage.config.listeners import (
     BOOTSTRAP_SERVERS,
     VOTERS,
@@ -180,5 +180,6 @@ def _place(path: str, given: Mapping[str, Property], key: str) -> str:
     if given[key].line:
         return f"{path}: line {given[key].line}"
     # An unknown key may be secret, such as a parameter of a config provider.
-    shown = (key in server_keys() or key.startswith("listener.name.")) and not is_secret(key)
-    return f"--override {key}={given[key].value}" if shown else f"--override {key}"
+    if is_secret_config(BROKER, key):
+        return f"--override {key}"
+    return f"--override {key}={given[key].value}"

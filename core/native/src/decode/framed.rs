@@ -1,6 +1,6 @@
 //! Values with a frame before the body: metadata records and `__remote_log_metadata`.
 use super::frame::{Frame, Framing, read_body, unknown_type, unreadable};
-use super::secrets::Secrets;
+use super::secrets::Configs;
 use super::template::Template;
 use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, item};
 use crate::batch::Record;
@@ -22,14 +22,28 @@ pub struct Type {
     pub name: Box<str>,
     pub message: Message,
     redacted: Option<Message>,
-    /// Whether the value is secret only if the name in slot 3 is.
-    by_name: bool,
+    /// The choice of secret values by the name in slot 3 and the type of resource in slot 4.
+    configs: Option<Configs>,
     template: Option<Template>,
 }
 
 impl Type {
     pub fn may_be_secret(&self) -> bool {
         self.redacted.is_some()
+    }
+
+    /// Tell whether the secret fields of a value that was read are secret in it.
+    fn is_secret(&self, frame: &Frame, raw: &[u8], slots: &Slots) -> bool {
+        let Some(configs) = &self.configs else {
+            return true;
+        };
+        let plan = self.message.plan(frame.version);
+        let name = slots.0[3].and_then(|(at, _)| plan?.string_at(raw, at));
+        let code = slots.0[4].and_then(|(at, _)| raw.get(at as usize));
+        match (code, name) {
+            (Some(code), Some(name)) => configs.is_secret(*code as i8, name),
+            _ => true,
+        }
     }
 }
 
@@ -193,13 +207,13 @@ impl Framed {
         &'a self,
         record: &Record<'a>,
         scratch: &mut Scratch,
-        secrets: Option<&Secrets>,
+        redacts: bool,
     ) -> Meaning<'a> {
         let mut slots = Slots::default();
         scratch.value.clear();
         let found = self.json(record.value, &mut scratch.value, &mut slots, |_, _, _| {});
         let (found, frame) = match found {
-            Err(unknown) => return self.unread(record, unknown, scratch, secrets),
+            Err(unknown) => return self.unread(record, unknown, scratch, redacts),
             Ok((found, frame)) => match found.message.plan(frame.version) {
                 Some(_) => (found, frame),
                 None => {
@@ -211,13 +225,13 @@ impl Framed {
                         number: Some(frame.number),
                         version: Some(frame.version),
                     };
-                    return self.unread(record, unknown, scratch, secrets);
+                    return self.unread(record, unknown, scratch, redacts);
                 }
             },
         };
         let raw = record.value.unwrap_or(b"");
-        if let (Some(secrets), Some(redacted)) = (secrets, &found.redacted) {
-            if !found.by_name || self.names_secret(found, &frame, raw, &slots, secrets) {
+        if let Some(redacted) = found.redacted.as_ref().filter(|_| redacts) {
+            if found.is_secret(&frame, raw, &slots) {
                 scratch.value.clear();
                 let mut reader = Reader::new(raw, frame.body);
                 let plan = redacted.nearest(frame.version);
@@ -247,31 +261,18 @@ impl Framed {
         }
     }
 
-    fn names_secret(
-        &self,
-        found: &Type,
-        frame: &Frame,
-        raw: &[u8],
-        slots: &Slots,
-        secrets: &Secrets,
-    ) -> bool {
-        let plan = found.message.plan(frame.version);
-        let name = slots.0[3].and_then(|(at, _)| plan?.string_at(raw, at));
-        name.is_none_or(|name| secrets.has(name))
-    }
-
     fn unread<'a>(
         &'a self,
         record: &Record<'a>,
         unknown: Unknown,
         scratch: &mut Scratch,
-        secrets: Option<&Secrets>,
+        redacts: bool,
     ) -> Meaning<'a> {
         let number = unknown.number;
         let mut found = Meaning::unknown(&self.kind, record, unknown);
         if let Some(known) = number.and_then(|number| self.type_of(number)) {
             found.type_name = TypeName::Name(&known.name);
-            if secrets.is_some() && known.redacted.is_some() {
+            if redacts && known.redacted.is_some() {
                 scratch.value.clear();
                 put!(&mut scratch.value, "\"<redacted>\"");
                 found.value = Shown::Json;
@@ -320,7 +321,10 @@ impl Framed {
                 name: item(&one, "name")?.extract::<String>()?.into(),
                 message: Message::compile(&message, &plain)?,
                 redacted,
-                by_name: item(&one, "by_name")?.extract()?,
+                configs: match item(&one, "configs")? {
+                    none if none.is_none() => None,
+                    described => Some(Configs::compile(&described)?),
+                },
                 template: Template::compile(&item(&one, "text")?)?,
             });
         }

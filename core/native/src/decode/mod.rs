@@ -15,7 +15,6 @@ pub use keyed::Keyed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-pub use secrets::Secrets;
 use user::UserForm;
 
 /// The largest key and value, in bytes; a batch of KRaft metadata has no more (`KafkaRaftClient`).
@@ -227,13 +226,13 @@ impl Decoder {
         record: &Record<'a>,
         scratch: &mut Scratch,
         deep: bool,
-        secrets: Option<&Secrets>,
+        redacts: bool,
     ) -> Meaning<'a> {
         if let Some(size) = excess(record).filter(|_| self.is_bounded()) {
             return Meaning::too_large(self.kind(), size);
         }
         match self {
-            Decoder::Framed(framed) if deep => framed.meaning(record, scratch, secrets),
+            Decoder::Framed(framed) if deep => framed.meaning(record, scratch, redacts),
             Decoder::Framed(framed) => framed.head(record),
             Decoder::Keyed(keyed) => keyed.meaning(record, scratch, deep),
             Decoder::User(key, value) if deep => user::meaning(record, *key, *value),

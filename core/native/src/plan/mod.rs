@@ -67,9 +67,10 @@ pub struct Plan {
     absent: Vec<u32>,
 }
 
-/// The positions of some fields of a message: topic id, partition id, broker id, name.
+/// The positions of some fields of a message: topic id, partition id, broker id, name, type of
+/// resource.
 #[derive(Default, Clone, Copy)]
-pub struct Slots(pub [Option<(u32, Kind)>; 4]);
+pub struct Slots(pub [Option<(u32, Kind)>; 5]);
 
 impl Slots {
     #[inline(always)]

@@ -5,7 +5,7 @@ mod rows;
 
 use crate::batch::{CODECS, HEADER_SIZE, Header, Next, holds_its_records, next_batch, read_record};
 use crate::columns::Columns;
-use crate::decode::{Control, Decoder, Scratch, Secrets};
+use crate::decode::{Control, Decoder, Scratch};
 use crate::output::Output;
 use crate::reader::Reader;
 use crate::row::Column;
@@ -45,6 +45,8 @@ pub struct ScanRequest {
     pub marks: bool,
     /// Whether ends of lines in keys and values are escapes, in text.
     pub is_one_line: bool,
+    /// Whether secrets are left out of rows.
+    pub redacts: bool,
     pub origin: Origin,
     pub needs_values: bool,
 }
@@ -80,7 +82,6 @@ struct Cursor {
 pub struct Scan {
     pub decoder: Arc<Decoder>,
     pub control: Arc<Control>,
-    pub secrets: Option<Arc<Secrets>>,
     pub request: ScanRequest,
     pub select: Select,
     pub output: Output,
@@ -103,7 +104,6 @@ impl Scan {
     pub fn new(
         decoder: Arc<Decoder>,
         control: Arc<Control>,
-        secrets: Option<Arc<Secrets>>,
         request: ScanRequest,
         select: Select,
         columns: &[Column],
@@ -112,7 +112,6 @@ impl Scan {
         Scan {
             decoder,
             control,
-            secrets,
             request,
             select,
             output,

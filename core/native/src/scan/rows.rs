@@ -33,7 +33,7 @@ impl Scan {
             header,
             record,
             decoder: &self.decoder,
-            is_redacted: self.secrets.is_some(),
+            is_redacted: self.request.redacts,
         })
     }
 
@@ -98,7 +98,7 @@ impl Scan {
             return self.control.meaning(record, scratch);
         }
         self.decoder
-            .meaning(record, scratch, deep, self.secrets.as_deref())
+            .meaning(record, scratch, deep, self.request.redacts)
     }
 
     /// Append the row of a record, if it is selected.
@@ -116,8 +116,8 @@ impl Scan {
         let found = if header.is_control() {
             self.control.meaning(record, &mut scratch)
         } else {
-            let secrets = self.secrets.as_deref();
-            self.decoder.meaning(record, &mut scratch, deep, secrets)
+            let redacts = self.request.redacts;
+            self.decoder.meaning(record, &mut scratch, deep, redacts)
         };
         let row = Row {
             origin: &self.request.origin,

@@ -124,7 +124,7 @@ class TestMeaning:
 
 class TestSecrets:
     @pytest.mark.parametrize(
-        ("key", "is_secret"), [("ssl.key.password", True), ("retention.ms", False)]
+        ("key", "is_secret"), [("ssl.key.password", True), ("log.retention.ms", False)]
     )
     def test_value_of_a_secret_configuration_is_redacted(self, key: str, is_secret: bool) -> None:
         value = value_of("ConfigRecord", resourceType=4, resourceName="", name=key, value="v")
@@ -177,5 +177,8 @@ def test_compiled_engine_learns_of_slots_and_secrets() -> None:
     assert types["PARTITION_RECORD"]["slots"] == [("topicId", 0), ("partitionId", 1)]
     assert types["FENCE_BROKER_RECORD"]["slots"] == [("id", 2)]
     assert types["CONFIG_RECORD"]["secret"] == ["value"]
-    assert types["CONFIG_RECORD"]["by_name"]
-    assert types["USER_SCRAM_CREDENTIAL_RECORD"]["secret"] == ["salt", "serverKey", "storedKey"]
+    assert 4 in types["CONFIG_RECORD"]["configs"][0]
+    assert types["USER_SCRAM_CREDENTIAL_RECORD"]["configs"] is None
+    assert types["USER_SCRAM_CREDENTIAL_RECORD"]["secret"] == [
+        *("salt", "saltedPassword", "serverKey", "storedKey")
+    ]

@@ -1,6 +1,8 @@
 """Secrets in records, which rows do not show."""
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.records.secrets.rules import REDACTED, Redacted, is_secret_config
+from kraftops.storage.config.keys import server_keys
+from tests.helpers.engine.random_messages import frame_bytes
 from tests.helpers.logs.corpus_rows import engine_json, parsed, rows
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.metadata_logs import records_batch
@@ -59,28 +63,73 @@ def query(*, show_secrets: bool = False, form: str = "json", **asked: Any) -> Qu
         "delegation.token.secret.key",
         "sasl.oauthbearer.client.credentials.client.secret",
         "sasl.oauthbearer.assertion.private.key.passphrase",
-        "PASSWORD",
+        "delegation.token.master.key",
+        "listener.name.a.plain.sasl.jaas.config",
     ],
 )
 def test_passwords_and_keys_are_secret(name: str) -> None:
-    assert is_secret_config(name)
+    assert is_secret_config(4, name)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("resource_type", "name"),
     [
-        "retention.ms",
-        "ssl.keystore.location",
-        "ssl.keystore.type",
-        "ssl.truststore.location",
-        "listener.name.a.ssl.truststore.type",
-        "sasl.enabled.mechanisms",
-        "log.dirs",
-        "",
+        (4, "my.custom.api.token"),
+        (4, "listener.name.a.my.custom.api.token"),
+        (4, "listener.name.log.dirs"),
+        (4, "listener.name.a.b\n.sasl.login.class"),
+        (4, "LOG.DIRS"),
+        (4, ""),
+        (2, "log.dirs"),
+        (2, "listener.name.a.retention.ms"),
+        (8, "kafka.server"),
+        (16, "retention.ms"),
+        (32, "token"),
+        (99, "retention.ms"),
     ],
 )
-def test_other_configurations_are_shown(name: str) -> None:
-    assert not is_secret_config(name)
+def test_configurations_that_no_release_knows_are_secret(resource_type: int, name: str) -> None:
+    assert is_secret_config(resource_type, name)
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "name"),
+    [
+        (2, "retention.ms"),
+        (2, "message.format.version"),
+        (4, "ssl.keystore.location"),
+        (4, "ssl.truststore.type"),
+        (4, "listener.name.a.ssl.truststore.type"),
+        (4, "listener.name..log.dirs"),
+        (4, "listener.name.a.scram-sha-256.sasl.login.class"),
+        (4, "sasl.enabled.mechanisms"),
+        (4, "password.encoder.iterations"),
+        (4, "zookeeper.connect"),
+        (4, "leader.replication.throttled.rate"),
+        (16, "interval.ms"),
+        (32, "share.isolation.level"),
+    ],
+)
+def test_other_configurations_of_kafkas_releases_are_shown(resource_type: int, name: str) -> None:
+    assert not is_secret_config(resource_type, name)
+
+
+def test_keys_of_a_server_are_secret_by_their_type() -> None:
+    for name, key in server_keys().items():
+        assert is_secret_config(4, name) is (key.type == "password")
+
+
+def test_a_redacted_secret_equals_its_like_and_never_leaves_the_process() -> None:
+    one, other = Redacted("hunter2"), Redacted("hunter3")
+
+    assert one != other
+    assert not one == other  # noqa: SIM201 - both operators
+    assert one == Redacted("hunter2")
+    assert one == REDACTED == str(one)
+    assert json.dumps([one, {"value": other}]) == '["<redacted>", {"value": "<redacted>"}]'
+    assert b"hunter2" not in pickle.dumps(one)
+    assert pickle.loads(pickle.dumps(one)) == REDACTED
+    assert "hunter2" not in f"{one} {one!r} {one.upper()}"
 
 
 def test_keys_of_scram_are_redacted(tmp_path: Path) -> None:
@@ -93,11 +142,25 @@ def test_keys_of_scram_are_redacted(tmp_path: Path) -> None:
     assert {value["salt"], value["storedKey"], value["serverKey"]} == {REDACTED}
 
 
+def test_keys_of_scram_in_the_kips_records_are_redacted(tmp_path: Path) -> None:
+    message = table("kip_631")["UserScramCredentialRecord"]
+    info = {"mechanism": 1, "salt": SALT, "saltedPassword": STORED, "iterations": 4096}
+    data = {"userName": "alice", "credentialInfos": [info]}
+    value = frame_bytes("kip-631", message.key or 0, 0) + encoded(message, 0, data)
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, None, value)]))
+
+    (found,) = parsed(engine_json(path, replace(query(), dialect="kip-631")))
+
+    (shown,) = found["value"]["credentialInfos"]
+    assert shown == {**info, "salt": REDACTED, "saltedPassword": REDACTED}
+
+
 def test_values_of_secret_configurations_are_redacted(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         config("ssl.key.password", "hunter2"),
-        config("retention.ms", "hunter2"),
+        config("log.retention.ms", "hunter2"),
         config("ssl.key.password", None),
         config("password.of.nobody", ""),
     )

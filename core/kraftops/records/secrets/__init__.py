@@ -1,0 +1,1 @@
+"""Secrets of records: which fields and which values of configurations are secret."""

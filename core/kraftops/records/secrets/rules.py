@@ -1,0 +1,83 @@
+"""Secrets: fields of records, and values of configurations."""
+
+from __future__ import annotations
+
+import re
+from typing import Self
+
+from kraftops.records.secrets.config_keys import public_configs
+
+REDACTED = "<redacted>"
+SECRET_FIELDS = {
+    "UserScramCredentialRecord": frozenset({"salt", "storedKey", "serverKey", "saltedPassword"}),
+}
+"""Fields of type bytes, by message; those of structs in it too (`saltedPassword`: KIP-631)."""
+CONFIGURATION = "ConfigRecord"
+"""The message with values that are secret unless the configuration key is known as public."""
+BROKER = 4
+"""The code of brokers in `ConfigResource.Type`."""
+LISTENER_MECHANISM_CONFIGS = (
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+    "connections.max.reauth.ms",
+)
+"""Keys with a mechanism between the listener and their name (Kafka's `DynamicBrokerConfig`)."""
+
+# A dot is no end of a line here, as in Java.
+_LISTENER_CONFIG = re.compile("listener\\.name\\.[^.]*\\.([^\n\r\x85\u2028\u2029]*)")
+
+
+class Redacted(str):
+    """A secret that is shown as `<redacted>`; two are equal only if the secrets are."""
+
+    __slots__ = ("_secret",)
+    _secret: object
+
+    def __new__(cls, secret: object) -> Self:
+        """Return the text of a secret."""
+        made = super().__new__(cls, REDACTED)
+        made._secret = secret
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Redacted):
+            return bool(self._secret == other._secret)
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Return what a copy in another process is made of, which is not the secret."""
+        return str, (REDACTED,)
+
+
+def may_hold_secrets(message: str) -> bool:
+    """Tell whether the bytes of an unreadable message may hold secrets."""
+    return message in SECRET_FIELDS or message == CONFIGURATION
+
+
+def is_secret_config(resource_type: int, name: str) -> bool:
+    """Tell whether the value of a configuration key is secret, as Kafka's loggers decide it.
+
+    It is if the type of the key is PASSWORD, and if no release knows the key for resources of this
+    type: Kafka's `KafkaConfigSchema.isSensitive`. A key of a listener is that of the server which
+    it overrides (`DynamicBrokerConfig.brokerConfigSynonyms`).
+    """
+    public = public_configs().get(resource_type, frozenset())
+    if name in public:
+        return False
+    return resource_type != BROKER or _server_config(name) not in public
+
+
+def _server_config(name: str) -> str | None:
+    """Return the key that a key of a listener overrides; None where there is none."""
+    match = _LISTENER_CONFIG.fullmatch(name)
+    if match is None:
+        return None
+    named = (one for one in LISTENER_MECHANISM_CONFIGS if match[1].endswith(one))
+    return next(named, match[1])
