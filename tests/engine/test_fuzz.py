@@ -7,6 +7,7 @@ findings, kept in tests/data/engine, are tried first.
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_earlier_finding_stays_fixed(path: Path) -> None:
 
 
 @pytest.mark.fuzz
-def test_engines_agree() -> None:
+def test_engines_agree(record_testsuite_property: Callable[[str, object], None]) -> None:
     end = time.monotonic() + SECONDS
     number = 0
     while number == 0 or time.monotonic() < end:
@@ -36,6 +37,7 @@ def test_engines_agree() -> None:
         text = outcome(one)
         assert not text, f"{one.note}: {text}\nKRAFTOPS_FUZZ_SEED={SEED + number} shows it first"
         number += 1
+    record_testsuite_property("cases", number)
 
 
 def test_cases_are_kept_whole() -> None:

@@ -8,7 +8,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -80,7 +80,9 @@ def mutated(data: bytes, chance: random.Random) -> tuple[bytes, int]:
 
 
 @pytest.mark.fuzz
-def test_damaged_segments_are_dumped(tmp_path: Path) -> None:
+def test_damaged_segments_are_dumped(
+    tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
+) -> None:
     end = time.monotonic() + SECONDS
     number = 0
     while number == 0 or time.monotonic() < end:
@@ -101,3 +103,4 @@ def test_damaged_segments_are_dumped(tmp_path: Path) -> None:
         except BaseException as error:
             error.add_note(f"KRAFTOPS_FUZZ_SEED={seed} shows it first; decoder: {name}")
             raise
+    record_testsuite_property("cases", number)
