@@ -45,9 +45,12 @@ class Counter:
         self,
         decoder: Decoder,
         control: Control,
+        inflate: Callable[[int, bytes], bytes | None],
         described: dict[str, Any],
         limits: tuple[int, int, int] | None,
     ) -> None: ...
+    def add_window(self, data: bytes, start: int, position: int) -> int: ...
+    def tally(self) -> tuple[Any, ...] | None: ...
     def add(
         self, batch: bytes, records: bytes, position: int, limits: tuple[int, int]
     ) -> (
@@ -67,11 +70,11 @@ class Counter:
         self,
     ) -> (
         tuple[
-            list[tuple[bytes, int]],
-            int,
-            int,
+            tuple[list[tuple[bytes, int]], int, int],
             int,
             list[tuple[int, int, int, int, int | None, int | None, _Label]],
+            tuple[list[tuple[int, int]], int, int],
+            list[tuple[int, int, int, int, str, int | None]],
         ]
         | None
     ): ...

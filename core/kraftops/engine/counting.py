@@ -6,7 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import engine_name
-from kraftops.engine.count_contract import Counted, CountRequest, RecordCounter, Tops, Window
+from kraftops.engine.count_contract import (
+    Counted,
+    CountRequest,
+    RecordCounter,
+    Tally,
+    Tops,
+    Window,
+)
 from kraftops.log.batch import Batch, Header
 from kraftops.log.legacy import LegacyHeader
 
@@ -30,6 +37,14 @@ class EngineCounter:
             self._counter: RecordCounter = native.NativeCounter(request)
         else:
             self._counter = self._reference
+
+    def add_window(self, data: bytes, start: int, position: int) -> int:
+        """Count the ordinary batches of a window; see `RecordCounter`."""
+        return self._counter.add_window(data, start, position)
+
+    def tally(self) -> Tally | None:
+        """Return the numbers of the batches of windows; see `RecordCounter`."""
+        return self._counter.tally()
 
     def add(
         self, batch: Batch, header: Header, buffer: bytes, pos: int, window: Window

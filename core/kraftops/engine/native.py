@@ -6,17 +6,25 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, partial
 from typing import Any
 
 from kraftops.engine import _native
 from kraftops.engine.count_contract import (
     LONGEST_KEY,
     MOST_LARGEST,
+    BatchTally,
     Counted,
     CountRequest,
+    HistoryTally,
+    LargeBatch,
     LargeRecord,
+    OffsetTally,
+    ProducerTally,
+    Tally,
     Tops,
+    TransactionTally,
     Window,
 )
 from kraftops.engine.heavy_hitters import MOST_KEYS, HeavyHitters
@@ -29,6 +37,7 @@ from kraftops.query.record_rows import origin_of
 from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
+from kraftops.records.meaning import Label
 
 _NO_UNTIL = 1 << 63
 
@@ -44,14 +53,7 @@ class NativeScan:
     def __init__(self, request: Request) -> None:
         """Open the engine's scan for a request."""
         query = request.query
-        limit = query.max_inflated_bytes
-
-        def inflate(codec: int, data: bytes) -> bytes | None:
-            try:
-                return decompress(codec, data, limit)
-            except (DecodeError, MemoryError):
-                return None  # the reference reports the reason
-
+        inflate = partial(_inflated, query.max_inflated_bytes)
         self._scan = _native.Scan(
             _decoder(query.record_decoder), _control(), inflate, _description(request)
         )
@@ -98,14 +100,52 @@ class NativeCounter:
 
     def __init__(self, request: CountRequest) -> None:
         """Open the engine's counter for a request."""
-        decoder = request.query.record_decoder
+        query = request.query
+        decoder = query.record_decoder
         self._label_of = cache(decoder.label_of)
         limits = (MOST_KEYS, LONGEST_KEY, MOST_LARGEST) if request.tops else None
         self._counter = _native.Counter(
             _decoder(decoder),
             _control(),
-            _description(Request(request.path, request.query)),
+            partial(_inflated, query.max_inflated_bytes),
+            _description(Request(request.path, query)),
             limits,
+        )
+
+    def add_window(self, data: bytes, start: int, position: int) -> int:
+        """Count the ordinary batches of a window; see `RecordCounter`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            end: int = self._counter.add_window(data, start, position)
+        except RuntimeError as error:
+            raise _failure(position, error) from error
+        return end
+
+    def tally(self) -> Tally | None:
+        """Return the numbers of the batches of windows; see `RecordCounter`."""
+        found = self._counter.tally()
+        if found is None:
+            return None
+        reach, batches, records, offsets, times, history, epochs, codecs = found[:8]
+        amounts, controls, errors, transactions = found[8:]
+        committed, aborted, durations, producers, idempotent = transactions
+        producers = [ProducerTally(*one) for one in producers]
+        return Tally(
+            reach,
+            BatchTally(*batches),
+            records,
+            None if offsets is None else OffsetTally(*offsets),
+            times,
+            HistoryTally(*history),
+            epochs,
+            codecs,
+            self._labelled(amounts),
+            controls,
+            errors,
+            TransactionTally(committed, aborted, durations, producers, idempotent),
         )
 
     def add(
@@ -128,23 +168,42 @@ class NativeCounter:
         if found is None:
             return None
         records, size, skipped, offsets, times, amounts, numbers, errors = found
-        labelled = [
-            (self._label_of(number, version), count, bytes_)
-            for number, version, count, bytes_ in amounts
-        ]
+        labelled = self._labelled(amounts)
         return Counted(records, size, skipped, offsets, times, labelled, numbers, errors)
 
     def tops(self) -> Tops:
         """Return keys and largest records so far."""
         found = self._counter.tops()
         if found is None:
-            return Tops(HeavyHitters(), 0, [])
-        keys, error, total, keyless, largest = found
+            return Tops(HeavyHitters(), 0, [], HeavyHitters(), [])
+        keys, keyless, largest, producers, batches = found
         records = [
             LargeRecord(size, position, offset, time, key_size, value_size, self._label_of(*label))
             for size, position, offset, time, key_size, value_size, label in largest
         ]
-        return Tops(HeavyHitters(dict(keys), total, error), keyless, records)
+        return Tops(
+            HeavyHitters(dict(keys[0]), *keys[1:]),
+            keyless,
+            records,
+            HeavyHitters(dict(producers[0]), *producers[1:]),
+            [LargeBatch(*one) for one in batches],
+        )
+
+    def _labelled(
+        self, amounts: Iterable[tuple[int | None, int | None, int, int]]
+    ) -> list[tuple[Label, int, int]]:
+        return [
+            (self._label_of(number, version), count, size)
+            for number, version, count, size in amounts
+        ]
+
+
+def _inflated(limit: int, codec: int, data: bytes) -> bytes | None:
+    """Return inflated records of at most *limit* bytes; None if that fails."""
+    try:
+        return decompress(codec, data, limit)
+    except (DecodeError, MemoryError):
+        return None  # the reference reports the reason
 
 
 def _failure(position: int, error: RuntimeError) -> KraftopsError:

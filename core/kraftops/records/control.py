@@ -114,9 +114,13 @@ control_meaning = bounded_meaning(CONTROL, _read_meaning)
 def control_type_name(key: bytes | None) -> str:
     """Return the name of a control record's type; UNKNOWN(number) for an unknown one."""
     try:
-        number = control_type(key)
+        return control_name(control_type(key))
     except DecodeError:
         return UNKNOWN
+
+
+def control_name(number: int) -> str:
+    """Return the name of a type of control records; UNKNOWN(number) for an unknown one."""
     is_known = 0 <= number < len(CONTROL_TYPES)
     return CONTROL_TYPES[number] if is_known else unknown_name(number)
 

@@ -117,6 +117,11 @@ impl Header {
         self.attributes & APPEND_TIME != 0
     }
 
+    /// Tell whether the base timestamp is not that of the first record.
+    pub fn has_append_time_or_horizon(&self) -> bool {
+        self.attributes & (APPEND_TIME | DELETE_HORIZON) != 0
+    }
+
     pub fn time_type(&self) -> &'static str {
         if self.is_append_time() {
             "LogAppendTime"

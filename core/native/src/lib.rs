@@ -28,9 +28,10 @@ mod scan;
 mod select;
 mod text;
 
+use count::PyCounter;
 use fold::{PyFold, PyRules};
 use pyo3::prelude::*;
-use python::{PyControl, PyCounter, PyDecoder, PyScan};
+use python::{PyControl, PyDecoder, PyScan};
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

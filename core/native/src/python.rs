@@ -1,6 +1,4 @@
-//! The classes `Decoder`, `Control`, `Scan` and `Counter` for Python, used by `kraftops.engine.native`.
-use crate::batch::{HEADER_SIZE, Next, next_batch};
-use crate::count::{Counted, Counter, Label, Large, Limits, Tops};
+//! The classes `Decoder`, `Control` and `Scan` for Python, used by `kraftops.engine.native`.
 use crate::decode::{Control, Decoder, item};
 use crate::row::Column;
 use crate::row_text::Origin;
@@ -37,7 +35,7 @@ impl PyControl {
 }
 
 /// Compile a scan from a description; see `kraftops.engine.native`.
-fn compile_scan(
+pub fn compile_scan(
     decoder: &PyDecoder,
     control: &PyControl,
     described: &Bound<PyDict>,
@@ -83,116 +81,6 @@ fn compile_scan(
         select,
         &columns,
     ))
-}
-
-/// The counter of the records of a file, given its batches in order.
-#[pyclass(name = "Counter")]
-pub struct PyCounter(Counter);
-
-type Amount = (Option<i32>, Option<i32>, u64, u64);
-type CountedFields = (
-    u64,
-    u64,
-    u64,
-    Option<(i64, i64)>,
-    Option<(i64, i64)>,
-    Vec<Amount>,
-    Option<Vec<u32>>,
-    Vec<(i64, u64, String)>,
-);
-type LargeFields = (u64, i64, i64, i64, Option<usize>, Option<usize>, Label);
-type TopFields<'py> = (
-    Vec<(Bound<'py, PyBytes>, u64)>,
-    u64,
-    u64,
-    u64,
-    Vec<LargeFields>,
-);
-
-#[pymethods]
-impl PyCounter {
-    /// *limits* are those of `Tops`, or None without tops.
-    #[new]
-    fn new(
-        decoder: &PyDecoder,
-        control: &PyControl,
-        described: &Bound<PyDict>,
-        limits: Option<(usize, usize, usize)>,
-    ) -> PyResult<Self> {
-        let tops = limits.map(|(keys, key_size, largest)| {
-            Tops::new(Limits {
-                keys,
-                key_size,
-                largest,
-            })
-        });
-        let scan = compile_scan(decoder, control, described)?;
-        Ok(PyCounter(Counter::new(scan, tops)))
-    }
-
-    /// Count the *records* of *batch*, which are its own bytes if it is not compressed.
-    ///
-    /// It returns None if they are damaged; see `kraftops.engine.count_contract.Counted`.
-    fn add(
-        &mut self,
-        py: Python,
-        batch: &[u8],
-        records: &[u8],
-        position: i64,
-        limits: (u64, u64),
-    ) -> PyResult<Option<CountedFields>> {
-        let Next::Batch(header) = next_batch(batch, 0) else {
-            return Ok(None);
-        };
-        let at = if header.codec() == 0 { HEADER_SIZE } else { 0 };
-        let counter = &mut self.0;
-        let found =
-            guarded(|| py.detach(|| counter.add(&header, batch, records, at, position, limits)))?;
-        Ok(found.map(counted_fields))
-    }
-
-    /// Return the frequent keys, the error of their counts, the records with and without a key,
-    /// and the largest records; see `kraftops.engine.count_contract.Tops`.
-    fn tops<'py>(&self, py: Python<'py>) -> Option<TopFields<'py>> {
-        let tops = self.0.tops.as_ref()?;
-        let keys = tops.keys.iter();
-        Some((
-            keys.map(|(key, count)| (PyBytes::new(py, key), *count))
-                .collect(),
-            tops.error,
-            tops.total,
-            tops.keyless,
-            tops.largest.iter().map(large_fields).collect(),
-        ))
-    }
-}
-
-fn counted_fields(found: Counted) -> CountedFields {
-    let amounts = found.amounts.into_iter();
-    (
-        found.count,
-        found.size,
-        found.skipped,
-        found.offsets,
-        found.times,
-        amounts
-            .map(|((number, version), count, size)| (number, version, count, size))
-            .collect(),
-        found.numbers,
-        found.errors,
-    )
-}
-
-fn large_fields(one: &Large) -> LargeFields {
-    (
-        one.size,
-        one.position,
-        one.offset,
-        one.time,
-        one.key_size,
-        one.value_size,
-        one.label,
-    )
 }
 
 /// The scan of a file, fed with its bytes in order.
@@ -266,10 +154,9 @@ impl PyScan {
                 Step::Full => break 1,
                 Step::Declined => break 2,
                 Step::Inflate(codec, from, to) => {
-                    let raw = PyBytes::new(py, data.get(from..to).unwrap_or(b""));
-                    match self.inflate.bind(py).call1((codec, raw))? {
-                        none if none.is_none() => break 2,
-                        found => self.inflated = Some(found.cast_into::<PyBytes>()?.unbind()),
+                    self.inflated = inflated_by(&self.inflate, py, codec, data.get(from..to))?;
+                    if self.inflated.is_none() {
+                        break 2;
                     }
                 }
             }
@@ -312,6 +199,21 @@ impl PyScan {
         };
         (out, next, why, notes, gaps, marks, rows, columns).into_pyobject(py)
     }
+}
+
+/// Return the records that *inflate* makes of compressed ones; None if it cannot.
+pub fn inflated_by(
+    inflate: &Py<PyAny>,
+    py: Python,
+    codec: usize,
+    stored: Option<&[u8]>,
+) -> PyResult<Option<Py<PyBytes>>> {
+    let stored = PyBytes::new(py, stored.unwrap_or(b""));
+    let found = inflate.bind(py).call1((codec, stored))?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(found.cast_into::<PyBytes>()?.unbind()))
 }
 
 /// Run *work*; turn a panic into an error.

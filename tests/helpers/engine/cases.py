@@ -6,16 +6,20 @@ import struct
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
+from kraftops.dump.summary.file_counter import Counting
+from kraftops.dump.summary.summarise import summarise
 from kraftops.engine.count_contract import CountRequest, Tops, Window
 from kraftops.engine.counting import EngineCounter
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import LogReader
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import (
@@ -33,7 +37,7 @@ from tests.helpers.engine.random_batches import Raw, log_bytes, raw_bytes, seale
 from tests.helpers.engine.random_messages import BAD_TEXTS, DIALECTS, KINDS, Kind
 from tests.helpers.engine.random_queries import query_of
 from tests.helpers.kafka.cases.mutations import CHANGES, sources
-from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.segments import batches_of, reader_of
 
 EVERY = Window(0, 1 << 62)
 LONGEST = 5  # seconds a case may take
@@ -211,7 +215,35 @@ def counted(trial: Trial, window: Window = EVERY) -> str:
             return f"counts of the batch at {one[0]}: {one[1]} and {other[1]}"
     if our_tops != native_tops:
         return f"tops: {our_tops} and {native_tops}"
+    return summaries_difference(trial)
+
+
+def summaries_difference(trial: Trial) -> str:
+    """Return the difference of the engines in the summary of a log; empty without one."""
+    for details in (True, False):
+        found = {}
+        for engine in ("reference", "native"):
+            with using(engine):
+                log = cast("LogFile", _Log(trial))
+                query = replace(trial.query, salvage=False)
+                summary = summarise(log, query, counting=Counting(details))
+                found[engine] = summary.as_dict()
+        ours, native = found["reference"], found["native"]
+        for name, value in ours.items():
+            if value != native[name]:
+                return f"{name} of the summary: {value} and {native[name]}"
     return ""
+
+
+class _Log:
+    """A log in memory as `summarise` reads one."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.path, self._data = trial.path, trial.data
+
+    def batches(self, start: int, stop: int | None) -> LogReader:
+        assert not start
+        return reader_of(self._data if stop is None else self._data[:stop])
 
 
 def _countable(trial: Trial) -> Iterator[tuple[Batch, Header, bytes, int]]:

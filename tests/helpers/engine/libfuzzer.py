@@ -157,7 +157,9 @@ def one(data: bytes) -> None:
             break
     else:
         raise AssertionError("no end of calls")
-    counter = _native.Counter(decoder, native._control(), described, (4, 8, 3))
+    counter = _native.Counter(decoder, native._control(), _inflate, described, (4, 8, 3))
+    assert 0 <= counter.add_window(log, 0, 0) <= len(log)
+    counter.tally()
     for limits in ((0, 1 << 40), (1, 3)):
         counter.add(log, log, 0, limits)
     counter.tops()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kraftops.dump.summary.details import NoDetails
 from kraftops.dump.summary.summary import Summary
-from kraftops.dump.summary.tops import LargeBatch
-from kraftops.engine.count_contract import Counted, CountRequest, Window
+from kraftops.dump.summary.tallies import part_of
+from kraftops.engine.count_contract import Counted, CountRequest, LargeBatch, Window
 from kraftops.engine.counting import EngineCounter
 from kraftops.engine.reference.records import sized_records
 from kraftops.errors import DecodeError, UsageError
@@ -18,6 +18,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.log.files import FileKind, file_name
+from kraftops.log.reader import LogReader
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.records.control import control_type_name
 from kraftops.records.decoder import whole_record
@@ -81,6 +82,21 @@ class FileCounter:
         """Whether no more records count."""
         return self._quota is not None and not self._quota.most
 
+    def add_windows(self, batches: LogReader) -> None:
+        """Count batches as long as the engine takes many at once; `add` counts the next one."""
+        if self._quota or self._has_details:
+            return
+        while window := batches.window():
+            buffer, start, position = window
+            end = self._counter.add_window(buffer, start, position)
+            if end == start:
+                break
+            batches.advance(end)
+        if tally := self._counter.tally():
+            if tally.reach is not None:
+                self._reach(tally.reach)
+            self.summary.merge(part_of(tally, self.summary.scope, self._path, in_log=self._in_log))
+
     def add(self, batch: Batch) -> None:
         """Count a batch; a damaged one as damage and nothing else."""
         try:
@@ -97,7 +113,7 @@ class FileCounter:
         """Add what the engine has kept of all batches."""
         if self.summary.tops:
             for found in self._counter.tops():
-                self.summary.tops.add_records(self._path, found)
+                self.summary.tops.add_found(self._path, found)
 
     def _reach(self, end: int) -> None:
         """Note that the log goes at least up to an offset, exclusive."""

@@ -76,7 +76,11 @@ def _add_batches(
 ) -> None:
     """Count the batches of a log up to the first damage, and the bytes behind them."""
     batches = log.batches(start, stop)
-    for batch in batches:
+    while True:
+        counter.add_windows(batches)
+        batch = batches.next_batch()
+        if batch is None:
+            break
         counter.add(batch)
         if counter.is_done:
             counter.summary.add_file(log.path, batch.position + batch.size - start)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any
 
 from kraftops.display.times import time_fields
-from kraftops.engine.count_contract import MOST_LARGEST, LargeRecord, Tops, key_of
+from kraftops.engine.count_contract import MOST_LARGEST, LargeBatch, LargeRecord, Tops, key_of
 from kraftops.engine.heavy_hitters import HeavyHitters
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
@@ -16,17 +16,6 @@ from kraftops.records.meaning import BASE64, base64_of
 
 _MOST_SHOWN = 10  # keys, producers
 _UTF8_MOST = 4  # bytes of a character
-
-
-class LargeBatch(NamedTuple):
-    """One of the largest batches; *size* is in bytes, as stored."""
-
-    size: int
-    position: int
-    base_offset: int
-    records: int
-    codec: str
-    producer_id: int | None
 
 
 class LogTops:
@@ -43,11 +32,13 @@ class LogTops:
         self.keyless = 0
         self.producers: HeavyHitters[int] = HeavyHitters()  # bytes of records, uncompressed
 
-    def add_records(self, path: str, found: Tops) -> None:
-        """Add the records and keys of a part of a file."""
+    def add_found(self, path: str, found: Tops) -> None:
+        """Add what an engine found in a part of a file."""
         self.records = _largest_records([*self.records, *((path, one) for one in found.largest)])
+        self.batches = _largest_batches([*self.batches, *((path, one) for one in found.batches)])
         self.keys.merge(found.keys)
         self.keyless += found.keyless
+        self.producers.merge(found.producers)
 
     def add_batch(self, path: str, batch: LargeBatch) -> None:
         """Add a batch of data."""

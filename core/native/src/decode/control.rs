@@ -34,6 +34,17 @@ impl Control {
         Ok(number)
     }
 
+    /// The number of a control record's type; None if its key has none.
+    pub fn number_of(&self, key: Option<&[u8]>) -> Option<i32> {
+        Control::number(key).ok()
+    }
+
+    /// Tell of a transaction marker whether it commits; None of all other types.
+    pub fn marker(&self, number: i32) -> Option<bool> {
+        let found = self.types.get(&number)?;
+        found.label.is_none().then(|| &*found.name == "COMMIT")
+    }
+
     /// Append the text that Kafka's tool prints; it dies of the error.
     pub fn text(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
         refuse_large(record)?;

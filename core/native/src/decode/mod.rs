@@ -190,13 +190,14 @@ impl Decoder {
         }
     }
 
-    fn is_bounded(&self) -> bool {
+    /// Whether records have types; the size of these is bounded.
+    pub fn has_types(&self) -> bool {
         !matches!(self, Decoder::User(..))
     }
 
     /// The error of a record that is too large to be decoded.
     pub fn excess_text(&self, record: &Record, is_control: bool) -> Option<String> {
-        if !is_control && !self.is_bounded() {
+        if !is_control && !self.has_types() {
             return None;
         }
         excess(record).map(excess_text)
@@ -228,7 +229,7 @@ impl Decoder {
         deep: bool,
         redacts: bool,
     ) -> Meaning<'a> {
-        if let Some(size) = excess(record).filter(|_| self.is_bounded()) {
+        if let Some(size) = excess(record).filter(|_| self.has_types()) {
             return Meaning::too_large(self.kind(), size);
         }
         match self {
@@ -254,7 +255,7 @@ impl Decoder {
         record: &Record<'a>,
         scratch: &mut Scratch,
     ) -> Result<Texts<'a>, String> {
-        if self.is_bounded() {
+        if self.has_types() {
             refuse_large(record)?;
         }
         match self {

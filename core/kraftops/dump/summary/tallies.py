@@ -1,0 +1,84 @@
+"""Parts of a summary from the tallies of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kraftops.dump.summary.offset_span import OffsetSpan
+from kraftops.dump.summary.sketches import Amount, Distribution, TimeHistogram
+from kraftops.dump.summary.summary import Scope, Summary
+from kraftops.dump.summary.transactions import Begin, Producer, Transactions
+from kraftops.engine.count_contract import OffsetTally, ProducerTally, Tally, TransactionTally
+from kraftops.records.control import control_name
+from kraftops.records.meaning import UNKNOWN
+
+
+def part_of(tally: Tally, scope: Scope, path: str, *, in_log: bool) -> Summary:
+    """Return the summary of the batches of a tally, from the file *path*.
+
+    *in_log*: the offsets count as offsets of the log.
+    """
+    part = Summary(scope)
+    batches = tally.batches
+    part.batches, part.records = Amount(*batches.amount), Amount(*tally.records)
+    part.control_batches, part.transactional_batches = batches.control, batches.transactional
+    part.magics = batches.magics
+    _fill(part.sizes, batches.sizes)
+    _fill(part.records_per_batch, batches.records)
+    if in_log and tally.offsets is not None:
+        _fill_offsets(part.offsets, tally.offsets)
+    if tally.times is not None:
+        part.first_time, part.last_time = tally.times
+    shift, first, buckets = tally.history
+    _fill_history(part.history, shift, first, [count for count, _ in buckets])
+    _fill_history(part.volume, shift, first, [size for _, size in buckets])
+    for epoch, offset, number, records in tally.epochs:
+        part.epochs.put(epoch, [offset, number, records])
+    part.codecs = {codec: list(numbers) for codec, numbers in tally.codecs}
+    part.add_records(tally.amounts)
+    for kind, (count, size) in tally.controls:
+        name = UNKNOWN if kind is None else control_name(kind)
+        part.control[name] = Amount(count, size)
+    for position, offset, size, reason in tally.errors:
+        part.add_undecodable(path, position, size, f"offset {offset}: {reason}")
+    _fill_transactions(part.transactions, tally.transactions)
+    return part
+
+
+def _fill(empty: Distribution, counts: Mapping[int, int]) -> None:
+    whole = Distribution()
+    whole.counts = dict(counts)
+    whole.min, whole.max = min(counts, default=None), max(counts, default=None)
+    empty.merge(whole)
+
+
+def _fill_offsets(empty: OffsetSpan, tally: OffsetTally) -> None:
+    empty.first, empty.last = tally.first, tally.last
+    empty.gaps, empty.gap_count, empty.missing = tally.gaps
+    empty.backward, empty.removed = tally.backward, tally.removed
+
+
+def _fill_history(empty: TimeHistogram, shift: int, first: int, counts: Iterable[int]) -> None:
+    found = {key: count for key, count in enumerate(counts, first) if count}
+    if found:
+        empty.counts, empty.shift = found, shift
+        empty.first, empty.last = min(found), max(found)
+
+
+def _fill_transactions(empty: Transactions, tally: TransactionTally) -> None:
+    empty.committed, empty.aborted = tally.committed, tally.aborted
+    _fill(empty.durations, dict(tally.durations))
+    for producer in tally.producers:
+        empty.producers.put(producer.producer_id, _producer(producer))
+    for producer_id in tally.idempotent:
+        empty.idempotent.put(producer_id, None)
+
+
+def _producer(tally: ProducerTally) -> Producer:
+    made = Producer()
+    made.epoch = tally.epoch
+    made.batches, made.records, made.committed, made.aborted = tally.numbers
+    made.head = None if tally.head is None else Begin(*tally.head)
+    made.first_end = tally.first_end
+    made.tail = None if tally.tail is None else Begin(*tally.tail)
+    return made
