@@ -42,6 +42,7 @@ CHECKS = (
         ["-m", "pytest", "-q", "tests/test_imports.py", "tests/test_architecture.py"],
     ),
     ("generated files", ["scripts/generate.py", "--check"]),
+    ("licences", ["scripts/licences.py"]),
 )
 
 
@@ -93,13 +94,6 @@ def _crate() -> list[Outcome]:
             outcomes.append(Outcome(name, has_failed=False, output=f"-- skipped: {reason}\n"))
         else:
             outcomes.append(_run(name, [cargo, *arguments], ROOT / CRATE))
-    if missing:
-        outcomes.append(
-            Outcome("crate: licences", has_failed=False, output=f"-- skipped: {missing}\n")
-        )
-    else:
-        licences = [sys.executable, "scripts/crate_licences.py"]
-        outcomes.append(_run("crate: licences", licences, ROOT))
     return outcomes
 
 

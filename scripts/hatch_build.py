@@ -22,13 +22,18 @@ from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import sys_tags
 
-CRATE = Path("core/native")
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # hatchling loads this file alone
+import sbom
+from dependencies import CRATE, Component, linked_crates, page_scripts
+
 ENGINE = Path("core/kraftops/engine")
 LIBRARY = "kraftops_engine"
 EXTENSIONS = {".so": "_native.abi3.so", ".dylib": "_native.abi3.so", ".dll": "_native.pyd"}
 """Names of extension modules in Python, by Rust's prefix and suffix of a library."""
 WHY_NOT = "no_native.txt"
 COMMIT = "commit.txt"
+_OLDEST_GLIBC = 17
+"""The minor version before which no installer knows tags."""
 FETCH_SECONDS = 120
 BUILD_SECONDS = 1200
 PATIENCE = {"CARGO_HTTP_TIMEOUT": "20", "CARGO_NET_RETRY": "1"}
@@ -49,8 +54,10 @@ class Hook(BuildHookInterface[BuilderConfig]):
         if choice not in {"", "0", "1"}:
             self.app.abort(f"kraftops: KRAFTOPS_NATIVE is {choice}, neither 0 nor 1")
         why = ""
+        crates: list[Component] = []
         try:
             file = built(Path(self.root, CRATE), wanted=choice != "0")
+            crates = crates_of(Path(self.root, CRATE))
             name = EXTENSIONS[file.suffix]
         except UnbuiltError as error:
             why = str(error)
@@ -67,7 +74,11 @@ class Hook(BuildHookInterface[BuilderConfig]):
                 build_data["force_include"][str(note)] = f"kraftops/{COMMIT}"
             if not why:
                 build_data["pure_python"] = False
-                build_data["tag"] = f"cp311-abi3-{_platform()}"
+                build_data["tag"] = f"cp311-abi3-{platform_tag(file)}"
+            bill = Path(self._scratch.name, sbom.NAME)
+            parts = [*crates, *page_scripts(Path(self.root))]
+            bill.write_text(sbom.document(self.metadata.version, parts), encoding="utf-8")
+            build_data["sbom_files"].append(str(bill))
         if why and choice == "1":
             self.app.abort(f"kraftops: KRAFTOPS_NATIVE is 1, and this keeps the engine out: {why}")
         if why and not choice:
@@ -100,6 +111,21 @@ def built(crate: Path, *, wanted: bool = True) -> Path:
                 if path.suffix in EXTENSIONS:
                     return path
     raise UnbuiltError("cargo made no shared library for this platform")
+
+
+def crates_of(crate: Path) -> list[Component]:
+    """Return the crates that are linked into the library, which is built.
+
+    Raises:
+        UnbuiltError: cargo does not tell.
+    """
+    cargo = toolchain(crate)
+    rust = _run([os.environ.get("RUSTC") or "rustc", "-vV"], crate, FETCH_SECONDS)
+    host = re.search(r"^host: (.*)$", rust, flags=re.MULTILINE)
+    platform = ["--filter-platform", host[1]] if host else []
+    command = [cargo, "metadata", "--locked", "--offline", "--format-version", "1", *platform]
+    told = _run(command, crate, FETCH_SECONDS)
+    return linked_crates(told, (crate / "Cargo.lock").read_text(encoding="utf-8"))
 
 
 def toolchain(crate: Path) -> str:
@@ -180,7 +206,14 @@ def _commit(root: str) -> str | None:
         return None
 
 
-def _platform() -> str:
-    """Return the platform tag of wheels for this machine."""
+def platform_tag(library: Path) -> str:
+    """Return the platform tag of a wheel with a library that was built here.
+
+    On Linux with glibc it names the oldest one that has all symbols (PEP 600).
+    """
     others = ("manylinux", "musllinux")
-    return next(tag.platform for tag in sys_tags() if not tag.platform.startswith(others))
+    here = next(tag.platform for tag in sys_tags() if not tag.platform.startswith(others))
+    needed = re.findall(rb"\0GLIBC_2\.(\d+)\b", library.read_bytes())
+    if not here.startswith("linux_") or not needed:
+        return here
+    return f"manylinux_2_{max(_OLDEST_GLIBC, *map(int, needed))}_{here.removeprefix('linux_')}"

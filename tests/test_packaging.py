@@ -1,10 +1,13 @@
 """Wheels built from this tree: with the compiled engine if there is cargo, else without it."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
@@ -13,9 +16,36 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = "kraftops/engine"
+UPLOT = "pkg:npm/uplot@1.6.32"
 EXTENSION = "_native.abi3.so"
 FRESH = '{"reason":"compiler-artifact","target":{"name":"kraftops_engine"},"filenames":["%s"]}'
 OTHER = '{"reason":"compiler-artifact","target":{"name":"pyo3"},"filenames":["libpyo3.rlib"]}'
+CRATES = {
+    "packages": [
+        {"id": "0", "name": "kraftops-engine", "version": "0.2.0", "license": "Apache-2.0"},
+        {"id": "1", "name": "crc32c", "version": "0.6.9", "license": "MIT/Apache-2.0"},
+        {"id": "2", "name": "rustc_version", "version": "0.4.1", "license": "MIT"},
+        {"id": "3", "name": "pyo3-macros", "version": "0.30.1", "license": "MIT"},
+    ],
+    "resolve": {
+        "root": "0",
+        "nodes": [
+            {
+                "id": "0",
+                "deps": [
+                    {"pkg": "1", "dep_kinds": [{"kind": None}]},
+                    {"pkg": "3", "dep_kinds": [{"kind": None}]},
+                ],
+            },
+            {"id": "1", "deps": [{"pkg": "2", "dep_kinds": [{"kind": "build"}]}]},
+            {"id": "2", "deps": []},
+            {"id": "3", "deps": []},
+        ],
+    },
+}
+"""What cargo tells of crates: one is linked, one is used to build it, one is run by the compiler."""
+for _one in CRATES["packages"]:
+    _one["targets"] = [{"kind": ["proc-macro" if _one["name"] == "pyo3-macros" else "lib"]}]  # type: ignore[index]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="its tools here are shell scripts")
 
@@ -48,11 +78,22 @@ def engine_files(wheel: Path) -> dict[str, bytes]:
         }
 
 
+def bill(wheel: Path) -> dict[str, str]:
+    """Return the licences of the components in a wheel's bill of materials, by package URL."""
+    with ZipFile(wheel) as archive:
+        (name,) = (one for one in archive.namelist() if ".dist-info/sboms/" in one)
+        found = json.loads(archive.read(name))
+    assert (found["bomFormat"], found["specVersion"]) == ("CycloneDX", "1.6")
+    return {one["purl"]: one["licenses"][0]["expression"] for one in found["components"]}
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Return a small tree to build, with the engine of an earlier build."""
     tree = tmp_path / "tree"
-    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "scripts/hatch_build.py"):
+    scripts = [f"scripts/{name}.py" for name in ("dependencies", "hatch_build", "sbom")]
+    page = "core/kraftops/report/page/uplot/uPlot.iife.min.js"
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", page, *scripts):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tree / name)
     for name in ("man", "completions"):
@@ -63,7 +104,8 @@ def tree(tmp_path: Path) -> Path:
         (tree / name / "__init__.py").touch()
     (tree / "core/kraftops/__init__.py").touch()
     (tree / "core/native").mkdir()
-    shutil.copy(ROOT / "core/native/Cargo.toml", tree / "core/native")
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / "core/native" / name, tree / "core/native")
     (tree / "core/kraftops/engine" / EXTENSION).write_bytes(b"stale")
     return tree
 
@@ -78,6 +120,7 @@ def tools(tmp_path: Path) -> Callable[..., str]:
         library = tmp_path / "libkraftops_engine.so"
         library.write_bytes(b"fresh")
         built = build or f"echo '{OTHER}'; echo '{FRESH % library}'"
+        built += f";; metadata) echo '{json.dumps(CRATES)}'"
         cases = f"--version) echo cargo {version};; fetch) {fetch or ':'};; build) {built};;"
         for name, text in (
             ("cargo", f'case "$1" in {cases} esac'),
@@ -99,6 +142,7 @@ def test_wheel_with_the_engine_is_of_a_platform(
     assert "-cp311-abi3-" in wheel.name
     assert not wheel.name.endswith("-any.whl")
     assert engine_files(wheel) == {EXTENSION: b"fresh"}
+    assert bill(wheel) == {"pkg:cargo/crc32c@0.6.9": "MIT OR Apache-2.0", UPLOT: "MIT"}
 
 
 def test_editable_install_has_the_engine_in_the_tree(
@@ -143,6 +187,7 @@ def test_without_the_engine_the_reference_is_installed(
     (wheel,) = (tmp_path / "out").iterdir()
     assert wheel.name.endswith("-py3-none-any.whl")
     assert engine_files(wheel) == {"no_native.txt": f"{why}\n".encode()}
+    assert bill(wheel) == {UPLOT: "MIT"}
     found = tree / "core/kraftops/engine"
     assert sorted(file.name for file in found.iterdir()) == ["__init__.py", "no_native.txt"]
 
@@ -231,3 +276,35 @@ def test_source_distribution_holds_the_crate(tmp_path: Path) -> None:
     assert {f"core/native/{name}" for name in ("Cargo.toml", "Cargo.lock", "src/lib.rs")} <= crate
     assert "core/native/.cargo/config.toml" in crate
     assert not any("/target/" in name or name.endswith((".so", "no_native.txt")) for name in names)
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    crate = tomllib.loads((ROOT / "core/native/Cargo.toml").read_text())["package"]["version"]
+    ours = (ROOT / "cli/kraftops_cli/version.py").read_text()
+    newest = re.findall(
+        r"^## (\d\S+) - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+    assert f'VERSION = "{project}"' in ours
+    assert (crate, newest[0]) == (project, project)
+
+
+def test_platform_tag_is_of_the_oldest_glibc_with_all_symbols(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        from hatch_build import platform_tag
+    finally:
+        sys.path.pop(0)
+    library = tmp_path / "lib.so"
+
+    def tag(content: bytes) -> str:
+        library.write_bytes(content)
+        return platform_tag(library)
+
+    here = tag(b"nothing")
+    if not here.startswith("linux_"):
+        pytest.skip("glibc is of Linux")
+    machine = here.removeprefix("linux_")
+    assert tag(b"\0GLIBC_2.34\0GLIBC_2.4\0") == f"manylinux_2_34_{machine}"
+    assert tag(b"\0GLIBC_2.2.5\0") == f"manylinux_2_17_{machine}"

@@ -214,9 +214,11 @@ def _reach(endpoint: str) -> None:
 
 
 def store_errors() -> tuple[type[Exception], ...]:
-    """Return the errors that file systems raise; pyarrow is installed where URIs are used."""
-    from pyarrow import ArrowException
-
+    """Return the errors that file systems raise."""
+    try:
+        from pyarrow import ArrowException
+    except ImportError:
+        return (OSError,)
     return OSError, ArrowException
 
 
@@ -228,9 +230,9 @@ def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
     Raises:
         SourceError: it cannot be listed.
     """
+    system, path = filesystem(uri)
     from pyarrow.fs import FileSelector, FileType
 
-    system, path = filesystem(uri)
     selector = FileSelector(path, recursive=recursive, allow_not_found=True)
     with reading(uri):
         found = system.get_file_info(selector) if system.type_name in _OBJECT_STORES else []
@@ -255,14 +257,12 @@ def sizes_of(uris: Sequence[str]) -> list[int | None]:
     Raises:
         SourceError: the store cannot be read.
     """
-    from pyarrow.fs import FileType
-
     found: list[int | None] = []
     for base, some in groupby(uris, lambda uri: "/".join(uri.split("/", 3)[:3])):
         with reading(base):
             paths = [filesystem(uri)[1] for uri in some]
             infos = filesystem(base)[0].get_file_info(paths)
-        found += [info.size if info.type is FileType.File else None for info in infos]
+        found += [info.size if info.is_file else None for info in infos]
     return found
 
 
