@@ -224,6 +224,43 @@ def test_impossible_record_is_refused(raw: bytes) -> None:
         records(only(batch_around(raw, 1)))
 
 
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (varint_bytes(100) + START, "a record of 100 bytes where 3 are left"),
+        (varint_bytes(7) + START + b"\1\1\0\0", "a record of 7 bytes whose fields take 6"),
+        (record_around(START + b"\6ab"), "a key of 3 bytes where 2 are left"),
+        (record_around(START + b"\1\1\x0a?"), "5 headers where 1 bytes are left"),
+        (
+            record_around(START + b"\1\1" + varint_bytes(65537) + bytes(70_000)),
+            "65537 headers, more than the 65536 that are read",
+        ),
+        (record_around(START + b"\1\1" + varint_bytes(65536) + b"\1" * 70_000), "a header without"),
+    ],
+)
+def test_reason_has_the_numbers(raw: bytes, reason: str) -> None:
+    with pytest.raises(DecodeError, match=f"^{reason}"):
+        read_record(b"???" + raw, 3, 0, 0)
+
+
+def test_bytes_that_are_left_are_counted() -> None:
+    with pytest.raises(DecodeError, match=r"^5 bytes are left after 1 records$"):
+        records(only(batch_around(plain_record(0, b"v") + b"?" * 5, 1)))
+
+
+def test_batch_of_a_header_alone_is_valid() -> None:
+    empty = only(batch_around(b"", 0))
+
+    assert empty.size == v2.HEADER_SIZE
+    assert is_valid(empty, empty.header.crc)
+
+
+def test_usual_batch_has_no_producer() -> None:
+    header = only(batch_bytes([Record(0, 0, None, b"v")])).header
+
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (-1, -1, -1)
+
+
 def test_record_may_lie_anywhere() -> None:
     raw = plain_record(2, b"v", b"k")
 
