@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kraftops.memory import VARIABLE
 from tests.helpers.tools.distribution import longest_first, scheduler
 from tests.helpers.tools.screen_files import RecordedScreens
 
@@ -48,6 +49,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Distribute files, and folders whose tests share a session."""
     return scheduler(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.fixture(autouse=True)
+def _usual_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take back the memory budget that a command has set."""
+    monkeypatch.delenv(VARIABLE, raising=False)
 
 
 @pytest.fixture

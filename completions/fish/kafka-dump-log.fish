@@ -60,7 +60,7 @@ complete -c kafka-dump-log -l salvage -d 'After damage, search for the next whol
 complete -c kafka-dump-log -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
 complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'
 complete -c kafka-dump-log -l jobs -x -d 'Threads'
-complete -c kafka-dump-log -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'
+complete -c kafka-dump-log -l max-memory -x -d 'Memory beside the image, as 512m or 2g; a quarter for a batch'
 complete -c kafka-dump-log -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
 complete -c kafka-dump-log -l no-escape -d 'Write control characters of data to a terminal as they are'
 complete -c kafka-dump-log -l spark -d 'Run on Spark, for logs too large for one machine'

@@ -126,9 +126,7 @@ def test_limit_beyond_every_size_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes([Record(0, 0, None, b"good")], attributes=4))
 
-    done = run_here(
-        "--print-data-log", "--files", str(path), "--max-inflated-bytes", str((1 << 63) - 1)
-    )
+    done = run_here("--print-data-log", "--files", str(path), "--max-memory", "1048576t")
 
     assert LINE in done.text
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kraftops.engine.scanning import open_scan
+from kraftops.memory import VARIABLE
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
@@ -307,13 +308,14 @@ def test_long_messages_of_decoders() -> None:
         )
 
 
-def test_batches_that_inflate_beyond_the_limit() -> None:
+def test_batches_that_inflate_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     body = raw_bytes(Raw(0, 0, None, bytes(5000)))
     for codec in (1, 2, 3, 4):
-        data = sealed(body, 1, attributes=codec) + sealed(body, 1)
+        data = sealed(body, 1, attributes=codec) + sealed(raw_bytes(Raw(1, 0, None, b"")), 1)
         for limit in (100, len(body) - 1, len(body)):
+            monkeypatch.setenv(VARIABLE, str(4 * limit))
             for form in FORMS:
-                agree(data, Query("user", form=form, deep_iteration=True, inflation_limit=limit))
+                agree(data, Query("user", form=form, deep_iteration=True))
 
 
 def largest_output(trial: Trial) -> int:

@@ -15,6 +15,7 @@ from kraftops_cli.spark.options import spark_options
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
@@ -75,8 +76,8 @@ Zero padding after the last batch is a note, not an error. Offsets that do not f
 are reported within a file, not before its first record. Files renamed to .deleted, .swap, .cleaned
 or .part are read by their original kind. A file without an offset in its name is read too.
 DefaultDecoder prints hexadecimal digits, not the identity of a Java array. Doubles have the fewest
-digits that identify them, as from Java 19 on. Of a batch that inflates beyond --max-inflated-bytes,
-or is larger than 256 MiB, the line is printed but no records. Decoder classes other than Kafka's
+digits that identify them, as from Java 19 on. Of a batch that is larger than a quarter of
+--max-memory, also inflated, the line is printed but no records. Decoder classes other than Kafka's
 own are refused.""",
     ),
     (
@@ -390,14 +391,7 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     metavar="N",
     help="Threads.  [default: one a core, one for small files or without the compiled engine]",
 )
-@click.option(
-    "--max-inflated-bytes",
-    "inflation_limit",
-    type=Number((1 << 63) - 1),
-    metavar="N",
-    help="Refuse a batch that inflates beyond N bytes.  [default: 67108864 in metadata logs, else"
-    " 268435456]",
-)
+@MAX_MEMORY
 @COLOR
 @NO_ESCAPE
 @spark_options

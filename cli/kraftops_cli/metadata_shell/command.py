@@ -24,6 +24,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
@@ -125,6 +126,7 @@ class _Time(click.ParamType[int]):
                     "follow",
                     "form",
                     "keeps_history",
+                    "max_memory",
                     "no_escape",
                     "show_secrets",
                     "timeout",
@@ -197,6 +199,7 @@ class _Time(click.ParamType[int]):
 @click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
 @click.option("--dialect", default="kafka", help="The dialect of the records.", show_default=True)
 @click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys.")
+@MAX_MEMORY
 @COLOR
 @NO_ESCAPE
 @click.option(

@@ -11,6 +11,7 @@ from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
 
 EXAMPLES = (
@@ -85,6 +86,7 @@ records make sense only in their order.""",
     metavar="N",
     help="Threads that count.  [default: one a core, one for small files]",
 )
+@MAX_MEMORY
 @live_options
 @spark_find_options
 @click.pass_context

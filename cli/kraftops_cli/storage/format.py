@@ -14,6 +14,7 @@ from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -42,7 +43,17 @@ EXAMPLES = (
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=frozenset(
-            {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "metadata", "form"}
+            {
+                "overrides",
+                "scram_files",
+                "ensure",
+                "dry_run",
+                "strict",
+                "force",
+                "metadata",
+                "form",
+                "max_memory",
+            }
         ),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
@@ -126,6 +137,7 @@ it, if that is certain.""",
 )
 @METADATA
 @OVERRIDE
+@MAX_MEMORY
 @FORM
 @click.pass_obj
 def format_(terminal: Terminal, /, **options: object) -> int:

@@ -12,6 +12,7 @@ from kraftops.display.sizes import size_text
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
@@ -31,7 +32,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"overrides", "form", "color", "no_escape"})),
+    syntax=Argparse4j(ours=frozenset({"overrides", "form", "color", "no_escape", "max_memory"})),
     name="info",
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
@@ -46,6 +47,7 @@ EXAMPLES = (
     show_default=True,
     help="The form of the output; text is Kafka's, the others show all that is known.",
 )
+@MAX_MEMORY
 @COLOR
 @NO_ESCAPE
 @click.pass_obj

@@ -11,6 +11,7 @@ import click
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -41,6 +42,7 @@ EXAMPLES = (
                 "force",
                 "dry_run",
                 "form",
+                "max_memory",
             }
         )
     ),
@@ -66,6 +68,7 @@ them aside.""",
 )
 @DRY_RUN
 @OVERRIDE
+@MAX_MEMORY
 @FORM
 @click.pass_obj
 def rewrite(

@@ -14,6 +14,7 @@ from kraftops_cli.storage.verify_drawn import drawn_findings
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
@@ -72,7 +73,9 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
-        ours=frozenset({"configs", "cluster_id", "resolve", "overrides", "form", "color"})
+        ours=frozenset(
+            {"configs", "cluster_id", "resolve", "overrides", "form", "color", "max_memory"}
+        )
     ),
     name="verify",
     examples=EXAMPLES,
@@ -102,6 +105,7 @@ checked against each other. Nothing is locked or written.""",
     help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
 )
 @OVERRIDE
+@MAX_MEMORY
 @FORM
 @COLOR
 @click.pass_obj

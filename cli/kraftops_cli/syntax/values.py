@@ -47,6 +47,25 @@ class JavaInteger(click.ParamType[int]):
         )
 
 
+class Size(click.ParamType[int]):
+    """A size in bytes, or with a unit of 1024: 512m, 2g; at least *minimum*."""
+
+    name = "size"
+
+    def __init__(self, minimum: int) -> None:
+        """Make the type of sizes from *minimum* bytes on."""
+        self._minimum = minimum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes in the text *value*."""
+        found = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
+        size = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else 0
+        if not self._minimum <= size < 1 << 62:
+            least = f"{self._minimum >> 20}m"
+            self.fail(f"{value!r} is no size of at least {least}, as 512m or 2g", param, ctx)
+        return size
+
+
 class Duration(click.ParamType[int]):
     """A time of numbers and units, as 90s, 15m or 1d12h; returned in ms."""
 

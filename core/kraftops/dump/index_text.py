@@ -17,9 +17,8 @@ from kraftops.log.files import FileKind, FileName
 from kraftops.log.indexes import OffsetIndex, TimeEntry, TimeIndex, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import CrcMismatch, read_producers
+from kraftops.memory import max_batch_bytes
 from kraftops.query.query import Query
-
-_LARGEST_SNAPSHOT = 256 * 1024 * 1024
 
 
 def index_lines(name: FileName, query: Query, report: Report) -> Iterator[str]:
@@ -125,7 +124,7 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             return
         _check_end(path, index, query, report)
         is_unused = query.check and index.is_unused
-        with _BatchSearch(log, name, query, report) as search:
+        with _BatchSearch(log, name, report) as search:
             previous = -1  # what Kafka takes for no timestamp
             for number, entry in enumerate(index):
                 if number and entry.offset == base_offset:
@@ -201,9 +200,8 @@ def _has_time(batch: Batch, entry: TimeEntry) -> bool:
 class _BatchSearch:
     """A search for batches of a log by offset, which begins at a position of its offset index."""
 
-    def __init__(self, log: LogFile, name: FileName, query: Query, report: Report) -> None:
+    def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
         self.report = report
-        self._limit = query.max_inflated_bytes
         self._log = log
         self._file: LogFile | None = None
         self._positions: OffsetIndex | None = None
@@ -241,14 +239,14 @@ class _BatchSearch:
         Raises:
             DecodeError: the batch is damaged, or inflates beyond the limit.
         """
-        limit = self._limit
         position, largest = self._largest
         if position != batch.position:
-            whole = batch._replace(data=self._log.read_at(batch.position, batch.size))
+            size = min(batch.size, max_batch_bytes())
+            whole = batch._replace(data=self._log.read_at(batch.position, size))
             if batch.is_legacy:
-                times = (message.record.timestamp for message in legacy.records(whole, limit))
+                times = (message.record.timestamp for message in legacy.records(whole))
             else:
-                times = (record.timestamp for record in v2.records(whole, limit))
+                times = (record.timestamp for record in v2.records(whole))
             largest = max(times, default=legacy.NO_TIMESTAMP)
             self._largest = batch.position, largest
         return largest
@@ -346,9 +344,10 @@ def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
 
 def _producers(name: FileName, _: Query, report: Report) -> Iterator[str]:
     with LogFile(name.path) as file:
-        if file.size > _LARGEST_SNAPSHOT:
+        if file.size > max_batch_bytes():
             raise SourceError(
-                f"{name.path}: {file.size} bytes are too many for a producer snapshot"
+                f"{name.path}: {file.size} bytes are too many for a producer snapshot, more than a"
+                " quarter of --max-memory"
             )
         data = file.read_at(0, file.size)
     try:

@@ -52,13 +52,13 @@ class EngineCounter:
         """Count the selected records of a batch; see `RecordCounter`."""
         return self._counter.add(batch, header, buffer, pos, window)
 
-    def add_legacy(self, batch: Batch, head: LegacyHeader, limit: int, window: Window) -> Counted:
-        """Count the selected messages of a batch of magic 0 or 1, inflated to at most *limit*.
+    def add_legacy(self, batch: Batch, head: LegacyHeader, window: Window) -> Counted:
+        """Count the selected messages of a batch of magic 0 or 1.
 
         Raises:
             DecodeError: the batch cannot be read.
         """
-        return self._reference.add_legacy(batch, head, limit, window)
+        return self._reference.add_legacy(batch, head, window)
 
     def tops(self) -> list[Tops]:
         """Return keys and largest records of each engine."""

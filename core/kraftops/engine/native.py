@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from kraftops.engine import _native
@@ -53,9 +53,8 @@ class NativeScan:
     def __init__(self, request: Request) -> None:
         """Open the engine's scan for a request."""
         query = request.query
-        inflate = partial(_inflated, query.max_inflated_bytes)
         self._scan = _native.Scan(
-            _decoder(query.record_decoder), _control(), inflate, _description(request)
+            _decoder(query.record_decoder), _control(), _inflated, _description(request)
         )
 
     @property
@@ -107,7 +106,7 @@ class NativeCounter:
         self._counter = _native.Counter(
             _decoder(decoder),
             _control(),
-            partial(_inflated, query.max_inflated_bytes),
+            _inflated,
             _description(Request(request.path, query)),
             limits,
         )
@@ -198,10 +197,10 @@ class NativeCounter:
         ]
 
 
-def _inflated(limit: int, codec: int, data: bytes) -> bytes | None:
-    """Return inflated records of at most *limit* bytes; None if that fails."""
+def _inflated(codec: int, data: bytes) -> bytes | None:
+    """Return inflated records; None if that fails."""
     try:
-        return decompress(codec, data, limit)
+        return decompress(codec, data)
     except (DecodeError, MemoryError):
         return None  # the reference reports the reason
 

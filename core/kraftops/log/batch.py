@@ -11,7 +11,7 @@ from typing import NamedTuple
 from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
+from kraftops.log.codecs import CODECS, compress, decompress
 from kraftops.varint import read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
@@ -115,7 +115,7 @@ def is_valid(batch: Batch, crc: int) -> bool:
     return crc == (crc32c(data[CRC_START:]) if computed is None else computed)
 
 
-def inflated(batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES) -> tuple[bytes, int]:
+def inflated(batch: Batch, header: Header, limit: int | None = None) -> tuple[bytes, int]:
     """Return bytes with the records of a batch of magic 2, and the index of the first record.
 
     Raises:
@@ -124,7 +124,7 @@ def inflated(batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES) -> t
     """
     _, size, data, _ = batch
     if len(data) < size:
-        raise DecodeError(f"a batch of {size} bytes is beyond what is held in memory")
+        raise DecodeError(f"a batch of {size} bytes is more than a quarter of --max-memory")
     if size < HEADER_SIZE:
         raise Underflow(f"a batch of {size} bytes is smaller than its header")
     codec = header.attributes & CODEC_MASK
@@ -217,7 +217,7 @@ def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | N
     return tuple(headers), pos
 
 
-def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[Record]:
+def records(batch: Batch, limit: int | None = None) -> Iterator[Record]:
     """Yield the records of a batch of magic 2.
 
     Raises:

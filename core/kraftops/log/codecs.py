@@ -12,13 +12,10 @@ from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log.xxhash import xxhash32
+from kraftops.memory import await_turn, free_share, max_batch_bytes
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
-
-MAX_INFLATED_BYTES = 256 * 1024 * 1024
-MAX_INFLATED_METADATA_BYTES = 64 * 1024 * 1024
-"""Limit for a metadata log; Kafka writes no batch of more than 8 MiB there (`KafkaRaftClient`)."""
 
 _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
@@ -30,13 +27,17 @@ _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 
 
-def decompress(codec: int, data: bytes, limit: int = MAX_INFLATED_BYTES, magic: int = 2) -> bytes:
+def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2) -> bytes:
     """Return the inflated bytes of a batch with this *magic*.
+
+    Without *limit*, it is the share of a batch in the memory budget.
 
     Raises:
         DecodeError: the data is not of this codec, or damaged.
         InflationError: there is more than *limit* bytes of it.
     """
+    if limit is None:
+        limit = max_batch_bytes()
     if codec == 3:
         return _lz4(data, limit, check_header=magic > 0)
     return {1: _gzip, 2: _snappy, 4: _zstd}[codec](data, limit)
@@ -56,6 +57,7 @@ class _Inflated:
         self._limit = limit
         self._out = BytesIO()
         self.left = limit
+        self._free = limit - free_share()  # what is left when this thread needs its turn
 
     @property
     def room(self) -> int:
@@ -69,7 +71,11 @@ class _Inflated:
             InflationError: they are too many.
         """
         if size > self.left:
-            raise InflationError(f"the batch inflates beyond {self._limit} bytes")
+            raise InflationError(
+                f"the batch inflates beyond {self._limit} bytes, a quarter of --max-memory"
+            )
+        if self.left - size < self._free:
+            await_turn()
 
     def add(self, piece: bytes | memoryview) -> None:
         """Add a piece of output.

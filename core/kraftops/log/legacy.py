@@ -7,7 +7,7 @@ from zlib import crc32
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import CODEC_MASK, LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Record, int64
-from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
+from kraftops.log.codecs import CODECS, compress, decompress
 
 NO_TIMESTAMP = -1
 _OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (timestamp), two lengths
@@ -64,7 +64,7 @@ def is_valid(batch: Batch) -> bool:
     return int.from_bytes(batch.data[12:16]) == computed
 
 
-def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRecord]:
+def records(batch: Batch, limit: int | None = None) -> Iterator[LegacyRecord]:
     """Return the messages of a batch: itself, or the messages inside a wrapper.
 
     Raises:
@@ -72,7 +72,7 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
         InflationError: the wrapper inflates beyond *limit* bytes.
     """
     if len(batch.data) < batch.size:
-        raise DecodeError(f"a batch of {batch.size} bytes is beyond what is held in memory")
+        raise DecodeError(f"a batch of {batch.size} bytes is more than a quarter of --max-memory")
     head = header(batch)
     outer, _ = _read(batch.data[: batch.size], 0)
     if not head.codec:
@@ -81,7 +81,7 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
     yield from _wrapped(head, outer, limit)
 
 
-def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int) -> Iterator[LegacyRecord]:
+def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int | None) -> Iterator[LegacyRecord]:
     """Yield the messages inside a wrapper."""
     if head.codec >= len(CODECS):
         raise DecodeError(f"unknown codec {head.codec}")

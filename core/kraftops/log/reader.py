@@ -12,10 +12,14 @@ from google_crc32c import extend as crc32c_extend
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
+from kraftops.memory import max_batch_bytes
 
 BLOCK = 1 << 20
 LARGEST_BATCH = 256 * 1024 * 1024
-"""Batches beyond this are checked on the way but not held; Kafka's default limit is 1 MiB."""
+"""Batches beyond this, or beyond the memory budget, are checked on the way but not held.
+
+Kafka's default limit is 1 MiB.
+"""
 
 _LENGTH = Struct(">i").unpack_from
 _HEADER_LENGTH = HEADER_SIZE - LOG_OVERHEAD
@@ -69,6 +73,7 @@ class LogReader:
         self._base = start  # position of the buffer's first byte
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
+        self._largest = min(LARGEST_BATCH, max_batch_bytes())
         self.lost = 0
         """Bytes before *stop* that the source did not have."""
         self.end: LogEnd | None = None
@@ -113,7 +118,7 @@ class LogReader:
         if self.end or not self._find():
             return False
         size: int = _LENGTH(self._buffer, self._pos + 8)[0] + LOG_OVERHEAD
-        if not HEADER_SIZE <= size <= min(LARGEST_BATCH, self._left()):
+        if not HEADER_SIZE <= size <= min(self._largest, self._left()):
             return False
         return len(self._buffer) - self._pos >= size or self._fill(size)
 
@@ -137,7 +142,7 @@ class LogReader:
                 self._end_at(self._base + self._pos, EndReason.PARTIAL)
                 return None
             position = self._base + self._pos
-            if size > LARGEST_BATCH:
+            if size > self._largest:
                 return self._pass_large(position, size)
             wanted = size if size > HEADER_SIZE else min(HEADER_SIZE, left)
             if len(self._buffer) - self._pos < wanted and not self._fill(wanted):

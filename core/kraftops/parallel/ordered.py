@@ -15,6 +15,7 @@ from threading import Condition, Thread
 from typing import Generic, TypeVar
 
 from kraftops.fileio.writing import Chunks, write_all
+from kraftops.memory import shared_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,7 +25,7 @@ Produce = Callable[[T, Emit[R]], Iterable[bytes]]
 
 OpenProducer = Callable[[], AbstractContextManager[Produce[T, R]]]
 
-_MAX_PENDING_BYTES = 32 << 20
+_MAX_PENDING_BYTES = 16 << 20
 """Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
 _JOIN_SECONDS = 2
 _LARGEST_FREED_BLOCK = 30 << 20
@@ -132,6 +133,7 @@ class _ThreadPool(Generic[T, R]):
         self._pending_bytes = 0
         self._active_threads = 0
         self._max_outputs = 0
+        self._count = 1
         self._is_closed = False
 
     def run(self, count: int, write: Callable[[bytes], None], emit: Emit[R]) -> bool:
@@ -140,6 +142,7 @@ class _ThreadPool(Generic[T, R]):
         Return False, with nothing done, where the system allows no thread.
         """
         threads: list[Thread] = []
+        self._count = count
         try:
             for _ in range(count):
                 thread = Thread(target=self._work, daemon=True)
@@ -194,9 +197,11 @@ class _ThreadPool(Generic[T, R]):
             with self._open_producer() as produce:
                 while (begun := self._begin_task()) is not None:
                     task, output = begun
+                    share = shared_memory(self._count, partial(self._await_turn, output))
                     try:
-                        for chunk in produce(task, partial(self._emit, output)):
-                            self._put(output, chunk)
+                        with share:
+                            for chunk in produce(task, partial(self._emit, output)):
+                                self._put(output, chunk)
                     except _PoolClosed:
                         return
                     except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
@@ -241,7 +246,7 @@ class _ThreadPool(Generic[T, R]):
         self._put(output, _Result(result))
 
     def _put(self, output: _TaskOutput[R], piece: bytes | _Result[R]) -> None:
-        """Add a piece, when there is room, or when *output* is the first.
+        """Add a piece, when there is room, or when *output* is the first and has none.
 
         Raises:
             _PoolClosed: nobody waits for it.
@@ -251,7 +256,7 @@ class _ThreadPool(Generic[T, R]):
                 lambda: (
                     self._is_closed
                     or self._pending_bytes < _MAX_PENDING_BYTES
-                    or self._outputs[0] is output
+                    or (self._outputs[0] is output and not output.pending)
                 )
             )
             if self._is_closed:
@@ -259,6 +264,17 @@ class _ThreadPool(Generic[T, R]):
             output.pending.append(piece)
             self._pending_bytes += _size(piece)
             self._changed.notify_all()
+
+    def _await_turn(self, output: _TaskOutput[R]) -> None:
+        """Wait until *output* is the first.
+
+        Raises:
+            _PoolClosed: nobody waits for it.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self._outputs[0] is output)
+            if self._is_closed:
+                raise _PoolClosed
 
     def _finish(self, output: _TaskOutput[R], error: BaseException | None = None) -> None:
         with self._changed:

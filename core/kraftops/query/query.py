@@ -24,9 +24,9 @@ class Query:
     *decoder* is a name in `kraftops.records.internal_topics`; with None, Kafka's text has no keys
     and values. *dialect* is the dialect of the metadata log, *form* a name in
     `kraftops.query.formats`. *columns* are the columns that are read; None is all.
-    *inflation_limit* is the limit of a batch's inflated bytes; None is the decoder's limit. With
-    *skip_invalid*, batches whose checksum does not match are left out. With *is_one_line*, ends of
-    lines in the keys and values of Kafka's text are shown as escapes, as a terminal needs it.
+    With *skip_invalid*, batches whose checksum does not match are left out. With *is_one_line*,
+    ends of lines in the keys and values of Kafka's text are shown as escapes, as a terminal needs
+    it.
     """
 
     decoder: str | None = None
@@ -36,7 +36,6 @@ class Query:
     deep_iteration: bool = False
     skip_record_metadata: bool = False
     max_bytes: int = NO_LIMIT
-    inflation_limit: int | None = None
     max_message_size: int = 5 * 1024 * 1024
     verify_index_only: bool = False
     index_sanity_check: bool = False
@@ -71,12 +70,6 @@ class Query:
     def notes_crc(self) -> bool:
         """Whether a batch whose checksum does not match is noted; Kafka's text only shows it."""
         return self.check or self.skip_invalid or not self.output_format.is_text
-
-    @property
-    def max_inflated_bytes(self) -> int:
-        """The limit of a batch's inflated bytes."""
-        limit = self.inflation_limit
-        return self.record_decoder.max_inflated_bytes if limit is None else limit
 
     def decoders(self, of_sources: Iterable[str | None]) -> frozenset[str]:
         """Return the names of the decoders that read sources with these default decoders."""

@@ -69,10 +69,6 @@ class Decoder(Protocol):
     def has_topics(self) -> bool:
         """Whether records map names of topics to ids."""
 
-    @property
-    def max_inflated_bytes(self) -> int:
-        """The default limit of a batch's inflated bytes."""
-
     def __hash__(self) -> int:
         """Return the same for equal decoders."""
 

@@ -16,7 +16,6 @@ from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import HEADER_SIZE, records
-from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.streams import open_log
 from kraftops.records import metadata
 from kraftops.records.dialects import KAFKA_DIALECT
@@ -118,7 +117,7 @@ def is_metadata_log(path: str) -> bool:
                 return False
             if batch.header.is_control:
                 continue
-            found = list(records(batch, MAX_INFLATED_METADATA_BYTES))
+            found = list(records(batch))
             return bool(found) and all(
                 one.key is None and not isinstance(metadata.decode(one.value), Unknown)
                 for one in found

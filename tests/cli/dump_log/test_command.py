@@ -103,15 +103,17 @@ def test_gaps_are_reported_behind_all_files(tmp_path: Path) -> None:
 
 
 def test_limit_of_inflation_can_be_set(tmp_path: Path) -> None:
-    inflating = batch_bytes([Record(0, 0, None, bytes(2_000_000))], attributes=4)
+    inflating = batch_bytes([Record(0, 0, None, bytes(17 << 20))], attributes=4)
     write(tmp_path, _0=inflating + LAST)
-    arguments = ["--files", "0.log", "--deep-iteration", "--max-inflated-bytes"]
+    arguments = ["--files", "0.log", "--deep-iteration", "--max-memory"]
 
-    refused = run_here(*arguments, "1000000", cwd=tmp_path)
-    read = run_here(*arguments, "3000000", cwd=tmp_path)
+    refused = run_here(*arguments, "64m", cwd=tmp_path)
+    read = run_here(*arguments, "80m", cwd=tmp_path)
 
     assert refused.code == 1
-    assert refused.errors == ["0.log: position 0: the batch inflates beyond 1000000 bytes"]
+    assert refused.errors == [
+        "0.log: position 0: the batch inflates beyond 16777216 bytes, a quarter of --max-memory"
+    ]
     assert [line.split(" ")[0] for line in refused.text.splitlines()[2:]] == [
         "baseOffset:",
         "baseOffset:",
@@ -132,9 +134,11 @@ def test_batch_that_inflates_too_far_is_refused_within_bounded_memory(tmp_path: 
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
     assert done.code == 1
-    assert done.errors == ["0.log: position 0: the batch inflates beyond 268435456 bytes"]
+    assert done.errors == [
+        "0.log: position 0: the batch inflates beyond 67108864 bytes, a quarter of --max-memory"
+    ]
     assert done.text.splitlines()[-1].endswith(" payload: last")
-    assert peak <= max(before, 600_000)  # KiB
+    assert peak <= max(before, 200_000)  # KiB
 
 
 def test_record_count_of_2_billion_costs_no_memory(tmp_path: Path) -> None:

@@ -112,8 +112,8 @@ def test_unknown_option_gets_a_suggestion(argument: str, meant: str, log: Path) 
             ["--files", "0.log", "--files", "0.log"], "--files is given more than once", id="twice"
         ),
         pytest.param(
-            ["--files", "0.log", "--max-inflated-bytes=1", "--max-inflated-bytes=2"],
-            "--max-inflated-bytes is given more than once",
+            ["--files", "0.log", "--max-memory=1g", "--max-memory=2g"],
+            "--max-memory is given more than once",
             id="number twice",
         ),
         pytest.param(["--files", "0.log", "--max-bytes", "lots"], "--max-bytes", id="no number"),

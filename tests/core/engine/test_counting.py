@@ -244,9 +244,9 @@ def test_messages_of_magic_1_are_selected_too(engine: str) -> None:
 
     with using(engine):
         counter = counter_of(Query("user", filter=Filter(keys=frozenset({"a"}))), tops=True)
-        found = counter.add_legacy(batch, legacy_header(batch), 1_000, EVERY)
+        found = counter.add_legacy(batch, legacy_header(batch), EVERY)
         other = counter_of(Query("user", filter=Filter(keys=frozenset({"b"}))))
-        none = other.add_legacy(batch, legacy_header(batch), 1_000, EVERY)
+        none = other.add_legacy(batch, legacy_header(batch), EVERY)
 
     assert (found.records, found.offsets, found.numbers) == (1, (5, 5), None)
     assert sum(tops.keys.total for tops in counter.tops()) == 1

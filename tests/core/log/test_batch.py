@@ -34,7 +34,7 @@ OFFSETS = st.integers(0, 1 << 62)
 TIMES = st.integers(-1, 1 << 50)
 
 
-def records(batch: Batch, limit: int = v2.MAX_INFLATED_BYTES) -> list[Record]:
+def records(batch: Batch, limit: int | None = None) -> list[Record]:
     return list(v2.records(batch, limit))
 
 

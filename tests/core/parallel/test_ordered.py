@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError
+from kraftops.log.codecs import compress, decompress
 from kraftops.parallel import ordered
 from kraftops.parallel.ordered import run_ordered
 from tests.helpers.tools.console import ENVIRONMENT
@@ -369,3 +370,47 @@ def test_interrupt_ends_all_at_once() -> None:
 
         assert process.wait(SECONDS) == 130
         assert time.monotonic() - began < 2
+
+
+def test_large_batches_inflate_in_the_turn_of_their_task(tmp_path: Path) -> None:
+    """Those of later tasks wait, and none of two tasks are held at a time."""
+    large = compress(4, bytes(40 << 20))
+    held: list[int] = []
+    most = 0
+
+    def inflating(task: int, _: Emit) -> Iterator[bytes]:
+        nonlocal most
+        data = decompress(4, large)
+        held.append(task)
+        most = max(most, len(held))
+        yield b"%d:%d " % (task, len(data))
+        held.remove(task)
+
+    found, _ = run(range(6), inflating, tmp_path / "out", 3)
+
+    assert found == b"".join(b"%d:%d " % (task, 40 << 20) for task in range(6))
+    assert most == 1
+
+
+def test_first_task_waits_for_a_slow_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordered, "_MAX_PENDING_BYTES", 1000)
+    made = 0
+    ahead: list[int] = []
+
+    def produce(task: int, emit: Emit) -> Iterator[bytes]:
+        nonlocal made
+        for number in range(100 if task == 0 else 0):
+            made = number
+            emit(number)
+            yield bytes(100)
+
+    def on_result(number: int) -> None:
+        time.sleep(0.001)  # it is the slow reader
+        ahead.append(made - number)
+
+    with (tmp_path / "out").open("wb", buffering=0) as out:
+        run_ordered(range(2), lambda: nullcontext(produce), out.fileno(), 2, on_result)
+
+    assert (len(ahead), max(ahead) < 50) == (100, True)

@@ -253,7 +253,7 @@ def _countable(trial: Trial) -> Iterator[tuple[Batch, Header, bytes, int]]:
             continue
         header = batch.header
         try:
-            buffer, pos = v2.inflated(batch, header, trial.query.max_inflated_bytes)
+            buffer, pos = v2.inflated(batch, header)
         except DecodeError:
             continue
         if 0 <= header.record_count <= len(buffer):

@@ -91,7 +91,6 @@ def query_of(head: bytes) -> FuzzQuery:
         columns=_COLUMNS[more & 3] if form == "parquet" else None,
         key_decoder=names[which >> 4 & 3],
         value_decoder=names[which >> 6 & 3],
-        inflation_limit=_MOST_INFLATED,
     )
     trial = Trial(b"", query, bool(flags & 128), "fuzz.log")
     return FuzzQuery(

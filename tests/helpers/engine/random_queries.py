@@ -31,7 +31,6 @@ def query_of(rng: Random, kind: Kind, rows: Sequence[Mapping[str, Any]] = ()) ->
         value_decoder=rng.choice((decoders[0], *decoders)),
         deep_iteration=rng.random() < 0.8,
         skip_record_metadata=rng.random() < 0.2,
-        inflation_limit=rng.choice((100, 1000)) if rng.random() < 0.05 else None,
         form=form,
         show_secrets=rng.random() < 0.3,
         salvage=rng.random() < 0.15,

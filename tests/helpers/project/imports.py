@@ -24,6 +24,7 @@ ROWS = (
         "uuids",
         "varint",
         "memo",
+        "memory",
         "commit",
         "uris",
         "java",

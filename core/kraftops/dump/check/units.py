@@ -10,8 +10,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.check.files import check_files
 from kraftops.dump.check.findings import PartitionCheck
@@ -20,8 +22,13 @@ from kraftops.dump.check.partition import check_partition
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
+from kraftops.memory import shared_memory
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Lock
 
 _WORTH_A_PROCESS = 32 << 20  # bytes
+_TURN: ContextVar[Lock] = ContextVar("lock of the process that reads large batches")
 
 
 class Unit(NamedTuple):
@@ -77,9 +84,11 @@ def _in_processes(
     from multiprocessing import active_children, get_context
 
     before = active_children()
-    with ProcessPoolExecutor(jobs, get_context("fork"), initializer=_end_silently) as pool:
+    context = get_context("fork")
+    begin = partial(_begin_worker, context.Lock())
+    with ProcessPoolExecutor(jobs, context, initializer=begin) as pool:
         try:
-            yield from pool.map(check, units)
+            yield from pool.map(partial(_check_in_turn, check, jobs), units)
         except BrokenProcessPool:
             raise SourceError(
                 "the system has ended a process of the check", "--jobs 1 needs less memory"
@@ -90,6 +99,22 @@ def _in_processes(
             raise
 
 
-def _end_silently() -> None:
-    """Have this process end at Ctrl-C without a word."""
+def _begin_worker(turn: Lock) -> None:
+    """Have this process end at Ctrl-C without a word; large batches need its *turn*."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _TURN.set(turn)
+
+
+def _check_in_turn(
+    check: Callable[[Unit], PartitionCheck], workers: int, unit: Unit
+) -> PartitionCheck:
+    """Check a unit within the memory budget that *workers* processes share."""
+    with ExitStack() as held:
+        turns = iter((_TURN.get(),))
+
+        def await_turn() -> None:
+            for turn in turns:  # once
+                held.enter_context(turn)
+
+        with shared_memory(workers, await_turn):
+            return check(unit)

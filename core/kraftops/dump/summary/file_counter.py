@@ -64,7 +64,6 @@ class FileCounter:
         self.query = query
         self._path = path
         self._quota = quota
-        self._limit = query.max_inflated_bytes
         name = file_name(path)
         self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
         self._is_read_to_end = quota is None and query.max_bytes == NO_LIMIT
@@ -135,7 +134,7 @@ class FileCounter:
             self._add_large(batch, header)
             return
         count = header.record_count
-        buffer, pos = v2.inflated(batch, header, self._limit) if count else (b"", 0)
+        buffer, pos = v2.inflated(batch, header) if count else (b"", 0)
         size = len(buffer) - pos
         if not 0 <= count <= size // _SMALLEST_RECORD:
             raise DecodeError(f"{count} records in {size} bytes")
@@ -246,13 +245,13 @@ class FileCounter:
             raise DecodeError("a wrong checksum")
         head = legacy.header(batch)
         summary = self.summary
-        counted = self._counter.add_legacy(batch, head, self._limit, self._window)
+        counted = self._counter.add_legacy(batch, head, self._window)
         self._reach(head.offset + 1)
         self._note(batch, counted)
         if not counted.records:
             return
         if self._has_details:
-            messages = legacy.records(batch, self._limit)
+            messages = legacy.records(batch)
             self._add_details(batch, -1, ((one.record, 0) for one in messages), counted)
         summary.add_records(counted.amounts)
         summary.add_legacy(head, batch, counted)

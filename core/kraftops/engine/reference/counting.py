@@ -73,19 +73,19 @@ class ReferenceCounter:
             is_control=header.is_control,
         )
 
-    def add_legacy(self, batch: Batch, head: LegacyHeader, limit: int, window: Window) -> Counted:
-        """Count the selected messages of a batch of magic 0 or 1, inflated to at most *limit*.
+    def add_legacy(self, batch: Batch, head: LegacyHeader, window: Window) -> Counted:
+        """Count the selected messages of a batch of magic 0 or 1.
 
         Raises:
             DecodeError: the batch cannot be read.
         """
-        messages = list(legacy.records(batch, limit))
+        total = sum(1 for _ in legacy.records(batch))  # so that a damaged one is not counted
         selected = (
             (number, message.record, _legacy_size(message))
-            for number, message in enumerate(messages)
+            for number, message in enumerate(legacy.records(batch))
             if self._rows.legacy_row(batch, head, message) is not None
         )
-        return self._count(selected, batch.position, len(messages), window, is_control=False)
+        return self._count(selected, batch.position, total, window, is_control=False)
 
     def tops(self) -> Tops:
         """Return keys and largest records so far."""

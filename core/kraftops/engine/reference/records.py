@@ -12,7 +12,7 @@ from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
 
-def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
+def records(batch: Batch, header: Header) -> Iterator[Record]:
     """Yield the records of a batch of magic 2 or later.
 
     They have their own timestamps, also in batches with the append time. Keys and values of more
@@ -25,7 +25,7 @@ def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
     count = header.record_count
     if not count and batch.size >= v2.HEADER_SIZE:
         return
-    buffer, pos = v2.inflated(batch, header, limit)
+    buffer, pos = v2.inflated(batch, header)
     if count < 0:
         raise DecodeError(f"the batch counts {count} records")
     number = 0

@@ -86,7 +86,7 @@ class RowScan:
             head = legacy.header(batch)
             if head.magic < 0:
                 raise DecodeError(f"magic {head.magic}")
-            for message in legacy.records(batch, query.max_inflated_bytes):
+            for message in legacy.records(batch):
                 if row := rows.legacy_row(batch, head, message):
                     yield row
             return
@@ -98,7 +98,7 @@ class RowScan:
             kind = query.record_decoder.name
             yield from told_rows(rows.origin, batch, header, told, kind)
             return
-        for record in records(batch, header, query.max_inflated_bytes):
+        for record in records(batch, header):
             if row := rows.row(batch, header, record):
                 yield row
 

@@ -128,7 +128,7 @@ class TextScan:
 
     def _records(self, batch: Batch, header: Header) -> Iterator[None]:
         due = None if self.last_offset is None else self.last_offset + 1
-        for record in records(batch, header, self._query.max_inflated_bytes):
+        for record in records(batch, header):
             offset = record[0]
             if offset != due:
                 self._note_gap(offset)
@@ -138,7 +138,7 @@ class TextScan:
             yield from self._record_line(line)
 
     def _chosen_records(self, batch: Batch, header: Header, *, is_line_due: bool) -> Iterator[None]:
-        for record in records(batch, header, self._query.max_inflated_bytes):
+        for record in records(batch, header):
             if not self._rows.matches(batch, header, record):
                 continue
             if is_line_due:
@@ -207,7 +207,7 @@ class TextScan:
         Raises:
             DecodeError: the records of the batch cannot be separated.
         """
-        for record in records(batch, header, self._query.max_inflated_bytes):
+        for record in records(batch, header):
             if header.is_control:
                 try:
                     _control_text(record)
@@ -241,7 +241,7 @@ class TextScan:
         """Write the messages of a batch, with its line before the first selected one."""
         head = legacy.header(batch)
         is_line_due = self._is_chosen
-        for message in legacy.records(batch, self._query.max_inflated_bytes):
+        for message in legacy.records(batch):
             if not self._is_chosen:
                 self._note_gap(message.record.offset)
                 self.last_offset = message.record.offset
@@ -267,7 +267,7 @@ class TextScan:
         return self._line(record, text, position, None, message.overrun)
 
     def _check_messages(self, batch: Batch) -> None:
-        for message in legacy.records(batch, self._query.max_inflated_bytes):
+        for message in legacy.records(batch):
             if message.overrun:
                 reason = f"offset {message.record.offset}: {message.overrun}"
                 self._out.failure(batch.position, reason)

@@ -10,7 +10,6 @@ from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.log.batch import records
-from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
 from kraftops.log.streams import open_log
 from kraftops.records import control
@@ -184,7 +183,7 @@ def snapshot_time(snapshot: FileName) -> int | None:
     try:
         with open_log(snapshot.path) as log:
             for batch in log.batches():
-                for record in records(batch, MAX_INFLATED_METADATA_BYTES):
+                for record in records(batch):
                     found = control.decode(record.key, record.value, whole=False)
                     if isinstance(found, Decoded) and found.type == "SNAPSHOT_HEADER":
                         return int(str(found.data["lastContainedLogTimestamp"]))

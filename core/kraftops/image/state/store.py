@@ -24,7 +24,6 @@ from kraftops.log.batch import (
     is_valid,
     read_record,
 )
-from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.log_file import LogFile
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
@@ -266,10 +265,10 @@ def inflated_batch(batch: Batch) -> InflatedBatch:
     """Return the records of a batch of magic 2.
 
     Raises:
-        DecodeError: they cannot be inflated, or to more than `MAX_INFLATED_METADATA_BYTES`.
+        DecodeError: they cannot be inflated, or to more than the memory budget has for a batch.
     """
     header = batch.header
-    data, start = inflated(batch, header, MAX_INFLATED_METADATA_BYTES)
+    data, start = inflated(batch, header)
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     return InflatedBatch(
         data,

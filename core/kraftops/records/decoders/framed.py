@@ -13,7 +13,6 @@ from typing import Any
 from kraftops.errors import DecodeError
 from kraftops.java.text import json_string
 from kraftops.log.batch import Record
-from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.decoder import (
     DecoderOptions,
     ReadLabel,
@@ -65,7 +64,6 @@ class FramedDecoder:
     dialect: str = KAFKA_DIALECT
     has_dialects: bool = False
     has_topics: bool = False
-    max_inflated_bytes: int = MAX_INFLATED_BYTES
     payload_text: PayloadText = payload_text
     error_lead: str = "Error at"
     templates: Callable[[], Mapping[int, Any]] = dict

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record
-from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.memo import Memo
 from kraftops.records.decoder import (
     DecoderOptions,
@@ -62,7 +61,6 @@ class KeyedDecoder:
     name: str
     table: str
     embedded: Embedded | None = None
-    max_inflated_bytes: int = MAX_INFLATED_BYTES
 
     @property
     def has_types(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 from kraftops.errors import DecodeError, Underflow
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.decoder import (
     DecoderOptions,
     ReadLabel,
@@ -56,7 +55,6 @@ class UserDecoder:
     key_class: str = DEFAULT_CLASS
     value_class: str = DEFAULT_CLASS
     name: str = USER
-    max_inflated_bytes: int = MAX_INFLATED_BYTES
 
     @property
     def has_types(self) -> bool:

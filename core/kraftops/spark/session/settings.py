@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from kraftops.errors import UsageError
+from kraftops.memory import VARIABLE
 
 DEFAULT_MASTER = "local[*,4]"
 CONF_PREFIX = "spark.kraftops."
@@ -127,6 +128,8 @@ class Settings:
         """
         ours = {**_BASE, **({} if self.verbose else _NO_LOG)}
         ours |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
+        if budget := os.environ.get(VARIABLE):
+            ours[f"spark.executorEnv.{VARIABLE}"] = budget
         site = dict(self.site)
         left = {name: value for name, value in ours.items() if name not in site}
         return {**left, **dict(self.conf), "spark.master": self.full_master}

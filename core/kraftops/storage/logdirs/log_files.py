@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, Record, is_valid, records
-from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.records.meaning import size_error
@@ -60,7 +59,7 @@ def metadata_records(batch: Batch) -> Iterator[Record]:
     Raises:
         DecodeError: the batch does not hold exactly the records that it counts, or is too large.
     """
-    for record in records(batch, MAX_INFLATED_METADATA_BYTES):
+    for record in records(batch):
         if size_error(record.key, record.value) is None:
             yield record
 

@@ -8,6 +8,7 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.memory import VARIABLE
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import IN
@@ -134,15 +135,20 @@ def test_max_bytes_shows_the_batches_that_lie_in_them(tmp_path: Path) -> None:
         assert not found.has_failed
 
 
-def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
+def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "40000")
     inflating = batch_bytes([Record(0, 0, None, bytes(1_000_000))], attributes=1)
-    query = Query(decoder="user", deep_iteration=True, inflation_limit=10_000)
+    query = Query(decoder="user", deep_iteration=True)
 
     found = dump_bytes(inflating + TWO, tmp_path, query)
 
     assert [line.split()[0] for line in found.lines] == ["baseOffset:", "baseOffset:", "|", "|"]
     path = tmp_path / LOG_NAME
-    assert found.notes == [f"{path}: position 0: the batch inflates beyond 10000 bytes"]
+    assert found.notes == [
+        f"{path}: position 0: the batch inflates beyond 10000 bytes, a quarter of --max-memory"
+    ]
     assert found.has_failed
 
 

@@ -5,14 +5,13 @@ import pytest
 from kraftops.engine.reference.records import records
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record, batch_bytes
-from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.long_text import LONG
 from tests.helpers.logs.segments import patched
 
 
 def read(data: bytes) -> list[Record]:
     batch = Batch(0, len(data), data)
-    return list(records(batch, batch.header, MAX_INFLATED_BYTES))
+    return list(records(batch, batch.header))
 
 
 @pytest.mark.parametrize("codec", range(5))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
+from kraftops.memory import max_batch_bytes
 from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.log_recovery import LogContent, read_content
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
@@ -282,12 +282,12 @@ def test_directories_of_registered_brokers_are_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codec", range(1, 5))
 def test_batch_that_inflates_without_end_is_damage(tmp_path: Path, codec: int) -> None:
-    record = Record(2, 0, None, bytes(MAX_INFLATED_METADATA_BYTES))
+    record = Record(2, 0, None, bytes(max_batch_bytes()))
     write_log(tmp_path, {0: [no_ops(0, 2), batch_bytes([record], attributes=codec)]})
 
     (damage,) = content(tmp_path).damage
 
-    assert f"inflates beyond {MAX_INFLATED_METADATA_BYTES} bytes" in damage.reason
+    assert f"inflates beyond {max_batch_bytes()} bytes" in damage.reason
 
 
 def test_record_that_is_too_large_is_not_decoded(tmp_path: Path) -> None:

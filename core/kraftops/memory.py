@@ -1,0 +1,89 @@
+"""The memory budget of a process, and how threads and processes share it.
+
+The budget is for what is held beside the image: the interpreter, bytes of files, inflated batches
+and output. A quarter of it is the most that one batch takes, as it lies in a file and inflated; a
+large batch inflates in one thread or process at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+
+VARIABLE = "KRAFTOPS_MAX_MEMORY"
+"""The environment variable of the budget in bytes, by which child processes and workers know it."""
+DEFAULT = 256 << 20
+LEAST_SHARE = 1 << 20
+
+
+def max_memory() -> int:
+    """Return the budget of this process in bytes.
+
+    Raises:
+        UsageError: KRAFTOPS_MAX_MEMORY is no number of bytes.
+    """
+    return _parsed(os.environ.get(VARIABLE, ""))
+
+
+def set_max_memory(size: int) -> None:
+    """Set the budget of this process, and of those that it starts from now on, in bytes."""
+    os.environ[VARIABLE] = str(size)
+
+
+def max_batch_bytes() -> int:
+    """Return the most bytes that a batch may have, inflated or in its file."""
+    return max_memory() // 4
+
+
+@cache
+def _parsed(text: str) -> int:
+    if not text:
+        return DEFAULT
+    if not (text.isascii() and text.isdecimal()) or len(text) > 19:
+        raise UsageError(f"{VARIABLE} is {text!r}: it is no number of bytes")
+    return int(text)
+
+
+class _Share(NamedTuple):
+    """The bytes that a thread takes freely, and the wait for its turn to take more."""
+
+    size: int
+    await_turn: Callable[[], None]
+
+
+_SHARE: ContextVar[_Share | None] = ContextVar("share of the memory budget", default=None)
+
+
+def free_share() -> int:
+    """Return the bytes of a batch that this thread may inflate without a call of `await_turn`."""
+    share = _SHARE.get()
+    return max_memory() if share is None else share.size
+
+
+def await_turn() -> None:
+    """Wait until this thread is the one that may take as much as a batch needs."""
+    if share := _SHARE.get():
+        share.await_turn()
+
+
+@contextmanager
+def shared_memory(workers: int, await_turn: Callable[[], None]) -> Iterator[None]:
+    """Let this thread or process take the share of one of *workers*, and more when it may.
+
+    Args:
+        workers: threads, or processes, that share the budget.
+        await_turn: is called, again and again, before a batch takes more than the share. It returns
+            when no other worker can take more before this one has ended its task.
+    """
+    size = max(max_batch_bytes() // (2 * workers), LEAST_SHARE)
+    token = _SHARE.set(_Share(size, await_turn))
+    try:
+        yield
+    finally:
+        _SHARE.reset(token)
