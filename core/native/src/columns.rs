@@ -39,6 +39,7 @@ struct Bits {
 }
 
 impl Bits {
+    #[inline]
     fn push(&mut self, bit: bool) {
         if self.count % 8 == 0 {
             self.bytes.push(0);
@@ -48,6 +49,20 @@ impl Bits {
         }
         self.count += 1;
     }
+
+    fn push_all(&mut self, bit: bool, count: usize) {
+        let end = self.count + count;
+        while self.count < end && self.count % 8 != 0 {
+            self.push(bit);
+        }
+        let whole = (end - self.count) / 8;
+        let byte = if bit { 0xFF } else { 0 };
+        self.bytes.resize(self.bytes.len() + whole, byte);
+        self.count += whole * 8;
+        while self.count < end {
+            self.push(bit);
+        }
+    }
 }
 
 /// The buffers of a column that grows.
@@ -55,8 +70,9 @@ impl Bits {
 pub struct ColumnBuilder {
     pub data: Vec<u8>,
     offsets: Vec<u8>,
-    valid: Bits,
-    nulls: usize,
+    rows: usize,
+    /// Of all rows once one is null.
+    valid: Option<Bits>,
     is_text: bool,
 }
 
@@ -75,9 +91,25 @@ impl ColumnBuilder {
         column
     }
 
+    #[inline]
     fn push_valid(&mut self, is_there: bool) {
-        self.valid.push(is_there);
-        self.nulls += !is_there as usize;
+        if !is_there || self.valid.is_some() {
+            self.push_all_valid(is_there, 1);
+        } else {
+            self.rows += 1;
+        }
+    }
+
+    fn push_all_valid(&mut self, are_there: bool, count: usize) {
+        if !are_there && self.valid.is_none() {
+            let mut valid = Bits::default();
+            valid.push_all(true, self.rows);
+            self.valid = Some(valid);
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.push_all(are_there, count);
+        }
+        self.rows += count;
     }
 
     fn text(&mut self, raw: Option<&[u8]>) {
@@ -93,11 +125,7 @@ impl ColumnBuilder {
 
     fn take(self) -> Buffers {
         let offsets = self.is_text.then_some(self.offsets);
-        (
-            self.data,
-            offsets,
-            (self.nulls > 0).then_some(self.valid.bytes),
-        )
+        (self.data, offsets, self.valid.map(|valid| valid.bytes))
     }
 }
 
@@ -134,6 +162,32 @@ impl NamedColumn {
             (Kind::Text | Kind::Headers, _) => column.text(None),
         }
         column.data.len() - before
+    }
+
+    /// Append the same cell for *count* rows; return the size of its bytes.
+    fn put_all(&mut self, cell: &Cell, count: usize) -> usize {
+        match (self.kind, cell) {
+            (Kind::Int(width), cell) => {
+                let number = match cell {
+                    Cell::Int(number) => *number,
+                    _ => 0,
+                };
+                let raw = number.to_le_bytes();
+                let column = &mut self.builder;
+                column.push_all_valid(matches!(cell, Cell::Int(_)), count);
+                column
+                    .data
+                    .extend_from_slice(&raw[..width.min(8)].repeat(count));
+                width * count
+            }
+            (Kind::Bool, cell) => {
+                let is_there = matches!(cell, Cell::Bool(_));
+                self.builder.push_all_valid(is_there, count);
+                self.bits.push_all(matches!(cell, Cell::Bool(true)), count);
+                0
+            }
+            _ => (0..count).map(|_| self.put(cell)).sum(),
+        }
     }
 }
 
@@ -209,9 +263,7 @@ impl Columns {
                 }
             } else {
                 let same = cell(named.column, numbers.start);
-                for _ in numbers.clone() {
-                    self.size += named.put(&same);
-                }
+                self.size += named.put_all(&same, numbers.len());
             }
         }
         self.rows += numbers.len();

@@ -1,5 +1,5 @@
 //! The classes `Decoder`, `Control` and `Scan` for Python, used by `kraftops.engine.native`.
-use crate::decode::{Control, Decoder, item};
+use crate::decode::{Control, Decoder, Depth, item};
 use crate::row::Column;
 use crate::row_text::Origin;
 use crate::scan::{OutputForm, Scan, ScanRequest, Step};
@@ -69,10 +69,12 @@ pub fn compile_scan(
         is_one_line: flag("is_one_line")? && form == OutputForm::Text,
         redacts: flag("redacts")?,
         origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
-        needs_values: form != OutputForm::Columns
-            || check
-            || select.needs_rows
-            || columns.iter().any(|column| column.is_deep()),
+        depth: if form != OutputForm::Columns || check || select.needs_rows {
+            Depth::All
+        } else {
+            let depths = columns.iter().map(|column| column.depth());
+            depths.max().unwrap_or(Depth::Head)
+        },
     };
     Ok(Scan::new(
         Arc::clone(&decoder.0),

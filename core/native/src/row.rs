@@ -1,6 +1,6 @@
 //! The row of a record, column by column (`kraftops.query.row.Row`).
 use crate::batch::{Header, Record};
-use crate::decode::{Meaning, Scratch, Shown, TypeName, unknown_name};
+use crate::decode::{Depth, Meaning, Scratch, Shown, TypeName, unknown_name};
 use crate::row_text::Origin;
 use crate::text;
 use std::borrow::Cow;
@@ -97,9 +97,13 @@ impl Column {
             .map(|(_, column)| *column)
     }
 
-    /// Tell whether the column needs more of a record than its kind and type.
-    pub fn is_deep(self) -> bool {
-        self as usize >= Column::Key as usize
+    /// The depth of the meaning that has the column.
+    pub fn depth(self) -> Depth {
+        match self {
+            C::TopicId | C::PartitionId | C::BrokerId | C::Error => Depth::Ids,
+            C::Key | C::Value | C::KeyEncoding | C::ValueEncoding => Depth::All,
+            _ => Depth::Head,
+        }
     }
 }
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LEAST_MS, MOST_MS = -(1 << 63) // 1000 + 1, (1 << 63) // 1000
 """The range of times in ms that int64 has in microseconds."""
 _LARGE_BYTES = 8 << 20  # a record batch of this size is a row group of its own
+MERGED_ROWS, _MERGED_BYTES = 8 * MAX_ROWS, 2 << 20
+"""The most rows, and bytes, of record batches that are merged."""
 GROUP_ROWS = MAX_ROWS
 """The approximate number of rows in a row group of a Parquet file."""
 
@@ -98,6 +100,31 @@ def first_batches(
             return
 
 
+def merged(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of record batches in larger ones, which cost less to hand on."""
+    kept: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if kept and (rows + batch.num_rows > MERGED_ROWS or size + batch.nbytes > _MERGED_BYTES):
+            yield _one_of(kept, schema, rows)
+            kept, rows, size = [], 0, 0
+        kept.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+    if kept:
+        yield _one_of(kept, schema, rows)
+
+
+def _one_of(batches: list[pa.RecordBatch], schema: pa.Schema, rows: int) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    if not schema.names:
+        return batch_of((), schema, rows)
+    columns = zip(*(batch.columns for batch in batches), strict=True)
+    return batch_of([pa.concat_arrays(list(parts)) for parts in columns], schema, rows)
+
+
 def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield *rows* in record batches; *schema* may have only some of the columns."""
     remaining = iter(rows)
@@ -116,7 +143,8 @@ def batch_of(arrays: Sequence[pa.Array], schema: pa.Schema, count: int) -> pa.Re
     import pyarrow as pa
 
     if not arrays:
-        return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
+        rows = pa.Array.from_buffers(pa.struct([]), count, [None], children=[])
+        return pa.RecordBatch.from_struct_array(rows)
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.arrow import arrow_batches, scan_batches
+from kraftops.dump.scan.arrow import arrow_batches, merged, scan_batches
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import LabelledRange, Split, plan_splits
@@ -82,7 +82,8 @@ class Reader(DataSourceReader):
         Raises:
             DecodeError: the mode is FAILFAST, and a row is malformed.
         """
-        yield from self._table.batches(self._scanned(partition))
+        found = self._table.batches(self._scanned(partition))
+        yield from merged(found, arrow_columns(self._table.asked))
 
     def _scanned(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
         split, tries = partition.split, self._options.tries

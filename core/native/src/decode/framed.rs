@@ -178,14 +178,31 @@ impl Framed {
 
     /// Tell whether a record is known to be readable, without its JSON.
     pub fn is_readable(&self, record: &Record) -> bool {
+        self.ids(record).is_some()
+    }
+
+    /// The meaning without key and value, and without their JSON; None if it may be unreadable.
+    pub fn ids<'a>(&'a self, record: &Record<'a>) -> Option<Meaning<'a>> {
         let raw = record.value.unwrap_or(b"");
-        let Ok(frame) = self.frame(raw) else {
-            return false;
+        let frame = self.frame(raw).ok()?;
+        let found = self.type_of(frame.number)?;
+        let plan = found.message.plan(frame.version)?;
+        let located = read_body(&found.message, &frame, raw, |plan, reader| {
+            plan.locate(reader)
+        });
+        let located = located.ok()?;
+        let number = |slot: u8| match plan.wire_kind(slot)? {
+            Kind::Int32 => located.int32(slot as usize),
+            Kind::Int16 => located.int16(slot as usize).map(i32::from),
+            _ => None,
         };
-        let message = self.type_of(frame.number).map(|found| &found.message);
-        message.is_some_and(|message| {
-            message.plan(frame.version).is_some()
-                && read_body(message, &frame, raw, |plan, reader| plan.locate(reader)).is_ok()
+        Some(Meaning {
+            type_name: TypeName::Name(&found.name),
+            version: Some(frame.version),
+            topic: plan.wire_kind(0).and_then(|_| located.uuid(0)),
+            partition: number(1),
+            broker: number(2),
+            ..Meaning::of(&self.kind)
         })
     }
 

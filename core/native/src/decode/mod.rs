@@ -61,6 +61,14 @@ pub struct Meaning<'a> {
     pub error: Option<String>,
 }
 
+/// What a meaning tells: kind, type and version; ids and the error, too; key and value, too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    Head,
+    Ids,
+    All,
+}
+
 #[derive(Default)]
 pub struct Scratch {
     pub key: Vec<u8>,
@@ -221,22 +229,27 @@ impl Decoder {
         }
     }
 
-    /// The meaning of a record outside control batches; only a *deep* one has key and value.
+    /// The meaning of a record outside control batches.
     pub fn meaning<'a>(
         &'a self,
         record: &Record<'a>,
         scratch: &mut Scratch,
-        deep: bool,
+        depth: Depth,
         redacts: bool,
     ) -> Meaning<'a> {
         if let Some(size) = excess(record).filter(|_| self.has_types()) {
             return Meaning::too_large(self.kind(), size);
         }
         match self {
-            Decoder::Framed(framed) if deep => framed.meaning(record, scratch, redacts),
-            Decoder::Framed(framed) => framed.head(record),
-            Decoder::Keyed(keyed) => keyed.meaning(record, scratch, deep),
-            Decoder::User(key, value) if deep => user::meaning(record, *key, *value),
+            Decoder::Framed(framed) => match depth {
+                Depth::Head => framed.head(record),
+                Depth::Ids => framed
+                    .ids(record)
+                    .unwrap_or_else(|| framed.meaning(record, scratch, redacts)),
+                Depth::All => framed.meaning(record, scratch, redacts),
+            },
+            Decoder::Keyed(keyed) => keyed.meaning(record, scratch, depth > Depth::Head),
+            Decoder::User(key, value) if depth == Depth::All => user::meaning(record, *key, *value),
             Decoder::User(..) => Meaning::of("user"),
         }
     }

@@ -337,6 +337,12 @@ impl Plan {
         self.wire.iter().position(|field| field.slot == Some(slot))
     }
 
+    /// The kind of the wire field with a slot.
+    pub fn wire_kind(&self, slot: u8) -> Option<Kind> {
+        let index = self.wire_slot(slot)?;
+        self.wire.get(index).map(|field| field.kind)
+    }
+
     pub fn has_tagged_slot(&self, slot: u8) -> bool {
         self.tagged.iter().any(|field| field.slot == Some(slot))
     }

@@ -5,7 +5,7 @@ mod rows;
 
 use crate::batch::{CODECS, HEADER_SIZE, Header, Next, holds_its_records, next_batch, read_record};
 use crate::columns::Columns;
-use crate::decode::{Control, Decoder, Scratch};
+use crate::decode::{Control, Decoder, Depth, Scratch};
 use crate::output::Output;
 use crate::reader::Reader;
 use crate::row::Column;
@@ -48,7 +48,8 @@ pub struct ScanRequest {
     /// Whether secrets are left out of rows.
     pub redacts: bool,
     pub origin: Origin,
-    pub needs_values: bool,
+    /// What rows tell of records.
+    pub depth: Depth,
 }
 
 /// A problem of the data; `is_failure` means that Kafka's tool dies of it.

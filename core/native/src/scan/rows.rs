@@ -1,7 +1,7 @@
 //! The rows of records, as JSON, CSV or columns.
 use super::{Note, OutputForm, Scan};
 use crate::batch::{Header, Record};
-use crate::decode::{Meaning, Scratch};
+use crate::decode::{Depth, Meaning, Scratch};
 use crate::row::Row;
 use crate::row_text::{csv_row, json_row};
 use crate::select::{OfRecord, Verdict};
@@ -43,7 +43,7 @@ impl Scan {
             return self.decoder.excess_text(record, header.is_control());
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let error = self.meaning(header, record, &mut scratch, true).error;
+        let error = self.meaning(header, record, &mut scratch, Depth::All).error;
         self.scratch = scratch;
         error
     }
@@ -69,7 +69,11 @@ impl Scan {
             return holds;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
+        let depth = match self.select.needs_rows {
+            true => Depth::All,
+            false => Depth::Head,
+        };
+        let found = self.meaning(header, record, &mut scratch, depth);
         let (origin, meaning) = (&self.request.origin, &found);
         let row = Row {
             origin,
@@ -92,13 +96,13 @@ impl Scan {
         header: &Header,
         record: &Record<'a>,
         scratch: &mut Scratch,
-        deep: bool,
+        depth: Depth,
     ) -> Meaning<'a> {
         if header.is_control() {
             return self.control.meaning(record, scratch);
         }
         self.decoder
-            .meaning(record, scratch, deep, self.request.redacts)
+            .meaning(record, scratch, depth, self.request.redacts)
     }
 
     /// Append the row of a record, if it is selected.
@@ -111,13 +115,12 @@ impl Scan {
         position: i64,
         verdict: Option<Verdict>,
     ) {
-        let deep = self.request.needs_values;
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = if header.is_control() {
             self.control.meaning(record, &mut scratch)
         } else {
-            let redacts = self.request.redacts;
-            self.decoder.meaning(record, &mut scratch, deep, redacts)
+            let (depth, redacts) = (self.request.depth, self.request.redacts);
+            self.decoder.meaning(record, &mut scratch, depth, redacts)
         };
         let row = Row {
             origin: &self.request.origin,

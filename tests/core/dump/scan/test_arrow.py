@@ -14,10 +14,13 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import (
     GROUP_ROWS,
     LEAST_MS,
+    MERGED_ROWS,
     MOST_MS,
     arrow_batches,
     arrow_schema,
+    batch_of,
     last_rows,
+    merged,
     scan_batches,
     write_parquet,
 )
@@ -159,6 +162,27 @@ def test_rows_come_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
 
     assert [batch.num_rows for batch in arrow_batches(small, USERS)] == [GROUP_ROWS, 1]
     assert [batch.num_rows for batch in found] == [2, 2, 1]
+
+
+def test_small_batches_are_merged() -> None:
+    schema = pa.schema([USERS.field("offset"), USERS.field("codec")])
+    rows = [Row("f", n, offset=n or None, codec="lz4") for n in range(GROUP_ROWS)]
+    (batch,) = arrow_batches(rows, schema)
+    given = [*(batch.slice(0, n) for n in range(1, 4)), *[batch] * 9]
+
+    found = list(merged(given, schema))
+
+    assert [batch.num_rows for batch in found] == [6 + 7 * GROUP_ROWS, 2 * GROUP_ROWS]
+    assert 8 * GROUP_ROWS == MERGED_ROWS
+    assert pa.Table.from_batches(found) == pa.Table.from_batches(given)
+
+
+def test_batches_without_columns_are_merged() -> None:
+    nothing = pa.schema([])
+
+    (found,) = merged([batch_of((), nothing, 3), batch_of((), nothing, 4)], nothing)
+
+    assert (found.num_rows, found.num_columns) == (7, 0)
 
 
 @pytest.mark.parametrize("most", [0, 1, 3, 4, 6, 9])
