@@ -75,8 +75,8 @@ class MadeCluster:
         }
         self.placed: list[Placed] = []
 
-    def values(self) -> Iterator[bytes]:
-        """Yield the values, once."""
+    def values(self, *, to_be_changed: bool = False) -> Iterator[bytes]:
+        """Yield the values, once; partitions that are to be changed are kept."""
         level = METADATA_VERSIONS[self.partitions.version]
         yield framed("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": level})
         for broker in self.brokers:
@@ -89,7 +89,12 @@ class MadeCluster:
             )
             yield framed("TopicRecord", 0, {"name": self._topic_name(made), "topicId": topic_id})
             for number in range(min(count, left)):
-                yield self._partition(number, topic_id)
+                placed = Placed(
+                    number, topic_id, random.sample(self.brokers, self.partitions.replicas)
+                )
+                if to_be_changed:
+                    self.placed.append(placed)
+                yield self._partition(placed)
             left -= min(count, left)
             made += 1
 
@@ -105,10 +110,9 @@ class MadeCluster:
             data["eligibleLeaderReplicas"] = [one for one in replicas if one not in isr]
         return framed("PartitionChangeRecord", self.partitions.version, data)
 
-    def _partition(self, number: int, topic_id: bytes) -> bytes:
+    def _partition(self, placed: Placed) -> bytes:
         random, drift = self.random, self._drift
-        replicas = random.sample(self.brokers, self.partitions.replicas)
-        self.placed.append(Placed(number, topic_id, replicas))
+        number, topic_id, replicas = placed
         leader_epoch, partition_epoch = random.randrange(300), random.randrange(900)
         directories = [random.choice(self.directories[broker]) for broker in replicas]
         isr = self._isr(replicas, random, self.partitions.out_of_sync)
@@ -172,11 +176,21 @@ def batches(values: Iterable[bytes], base_offset: int = 0) -> Iterator[bytes]:
 
 def write_snapshot(directory: Path, partitions: Partitions, seed: int = 1) -> Path:
     """Write the snapshot of a cluster; return its path."""
-    values = list(MadeCluster(partitions, seed).values())
-    header = _control(0, _HEADER, "SnapshotHeaderRecord", {"lastContainedLogTimestamp": START})
-    footer = _control(len(values) + 1, _FOOTER, "SnapshotFooterRecord", {})
-    path = directory / f"{len(values):020}-{LEADER_EPOCH:010}.checkpoint"
-    return _written(path, [header, *batches(values, 1), footer])
+    made = 0
+
+    def values() -> Iterator[bytes]:
+        nonlocal made
+        for value in MadeCluster(partitions, seed).values():
+            made += 1
+            yield value
+
+    def parts() -> Iterator[bytes]:
+        yield _control(0, _HEADER, "SnapshotHeaderRecord", {"lastContainedLogTimestamp": START})
+        yield from batches(values(), 1)
+        yield _control(made + 1, _FOOTER, "SnapshotFooterRecord", {})
+
+    path = _written(directory / "snapshot", parts())  # its name tells the number of records
+    return path.rename(directory / f"{made:020}-{LEADER_EPOCH:010}.checkpoint")
 
 
 def write_changes(directory: Path, partitions: Partitions, changes: int, seed: int = 1) -> Path:
@@ -184,7 +198,7 @@ def write_changes(directory: Path, partitions: Partitions, changes: int, seed: i
     cluster = MadeCluster(partitions, seed)
 
     def values() -> Iterator[bytes]:
-        yield from cluster.values()
+        yield from cluster.values(to_be_changed=True)
         for _ in range(changes):
             yield cluster.change()
 
