@@ -25,8 +25,7 @@ _WIDEST = 80  # characters of a column
 def run_sql(job: SparkJob, sql: str) -> int:
     """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
     plan, terminal = job.plan, job.terminal
-    log_table(job.session, plan.sources, plan.query)
-    table = answer(job.session, sql)
+    table = answer(job.session, plan.sources, plan.query, sql)
     if plan.output is not None:
         form = JSON.name if plan.query.output_format.is_text else plan.query.form
         start = time.monotonic()

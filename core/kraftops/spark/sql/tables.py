@@ -18,6 +18,8 @@ from kraftops.spark.jobs.run import check_workers
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
 from kraftops.spark.source.options import query_text
+from kraftops.spark.source.schemas import row_schema
+from kraftops.spark.sql.named_columns import named_columns
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
@@ -32,8 +34,12 @@ MOST_SHOWN = 1000
 """Limit of rows that are shown on a screen."""
 
 
-def log_table(session: Session, sources: Sequence[Source], query: Query) -> DataFrame:
+def log_table(
+    session: Session, sources: Sequence[Source], query: Query, columns: Sequence[str] = ()
+) -> DataFrame:
     """Return the rows of *query* as a table, and define the view `log` of it.
+
+    It has all columns, or some.
 
     Raises:
         SparkError: Spark refuses it.
@@ -48,7 +54,7 @@ def log_table(session: Session, sources: Sequence[Source], query: Query) -> Data
         reader = spark.read.format("kraftops")
         for name, value in _options(session, sources, query).items():
             reader = reader.option(name, value)
-        table = reader.load()
+        table = reader.option("columns", ",".join(columns)).load()
         table.createOrReplaceTempView(VIEW)
     return table
 
@@ -69,14 +75,28 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
     }
 
 
-def answer(session: Session, sql: str) -> DataFrame:
-    """Return the result of an SQL query.
+def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) -> DataFrame:
+    """Return the result of an SQL statement about the table `log`.
+
+    Only the columns that it names are read, so they are looked for in a table without rows first.
 
     Raises:
         SparkError: it is no SQL, or names an unknown table or column.
     """
+    from pyspark.errors import AnalysisException
+
+    spark = session.spark
     with job_errors():
-        return session.spark.sql(sql)
+        whole = row_schema(query.decoders([one.decoder for one in sources]))
+        spark.createDataFrame([], whole).createOrReplaceTempView(VIEW)
+        columns = named_columns(spark, sql, whole.names)
+    log_table(session, sources, query, columns)
+    with job_errors():
+        try:
+            return spark.sql(sql)
+        except AnalysisException:  # as of * EXCEPT (a column)
+            log_table(session, sources, query)
+            return spark.sql(sql)
 
 
 def rows_of(table: DataFrame, *, times_as_text: bool = False) -> Iterator[list[Any]]:
