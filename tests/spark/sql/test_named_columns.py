@@ -33,8 +33,8 @@ def spark(session: Session) -> Any:
         ("SELECT type, count(*) FROM log WHERE `offset` > 5 GROUP BY type", "offset type"),
         ("SELECT count(*) FROM log", "crcValid"),
         (
-            "SELECT a.type FROM log a JOIN log b ON a.`offset` = b.baseOffset "
-            "WHERE EXISTS (SELECT 1 FROM log c WHERE c.topic = a.topic)",
+            """SELECT a.type FROM log a JOIN log b ON a.`offset` = b.baseOffset
+               WHERE EXISTS (SELECT 1 FROM log c WHERE c.topic = a.topic)""",
             "baseOffset topic offset type",
         ),
         ("SELECT (SELECT max(position) FROM log) FROM log LIMIT 1", "position"),

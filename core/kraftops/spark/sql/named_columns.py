@@ -1,4 +1,4 @@
-"""The columns of a table that an SQL statement names: Spark asks a Python source for all of them."""
+"""Find the columns that an SQL statement names: Spark asks a Python source for all of them."""
 
 from __future__ import annotations
 
