@@ -143,6 +143,7 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
     if files.metadata is not None:
         metadata = _read_metadata(files.metadata, request.heading.span, terminal)
     run, summaries = _counted(files.sources, request, terminal)
+    _note_nothing(request.heading.span, summaries, terminal)
     code = _write(request, metadata, summaries, [source.path for source in files.sources], terminal)
     run.flush_report()
     if files.unreadable or run.report.refused:
@@ -188,6 +189,17 @@ def _counted(
     for reason in found.refusals:
         run.report.refusal(SourceError(reason))
     return run, found.summaries
+
+
+def _note_nothing(span: Span, summaries: Mapping[Log, Summary], terminal: Terminal) -> None:
+    """Say on standard error if there is no record in a span."""
+    ends = []
+    if span.since is not None:
+        ends.append("since --since")
+    if span.until is not None:
+        ends.append("before --until")
+    if ends and not any(summary.records.count for summary in summaries.values()):
+        terminal.error(f"note: no log has a record {' and '.join(ends)}: the report is empty")
 
 
 def _write(
@@ -244,6 +256,7 @@ def _report_live(
     metadata = MetadataInput(log, of_controllers(addresses), cluster_id)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
+    _note_nothing(request.heading.span, summaries, terminal)
     return _write(request, metadata, summaries, [], terminal)
 
 

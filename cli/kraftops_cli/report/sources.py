@@ -11,7 +11,7 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.load.sources import base_offset_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
-from kraftops.log.streams import PackedName
+from kraftops.log.streams import PackedName, open_log
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.commands import MetadataCommands, of_metadata_files
 from kraftops.report.metadata_log import is_metadata_log
@@ -87,13 +87,17 @@ def _with_decoder(source: Source) -> Source:
     """Return a source with the decoder of metadata if its records are, and no name tells.
 
     Raises:
-        SourceError: it cannot be read.
+        SourceError: it cannot be read, or has neither the name nor the first bytes of a log.
     """
     if source.decoder is not None or source.topic is not None or source.path == STANDARD_INPUT:
         return source
     name = file_name(source.path)
     if name is not None and name.kind is FileKind.CHECKPOINT:
         return replace(source, decoder=METADATA)
+    if name is None:
+        with open_log(source.path) as log:
+            if next(iter(log.batches()), None) is None:
+                raise SourceError(f"{source.path} is no log: it does not begin with a batch")
     try:
         is_metadata = is_metadata_log(source.path)
     except DecodeError:

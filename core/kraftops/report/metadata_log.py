@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +10,19 @@ from typing import NamedTuple
 
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 from kraftops.errors import SourceError
-from kraftops.image.load.loader import Loader, Progress
+from kraftops.image.load.behind_damage import plans_behind
+from kraftops.image.load.loader import NOT_READ, Loader, Progress
 from kraftops.image.load.loading import limits_of
-from kraftops.image.load.sources import files_of, whole_log_plans
+from kraftops.image.load.sources import (
+    LogFiles,
+    SourceFile,
+    files_of,
+    whole_log_plans,
+)
 from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
+from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import HEADER_SIZE, records
 from kraftops.log.streams import open_log
@@ -79,30 +88,99 @@ def read_metadata_log(
     """
     files = files_of(names)
     for plan in whole_log_plans(files):
-        image = MetadataImage(KAFKA_DIALECT)
-        image.fold.keep_time(
-            TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=2000)
-        )
-        listener = _Listener(image)
-        if not plan[0].is_snapshot:
-            image.fold.start_timeline(None)
-        loader = Loader(
-            Replay(image, limits_of(None, None if span.until is None else span.until - 1)),
-            progress,
-            may_grow=files.is_directory,
-            listen=listener.listen,
-            hears_windows=False,
-        )
-        if loader.read(plan):
+        read = _read(plan, files, span, progress)
+        if read is not None:
             break
     else:
         raise SourceError(f"{', '.join(names)}: there is no metadata log")
-    _refuse_empty(loader, names)
+    read = _longest(read, files, span, progress)
+    _refuse_empty(read.loader, names)
+    image, listener = read.loader.image, read.listener
     timeline = image.fold.timeline()
     assert timeline is not None
     leaders, left_out = listener.leaders(timeline)
-    end = plan[0].end_offset or None  # a snapshot at offset 0 is that of a new cluster
+    end = read.plan[0].end_offset or None  # a snapshot at offset 0 is that of a new cluster
     return MetadataLog(image, timeline, leaders, left_out, end, listener.known_since)
+
+
+class _Read(NamedTuple):
+    """Files of a log that were read."""
+
+    plan: Sequence[SourceFile]
+    loader: Loader
+    listener: _Listener
+
+    def covered(self, since: int | None) -> int:
+        """Return the number of offsets that are known, 0 if all are older than *since*."""
+        last = self.loader.image.provenance
+        if since is not None and last.timestamp < since:
+            return 0
+        return last.offset + 1 - (self.plan[0].end_offset or 0)
+
+
+def _read(
+    plan: list[SourceFile], files: LogFiles, span: Span, progress: Progress | None
+) -> _Read | None:
+    """Read files of a log; None if the snapshot among them is not whole."""
+    image = MetadataImage(KAFKA_DIALECT)
+    image.fold.keep_time(TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=2000))
+    listener = _Listener(image)
+    if not plan[0].is_snapshot:
+        image.fold.start_timeline(None)
+    loader = Loader(
+        Replay(image, _limits(span)),
+        progress,
+        may_grow=files.is_directory,
+        listen=listener.listen,
+        hears_windows=False,
+    )
+    return _Read(plan, loader, listener) if loader.read(plan) else None
+
+
+def _limits(span: Span) -> Limits:
+    return limits_of(None, None if span.until is None else span.until - 1)
+
+
+def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None) -> _Read:
+    """Return what was read, or a longer part of the log behind its damage.
+
+    A part begins with a snapshot. The findings say of each damage what was done about it.
+    """
+    longest, found = read, list[Finding]()
+    current: _Read | None = read
+    while current is not None:
+        damage = _damage_in(current, files)
+        if damage is None:
+            break
+        current = _read_behind(damage, files, span, progress)
+        if current is not None and current.covered(span.since) > longest.covered(span.since):
+            name = os.path.basename(current.plan[0].path)
+            reason = f"{damage.reason.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
+            found.append(damage._replace(reason=reason))
+            longest = current
+    longest.loader.image.log_findings[:0] = found
+    return longest
+
+
+def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
+    """Return the damage that ended the reading of a segment."""
+    segments = {one.path for one in files.segments}
+    for one in read.loader.image.log_findings:
+        if one.kind is FindingKind.DAMAGE and one.source in segments:
+            return one
+    return None
+
+
+def _read_behind(
+    damage: Finding, files: LogFiles, span: Span, progress: Progress | None
+) -> _Read | None:
+    """Read a log behind damage, from the first snapshot on that the batches there continue."""
+    assert damage.source is not None
+    for plan in plans_behind(files, damage.source, damage.position or 0, _limits(span)):
+        read = _read(plan, files, span, progress)
+        if read is not None:
+            return read
+    return None
 
 
 def is_metadata_log(path: str) -> bool:

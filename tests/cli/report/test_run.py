@@ -298,3 +298,27 @@ def test_running_controllers_are_told_since_their_snapshot() -> None:
     assert found["timeline"] is None
     (odd,) = [one for one in found["findings"] if one["code"] == "odd-times"]
     assert odd["command"] == f"kraftops dump-log -C {address} --offset 6"
+
+
+def test_a_file_that_is_no_log_is_refused_by_name(log: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    text = tmp_path / "README.md"
+    text.write_text("# not a log\n" * 9)
+
+    alone = _run(text, "--output", page)
+    beside = _run(log, text, "--format", "json")
+
+    assert alone.code == 1
+    assert f"{text} is no log: it does not begin with a batch" in alone.err
+    assert not page.exists()
+    assert beside.code == 1
+    assert f"{text} is no log" in beside.err
+    assert [one["kind"] for one in json.loads(beside.text)["sources"]] == ["metadata"]
+
+
+def test_an_empty_report_says_so(log: Path) -> None:
+    done = _run(log, "--since", "2099-01-01", "--format", "json")
+
+    assert done.code == 0
+    assert "note: no log has a record since --since: the report is empty" in done.err
+    assert json.loads(done.text)["sources"][0]["records"] == 0

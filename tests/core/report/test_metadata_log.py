@@ -13,8 +13,9 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.report.metadata_log import Span, is_metadata_log, read_metadata_log
 from tests.helpers.logs.incidents import START, config, incident_bytes
+from tests.helpers.logs.metadata_logs import records_batch, snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
-from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.segments import batches_of, patched
 
 _TOPICS = {"orders": uuid(1), "audit": uuid(2)}
 _BROKERS = st.lists(st.integers(1, 3), unique=True)
@@ -123,3 +124,47 @@ def test_a_metadata_log_is_known_by_its_records(tmp_path: Path) -> None:
     assert len(list(batches_of(other.read_bytes()))) == 1
     assert is_metadata_log(str(path))
     assert not is_metadata_log(str(other))
+
+
+def _damaged_log(folder: Path, damaged: int, snapshots: list[int]) -> Path:
+    """Write a log of 60 batches of a topic each, with a damaged one, and snapshots."""
+    batches = [
+        records_batch(number, ("TopicRecord", {"topicId": uuid(number + 1), "name": f"t{number}"}))
+        for number in range(60)
+    ]
+    whole = {(end, 1): snapshot_bytes(*batches[:end]) for end in snapshots}
+    batches[damaged] = patched(batches[damaged], 30, b"\xff")
+    return write_log(folder, {0: batches[:40], 40: batches[40:]}, whole)
+
+
+def test_a_log_with_early_damage_is_told_from_a_later_snapshot_on(tmp_path: Path) -> None:
+    folder = _damaged_log(tmp_path, 5, [5, 10, 20])
+
+    found = read_metadata_log([str(folder)], Span(None, None, START))
+
+    assert found.snapshot_end == 10
+    assert len(found.image.topics) == 60
+    (damage,) = found.image.log_findings
+    assert damage.reason == (
+        "the checksum of a batch is wrong; the timeline begins anew with"
+        " 00000000000000000010-0000000001.checkpoint"
+    )
+
+
+def test_a_log_with_late_damage_is_told_up_to_it(tmp_path: Path) -> None:
+    folder = _damaged_log(tmp_path, 50, [55])
+
+    found = read_metadata_log([str(folder)], Span(None, None, START))
+
+    assert found.snapshot_end is None
+    assert len(found.image.topics) == 50
+    (damage,) = found.image.log_findings
+    assert damage.reason == "the checksum of a batch is wrong; what follows is not read"
+
+
+def test_damage_without_a_later_snapshot_ends_the_log(tmp_path: Path) -> None:
+    folder = _damaged_log(tmp_path, 5, [5])
+
+    found = read_metadata_log([str(folder)], Span(None, None, START))
+
+    assert (found.snapshot_end, len(found.image.topics)) == (None, 5)

@@ -32,6 +32,9 @@ Listener = Callable[[Event], None]
 
 _MAGIC = 16
 
+NOT_READ = "; what follows is not read"
+"""The end of the reason of damage in a batch."""
+
 
 class VanishedFileError(SourceError):
     """A file of a directory was deleted before it was opened."""
@@ -138,7 +141,7 @@ class Loader:
             SourceError: one cannot be read.
         """
         for number, file in enumerate(files):
-            is_whole = self.read_file(file, is_last=number == len(files) - 1)
+            is_whole = self.read_file(file, file.start, is_last=number == len(files) - 1)
             if file.is_snapshot and not is_whole:
                 return False
             if not is_whole or self.is_over:
@@ -212,9 +215,7 @@ class Loader:
                 break
             reason = reason or self._add(batch, source, path, progress)
             if reason is not None:
-                self._note(
-                    FindingKind.DAMAGE, f"{reason}; what follows is not read", path, batch.position
-                )
+                self._note(FindingKind.DAMAGE, f"{reason}{NOT_READ}", path, batch.position)
                 return False
             self.tail = Tail(path, batch.position + batch.size, batch)
             if self._progress:

@@ -30,11 +30,12 @@ class LogFiles(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """A file to be read; *end_offset* is a snapshot's, None for other files."""
+    """A file to be read from byte *start*; *end_offset* is a snapshot's, None for other files."""
 
     path: str
     end_offset: int | None = None
     is_snapshot: bool = False
+    start: int = 0
 
 
 def files_of(names: Iterable[str]) -> LogFiles:
@@ -78,17 +79,17 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         UsageError: no snapshot is as old as the limits, and the log does not reach back to them.
     """
     findings: list[Finding] = []
-    chosen = [one for one in files.snapshots if _is_within(one, limits)]
+    chosen = [one for one in files.snapshots if is_within(one, limits)]
     reaches_back = bool(files.segments) and base_offset_of(files.segments[0]) == 0
     if files.snapshots and not chosen and not reaches_back:
         oldest = files.snapshots[-1]
-        earliest = (_end_offset(oldest) or 0) - 1
+        earliest = (end_offset_of(oldest) or 0) - 1
         raise UsageError(
             f"{oldest.path} is the oldest snapshot, and it is newer than that",
             f"the earliest state that can be shown is that at offset {earliest}",
         )
     for snapshot in chosen:
-        end = _end_offset(snapshot)
+        end = end_offset_of(snapshot)
         plan = [SourceFile(snapshot.path, end, is_snapshot=True)]
         if not end and files.bootstrap and not any(map(_size, files.segments)):
             plan.insert(0, SourceFile(files.bootstrap, is_snapshot=True))
@@ -119,11 +120,11 @@ def whole_log_plans(files: LogFiles) -> Iterator[list[SourceFile]]:
         yield segments
     elif start is None:
         yield from (
-            [SourceFile(one.path, _end_offset(one), is_snapshot=True)] for one in files.snapshots
+            [SourceFile(one.path, end_offset_of(one), is_snapshot=True)] for one in files.snapshots
         )
     else:
         for snapshot in reversed(files.snapshots):
-            end = _end_offset(snapshot) or 0
+            end = end_offset_of(snapshot) or 0
             if end >= start:
                 after = [SourceFile(one.path) for one in segments_from(files.segments, end)]
                 yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
@@ -168,8 +169,9 @@ def segments_from(segments: tuple[FileName, ...], end: int) -> list[FileName]:
     return [*kept, *segments[-1:]]
 
 
-def _is_within(snapshot: FileName, limits: Limits) -> bool:
-    end = _end_offset(snapshot)
+def is_within(snapshot: FileName, limits: Limits) -> bool:
+    """Tell whether a snapshot has no records behind limits, as far as it says."""
+    end = end_offset_of(snapshot)
     if end is not None and end > limits.until + 1:
         return False
     if limits.time == Limits().time:
@@ -216,7 +218,8 @@ def _size(file: FileName) -> int:
         return 0
 
 
-def _end_offset(snapshot: FileName) -> int | None:
+def end_offset_of(snapshot: FileName) -> int | None:
+    """Return the offset at which a snapshot ends, exclusive; None if its name has none."""
     try:
         return snapshot.snapshot_id[0]
     except UsageError:

@@ -9,14 +9,17 @@ import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kraftops.errors import DecodeError, StorageError
 from kraftops.java.properties import properties
-from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
+
+if TYPE_CHECKING:
+    from kraftops.storage.config.server_config import ServerConfig
 
 METADATA_PARTITION = "__cluster_metadata-0"
 PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")

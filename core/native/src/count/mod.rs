@@ -36,28 +36,50 @@ struct Counted {
     controls: Vec<(Option<i32>, u64)>,
 }
 
+/// The type numbers and versions below which the place of a label is found without its hash.
+const SMALL: (usize, usize) = (64, 8);
+
 /// Numbers and bytes of records by label, in the order of the first ones.
 #[derive(Default)]
 struct Amounts {
     list: Vec<(Label, u64, u64)>,
+    /// The places of small labels, counted from 1; 0 is none.
+    small: Vec<u32>,
     places: HashMap<Label, usize, foldhash::fast::RandomState>,
-    /// The place of the last label: most records are like the one before.
-    last: usize,
 }
 
 impl Amounts {
     #[inline]
     fn add(&mut self, label: Label, number: u64, size: u64) {
-        if self.list.get(self.last).is_none_or(|one| one.0 != label) {
-            self.last = *self.places.entry(label).or_insert(self.list.len());
-        }
-        match self.list.get_mut(self.last) {
+        let place = self.place_of(label);
+        match self.list.get_mut(place) {
             Some((_, count, bytes)) => {
                 *count += number;
                 *bytes += size;
             }
             None => self.list.push((label, number, size)),
         }
+    }
+
+    /// Return the place of a label in the list, whose end is that of a new one.
+    #[inline]
+    fn place_of(&mut self, label: Label) -> usize {
+        let end = self.list.len();
+        let number = |one: Option<i32>| one.map_or(usize::MAX, |one| one as usize);
+        let (kind, version) = (number(label.0), number(label.1));
+        if kind < SMALL.0 && version < SMALL.1 {
+            if self.small.is_empty() {
+                self.small.resize(SMALL.0 * SMALL.1, 0);
+            }
+            let at = kind * SMALL.1 + version;
+            if let Some(place) = self.small.get_mut(at) {
+                if *place == 0 {
+                    *place = end as u32 + 1;
+                }
+                return *place as usize - 1;
+            }
+        }
+        *self.places.entry(label).or_insert(end)
     }
 }
 

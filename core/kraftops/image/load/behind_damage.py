@@ -1,0 +1,58 @@
+"""The rest of a damaged metadata log, which begins with a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftops.image.load.sources import (
+    LogFiles,
+    SourceFile,
+    base_offset_of,
+    end_offset_of,
+    is_within,
+    segments_from,
+)
+from kraftops.image.replay.limits import Limits
+from kraftops.log.batch import Batch
+from kraftops.log.log_file import LogFile
+from kraftops.log.salvage import salvaged
+from kraftops.log.streams import open_log
+
+
+def plans_behind(
+    files: LogFiles, path: str, position: int, limits: Limits
+) -> Iterator[list[SourceFile]]:
+    """Yield plans to read a log behind damage in a segment, the longest first.
+
+    Each begins with a snapshot, which the first whole batch behind the damage, or a later one,
+    continues.
+
+    Raises:
+        SourceError: the segment cannot be read any more.
+    """
+    paths = [one.path for one in files.segments]
+    segments = files.segments[paths.index(path) :]
+    begin = _batch_behind(path, position)
+    if begin is None:
+        segments = segments[1:]
+        if not segments:
+            return
+        begin = 0, base_offset_of(segments[0])
+    start, offset = begin
+    damaged = SourceFile(path, start=start)
+    for snapshot in reversed(files.snapshots):
+        end = end_offset_of(snapshot)
+        if end is not None and end >= offset and is_within(snapshot, limits):
+            after = [SourceFile(one.path) for one in segments_from(segments, end)]
+            after = [damaged if one.path == path else one for one in after]
+            yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
+
+
+def _batch_behind(path: str, position: int) -> tuple[int, int] | None:
+    """Return position and base offset of the first whole batch of magic 2 behind damage."""
+    with open_log(path) as log:
+        if isinstance(log, LogFile):
+            for found in salvaged(log, position):
+                if isinstance(found, Batch) and found.position > position and not found.is_legacy:
+                    return found.position, found.header.base_offset
+    return None
