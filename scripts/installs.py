@@ -1,0 +1,475 @@
+"""Install the wheels into fresh environments, and run every subcommand in each of them.
+
+Every run of all checks does the part that is quick: each Python that is here, once without an
+extra. `--all` does the whole matrix, in a quarter of an hour: each extra alone and all, installs
+from the source distribution with and without cargo, by pipx and by uv, and odd environments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY))
+from command_tree import programs  # noqa: E402
+from tests.helpers.tools.fake_cluster import serving  # noqa: E402
+from tests.helpers.wire.certificates import authority, trusted_pkcs12  # noqa: E402
+
+_DATA = ("dump-4.3.1/in/meta", "storage-4.3.1/in", "log-directories/4.3.1/stopped")
+_META = "dump-4.3.1/in/meta"
+_LOG = f"{_META}/00000000000000000000.log"
+_NODE = "storage-4.3.1/in"
+_NOBODY = 54321
+"""A user and a group without an entry anywhere, as OpenShift gives to containers."""
+_SECONDS = 120
+_BROKERS = [  # that nobody reaches
+    {"broker_id": 1, "host": "127.0.0.1", "port": 1, "rack": "zürich", "is_fenced": False},
+    {"broker_id": 22, "host": "127.0.0.1", "port": 2, "rack": None, "is_fenced": True},
+]
+_READ_ONLY = 'mount --make-rprivate / && mount -o remount,bind,ro / && exec "$@"'
+_NEWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command line with the exit code, and a part of what it prints.
+
+    `{out}` is an empty directory, `{peer}` a broker, `{stores}` files of client properties.
+    """
+
+    words: tuple[str, ...]
+    said: str
+    code: int = 0
+    writes: bool = False
+    """Whether it needs a disk that can be written to."""
+
+
+def _case(line: str, said: str, code: int = 0, *, writes: bool = False) -> Case:
+    return Case(tuple(line.split()), said, code, writes)
+
+
+_REFUSED = "connection refused"
+_FORMAT = "kafka-storage format -c {out}/new.properties -t 9rdMxgYUQnaW9WyPLLCbPQ --standalone"
+CASES = (
+    _case("kraftops --version", "kraftops "),
+    _case("kraftops --help", "coordinator-partition"),
+    _case(f"kafka-dump-log --cluster-metadata-decoder --files {_LOG}", "LeaderChange: {"),
+    _case(f"kraftops dump-log --format json {_META}", '"type":"TOPIC_RECORD"'),
+    _case(f"kraftops dump-log --format csv {_LOG}", "file,position,baseOffset"),
+    _case(f"kraftops dump-log --summary --format json {_LOG}", '"keyless": 493'),
+    _case("kraftops dump-log --check log-directories/4.3.1/stopped", "clean"),
+    _case(f"kraftops dump-log --output {{out}}/log.json --format json {_LOG}", "", writes=True),
+    _case(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
+    _case(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
+    _case(f"kraftops report --format json {_META}", '"command": "report"'),
+    _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
+    _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
+    _case(f"{_FORMAT} --dry-run", "Would format", writes=True),
+    _case(_FORMAT, "Formatting dynamic metadata voter directory", writes=True),
+    _case("kafka-storage version-mapping --release-version 4.3", "metadata.version"),
+    _case(
+        "kafka-storage feature-dependencies --feature transaction.version=2", "transaction.version"
+    ),
+    _case("kafka-storage random-uuid", ""),
+    _case("kafka-storage rewrite -c c/i-ok.properties --node-id 7 --dry-run", "7"),
+    _case("kafka-storage verify -c c/i-mismatch-cluster.properties", "its cluster id is xyz", 2),
+    _case(
+        "kafka-storage recover -c c/i-ok.properties --voters self --dry-run", "none of the logs", 3
+    ),
+    _case("kraftops storage random-uuid", ""),
+    _case("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
+    _case("kafka-cluster id -b {peer}", ""),
+    _case("kafka-cluster list-endpoints -b {peer}", "zürich"),
+    _case("kafka-cluster api-versions -b {peer}", _REFUSED, 5),
+    _case("kafka-cluster unregister -b {peer} --id 22 --if-registered --force", "22"),
+    _case("kafka-cluster describe -b 127.0.0.1:1", _REFUSED, 5),
+    _case("kafka-cluster wait -b 127.0.0.1:1 --until no-reassignments --timeout 1", "after 1 s", 5),
+    _case("kafka-cluster safe-to-stop -b 127.0.0.1:1 --id 1", _REFUSED, 5),
+    _case("kafka-cluster drain -b 127.0.0.1:1 --id 1 --save {out}/leaders", _REFUSED, 5),
+    _case("kafka-cluster undrain -b 127.0.0.1:1 --plan {out}/leaders", "leaders", 4),
+    _case("kafka-cluster decommission -b 127.0.0.1:1 --id 1", _REFUSED, 5),
+    _case("kafka-cluster rebalance -b 127.0.0.1:1", _REFUSED, 5),
+    _case("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),
+)
+FEW = tuple(
+    one for one in CASES if one.words[1] in {"--version", "dump-log", "info", "list-endpoints"}
+)
+"""Cases that each part of the code takes part in."""
+OF_EXTRAS = {  # what each is for, and what is said without it
+    "arrow": (
+        _case(
+            f"kafka-dump-log --format parquet --output {{out}}/x --files {_LOG}", "", writes=True
+        ),
+        "hint: pip install 'kraftops[arrow]'",
+    ),
+    "report": (
+        _case(f"kraftops report --output {{out}}/report.html {_META}", "", writes=True),
+        "hint: pip install 'kraftops[report]', or --format json",
+    ),
+    "spark": (
+        _case(
+            f"kafka-dump-log --spark --master local[1] --summary --format json --files {_LOG}",
+            '"keyless": 493',
+            writes=True,
+        ),
+        "hint: pip install 'kraftops[spark]'",
+    ),
+    "tls": (
+        _case(
+            "kafka-cluster cluster-id -b 127.0.0.1:1 --config {stores}/client.properties",
+            _REFUSED,
+            1,
+        ),
+        "hint: pip install 'kraftops[tls]'",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Surroundings of a process: flags of Python, environment, user, and what runs it."""
+
+    name: str = "as usual"
+    flags: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    umask: int = 0o022
+    user: int | None = None
+    prefix: tuple[str, ...] = ()
+
+    def refusal(self, program: Path) -> str:
+        """Return why they cannot be had here; "" if they can."""
+        if (self.user is not None or self.prefix) and os.geteuid() != 0:
+            return "only root can have them"
+        try:
+            subprocess.run(
+                [*self.prefix, str(program), "-c", ""],
+                check=True,
+                capture_output=True,
+                user=self.user,
+            )
+        except (OSError, subprocess.CalledProcessError) as error:
+            return str(getattr(error, "stderr", b"") or error)[:200]
+        return ""
+
+
+_CONTAINER = ("unshare", "--mount", "sh", "-c", _READ_ONLY, "sh")
+USUAL = Surroundings()
+SURROUNDINGS = (
+    Surroundings("python -O", environment={"PYTHONOPTIMIZE": "1"}),
+    Surroundings("python -OO", environment={"PYTHONOPTIMIZE": "2"}),
+    Surroundings("python -I", flags=("-I",)),
+    Surroundings("python -W error", flags=("-W", "error")),
+    Surroundings("no byte code", environment={"PYTHONDONTWRITEBYTECODE": "1"}),
+    Surroundings("LANG=C", environment={"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}),
+    Surroundings("POSIX, no coercion", environment={"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0"}),
+    Surroundings("umask 077", umask=0o077),
+    Surroundings("unknown user, no HOME", user=_NOBODY),
+    Surroundings("read-only root", prefix=_CONTAINER),
+    Surroundings("TERM=dumb, NO_COLOR", environment={"TERM": "dumb", "NO_COLOR": "1"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What cases work on: a copy of our test data, a broker, and client properties."""
+
+    data: Path
+    stores: Path
+    peer: str
+    scratch: Path
+
+
+@contextmanager
+def place() -> Iterator[Place]:
+    """Make the data of cases, and run a broker for them."""
+    with TemporaryDirectory(prefix="installs-") as scratch, serving(list(_BROKERS)) as peer:
+        top = Path(scratch)
+        top.chmod(0o755)
+        for name in _DATA:
+            shutil.copytree(REPOSITORY / "tests/data" / name, top / "data" / name)
+        stores = top / "stores"
+        stores.mkdir()
+        (stores / "trust.p12").write_bytes(trusted_pkcs12("secret", authority()))
+        (stores / "client.properties").write_text(
+            f"security.protocol=SSL\nssl.truststore.location={stores}/trust.p12\n"
+            "ssl.truststore.password=secret\nssl.truststore.type=PKCS12\n"
+        )
+        yield Place(top / "data", stores, str(peer.address), top)
+
+
+def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> str:
+    """Run a case with the programs of an environment; return what is wrong with it, or ""."""
+    with TemporaryDirectory(dir=given.scratch) as out:
+        if around.user is not None:
+            os.chown(out, around.user, around.user)
+        (Path(out) / "new.properties").write_text(
+            (given.data / _NODE / "c/comb.properties").read_text().replace("=d1", f"={out}/d1")
+        )
+        values = {"{out}": out, "{peer}": given.peer, "{stores}": str(given.stores)}
+        words = [_filled(word, values) for word in case.words]
+        environment = {"PATH": f"{bin_}:/usr/bin:/bin", **around.environment}
+        if around.user is None:
+            environment |= {"HOME": out, "TMPDIR": out}
+        program = [str(bin_ / "python"), *around.flags, str(bin_ / words[0])]
+        done = subprocess.run(
+            [*around.prefix, *program, *words[1:]],
+            cwd=given.data / (_NODE if words[0] == "kafka-storage" else ""),
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+            user=around.user,
+            group=around.user,
+            extra_groups=None if around.user is None else [],
+            umask=around.umask,
+        )
+    told = done.stdout + done.stderr
+    if around.prefix and case.writes:  # it cannot, and says so
+        is_as_expected = done.returncode == 1 and "ead-only" in told
+    else:
+        is_as_expected = done.returncode == case.code and case.said in told
+    if is_as_expected and "Traceback" not in told and "Warning" not in done.stderr:
+        return ""
+    return f"{' '.join(words)}: exit {done.returncode}, not {case.code}: {told[-600:]!r}"
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def uncovered() -> list[str]:
+    """Return the commands that have no case."""
+    begins = {case.words[:count] for case in CASES for count in (1, 2)}
+    leaves = [
+        tool.words
+        for program in programs()
+        for tool in program.walk()
+        if not tool.subtools and (program.words != ("kraftops",) or len(tool.words) == 2)
+    ]
+    return [" ".join(words) for words in leaves if words not in begins]
+
+
+def pythons() -> dict[str, str]:
+    """Return the CPythons of this machine that can have kraftops, by version."""
+    names = [shutil.which(f"python3.{minor}") for minor in range(11, _NEWEST)]
+    kept = (str(path) for path in sorted(Path.home().glob(".pyenv/versions/3.*/bin/python")))
+    test = (
+        "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.abiflags)"
+    )
+    found: dict[str, str] = {}
+    for program in [sys.executable, *filter(None, names), *kept]:
+        done = subprocess.run([program, "-c", test], capture_output=True, text=True, check=False)
+        implementation, version, *flags = done.stdout.split() or ["", "3.0"]
+        if implementation == "cpython" and not flags and int(version.partition(".")[2]) >= 11:
+            found.setdefault(version, program)
+    return dict(sorted(found.items()))
+
+
+def environment(directory: Path, python: str, *wanted: str, path: str | None = None) -> Path:
+    """Make a fresh environment with requirements; return the directory of its programs."""
+    subprocess.run([python, "-m", "venv", "--without-pip", str(directory)], check=True)
+    bin_ = directory / "bin"
+    command = [sys.executable, "-m", "pip", "--python", str(bin_ / "python"), "install", "-q"]
+    around = os.environ | ({"PATH": path} if path else {})
+    around.pop("PYTHONPATH", None)
+    subprocess.run([*command, *wanted], check=True, env=around)
+    return bin_
+
+
+def built(out: Path, tree: Path, *targets: str, **settings: str) -> list[Path]:
+    """Build a wheel or a source distribution; return what was made."""
+    before = set(out.glob("*"))
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
+    for target in targets:
+        command += ["-t", target]
+    subprocess.run(
+        command, cwd=tree, env=os.environ | settings, check=True, stdout=subprocess.DEVNULL
+    )
+    return sorted(set(out.glob("*")) - before)
+
+
+@dataclass(slots=True)
+class Row:
+    """A line of the table: an install, its surroundings, and what was wrong."""
+
+    install: str
+    around: str
+    cases: int
+    wrong: list[str]
+    seconds: float = 0.0
+    skipped: str = ""
+
+
+def check(
+    name: str, bin_: Path, given: Place, extras: Iterable[str], cases: Sequence[Case] = CASES
+) -> Row:
+    """Run cases in an environment, and those of extras, which it has or has not."""
+    begin = time.monotonic()
+    has, checked = set(extras), list(cases)
+    for extra, (case, without) in OF_EXTRAS.items():
+        if extra in has or (extra == "arrow" and "spark" in has):
+            checked.append(case)
+        else:
+            checked.append(replace(case, said=without, code=1))
+    wrong = [text for case in checked if (text := run(bin_, case, given))]
+    return Row(name, USUAL.name, len(checked), wrong, time.monotonic() - begin)
+
+
+def check_around(name: str, bin_: Path, given: Place, around: Surroundings) -> Row:
+    """Run cases in other surroundings."""
+    begin = time.monotonic()
+    if why := around.refusal(bin_ / "python"):
+        return Row(name, around.name, 0, [], skipped=why)
+    wrong = [text for case in CASES if (text := run(bin_, case, given, around))]
+    return Row(name, around.name, len(CASES), wrong, time.monotonic() - begin)
+
+
+def without_cargo(scratch: Path) -> str:
+    """Return a PATH with all programs of ours but cargo."""
+    there = scratch / "no-cargo"
+    there.mkdir()
+    for name in ("cc", "gcc", "git", "ld", "sh"):
+        if found := shutil.which(name):
+            (there / name).symlink_to(found)
+    return str(there)
+
+
+def quick(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
+    """Yield what every run of all checks does."""
+    wheels = built(scratch / "dist", REPOSITORY, "wheel")
+    for version, python in pythons().items():
+        yield lambda version=version, python=python: check(  # type: ignore[misc]
+            f"{version}, no extra, {_kind(wheels[0])}",
+            environment(scratch / version, python, str(wheels[0])),
+            given,
+            (),
+            CASES if python == sys.executable else FEW,
+        )
+
+
+def whole(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
+    """Yield the whole matrix."""
+    dist = scratch / "dist"
+    (sdist,) = built(dist, REPOSITORY, "sdist")
+    (native,) = built(dist, REPOSITORY, "wheel")
+    (pure,) = built(dist, REPOSITORY, "wheel", KRAFTOPS_NATIVE="0")
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = sorted(project["optional-dependencies"])
+    assert extras == sorted(OF_EXTRAS), "an extra has no case"
+    found = pythons()
+    sets = [(), *((one,) for one in extras), tuple(extras)]
+    for version, python in found.items():
+        for wheel in (native, pure):
+            for chosen in sets if wheel is native else sets[:1]:
+                yield lambda v=version, p=python, w=wheel, c=chosen: check(  # type: ignore[misc]
+                    f"{v}, {'+'.join(c) or 'no extra'}, {_kind(w)}",
+                    environment(
+                        scratch / f"{v}-{_kind(w)}-{'-'.join(c)}",
+                        p,
+                        f"{w}[{','.join(c)}]" if c else str(w),
+                    ),
+                    given,
+                    c,
+                )
+    newest = list(found.values())[-1]
+    for name, path in (("with cargo", None), ("without cargo", without_cargo(scratch))):
+        yield lambda name=name, path=path: check(  # type: ignore[misc]
+            f"sdist {name}",
+            environment(scratch / f"sdist {name}".replace(" ", "-"), newest, str(sdist), path=path),
+            given,
+            (),
+        )
+    for tool in ("pipx", "uv"):
+        yield lambda tool=tool: check(  # type: ignore[misc]
+            f"{tool}, no extra", by_tool(tool, scratch, newest, native), given, ()
+        )
+    base = next(
+        (one for one in ("/usr/bin/python3", newest) if _version(one) in found), newest
+    )  # others than root may read it
+    bin_ = environment(scratch / "around", base, str(native))
+    for around in SURROUNDINGS:
+        yield lambda around=around: check_around(_version(base), bin_, given, around)  # type: ignore[misc]
+
+
+def by_tool(tool: str, scratch: Path, python: str, wheel: Path) -> Path:
+    """Install by pipx or by `uv tool`; return the directory of the programs."""
+    tools = environment(scratch / f"{tool}-itself", sys.executable, tool)
+    home = scratch / f"{tool}-home"
+    settings = {
+        "PIPX_HOME": str(home),
+        "PIPX_BIN_DIR": str(home / "bin"),
+        "UV_TOOL_DIR": str(home),
+        "UV_TOOL_BIN_DIR": str(home / "bin"),
+    }
+    command = ["install", "--python", python, str(wheel)]
+    subprocess.run(
+        [str(tools / tool), *(["tool"] if tool == "uv" else []), *command],
+        env=os.environ | settings,
+        check=True,
+        capture_output=True,
+    )
+    inner = home / "venvs" / "kraftops" if tool == "pipx" else home / "kraftops"
+    assert (home / "bin" / "kafka-dump-log").exists()
+    return inner / "bin"
+
+
+def _version(python: str) -> str:
+    test = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", test], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _kind(wheel: Path) -> str:
+    return "pure" if wheel.name.endswith("-any.whl") else "native"
+
+
+def main() -> int:
+    """Print a table; return 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--all", action="store_true", help="the whole matrix, a quarter of an hour")
+    given = parser.parse_args()
+    if missing := uncovered():
+        print(f"no case for: {', '.join(missing)}")
+        return 1
+    failed = 0
+    with place() as where, ThreadPoolExecutor(2) as pool:
+        scratch = where.scratch
+        (scratch / "dist").mkdir()
+        todo = (whole if given.all else quick)(where, scratch)
+        for row in pool.map(_outcome, todo):
+            state = f"skipped: {row.skipped}" if row.skipped else f"{len(row.wrong)} wrong"
+            count = f"{row.cases:3} cases, {state}, {row.seconds:.0f} s"
+            print(f"{row.install:34} {row.around:24} {count}", flush=True)
+            for text in row.wrong:
+                print(f"    {text}")
+            failed += bool(row.wrong)
+    return 1 if failed else 0
+
+
+def _outcome(work: Callable[[], Row]) -> Row:
+    try:
+        return work()
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode("utf-8", "replace")[-600:]
+        return Row(" ".join(map(str, error.cmd))[-60:], "", 0, [f"exit {error.returncode}: {said}"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
