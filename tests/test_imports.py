@@ -52,6 +52,8 @@ OF_SPARK = {
     "kraftops.spark.datasource",
     "kraftops.spark.source.reader",
     "kraftops.spark.sql.parts_writer",
+    "kraftops.spark.stream.directories",
+    "kraftops.spark.stream.live",
     "kraftops.spark.stream.reader",
     "pyspark_kraftops",
 }

@@ -65,6 +65,9 @@ class KraftopsDataSource(DataSource):
     failOnDataLoss  true (the default): records that were deleted before they were read, or a log
                     that was cut off and written anew, end the stream; false: a line in the log of
                     the driver, and it goes on
+    controllers     HOST:PORT,…: the metadata log of a running quorum, without a path
+    commandConfig   a file of client properties, on the driver
+    kafka.…         a client property, as kafka.security.protocol
     """
 
     @classmethod

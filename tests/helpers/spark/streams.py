@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyspark import cloudpickle
+
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.spark.datasource import KraftopsDataSource
 from kraftops.spark.stream.reader import StreamReader
@@ -56,22 +58,28 @@ class Stream:
     With *is_old* it is asked as Spark before 4.2 does, which gives no start and no limit.
     """
 
-    path: str
+    path: str | None
     options: dict[str, str] = field(default_factory=dict)
     is_old: bool = False
     rows: list[dict[str, Any]] = field(default_factory=list)
     offset: dict[str, Any] | None = None
 
     def reader(self) -> Any:
-        """Return a reader, as each start of the query makes one."""
-        source = KraftopsDataSource({"path": self.path, **self.options})
+        """Return a reader, as each start of the query makes one; workers get a copy of it."""
+        path = {} if self.path is None else {"path": self.path}
+        source = KraftopsDataSource({**path, **self.options})
         found = source.streamReader(source.schema())
         assert isinstance(found, StreamReader)
         return found
 
     def step(self, reader: Any = None) -> list[dict[str, Any]]:
         """Run one batch, and return its rows."""
-        reader = reader or self.reader()
+        if reader is None:
+            reader = self.reader()
+            try:
+                return self.step(reader)
+            finally:
+                reader.stop()
         if self.offset is None:
             self.offset = json.loads(json.dumps(reader.initialOffset()))
         if self.is_old:
@@ -88,7 +96,8 @@ class Stream:
 
     def _rows(self, reader: Any, end: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for partition in reader.partitions(self.offset, end):
-            for batch in reader.read(partition):
+            worker = cloudpickle.loads(cloudpickle.dumps(self.reader()))
+            for batch in worker.read(cloudpickle.loads(cloudpickle.dumps(partition))):
                 yield from batch.to_pylist()
 
     def offsets(self) -> list[int]:

@@ -31,6 +31,7 @@ from tests.helpers.kafka.nodes.live_logs import (
     until_end,
 )
 from tests.helpers.kafka.nodes.nodes import until
+from tests.helpers.spark.streams import Stream, table
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -136,6 +137,29 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         assert first.batch.header.last_offset >= snapshot.snapshot.end_offset
         assert replica_counts(image)[1].total() == 300
         assert fenced_by_id(image) == {1: False}
+        stream_has_the_records_of_the_files(cluster, snapshot.snapshot)
+
+
+def stream_has_the_records_of_the_files(cluster: Cluster, snapshot: SnapshotId) -> None:
+    """Follow the log as Spark does, and compare it with the files."""
+    pytest.importorskip("pyspark")
+    stream = Stream(None, {"controllers": cluster.controllers, "maxBytesPerTrigger": "10k"})
+    while stream.step() or len(stream.rows) < 600:
+        pass
+    change_topics(cluster.brokers, "CreateTopics", [topic("late")])
+    assert until(lambda: any("late" in str(row["value"]) for row in stream.step()), 30)
+
+    is_log = [".log" in row["file"] for row in stream.rows]
+    begin = is_log.index(True)
+    assert all(is_log[begin:])
+    assert {row["file"].rpartition("/")[2] for row in stream.rows[:begin]} == {
+        f"{snapshot}.checkpoint"
+    }
+    files = table(str(metadata_folder(cluster.nodes[1])), fromStart="true")
+    known = {row["offset"]: row["value"] for row in files}
+    found = [(row["offset"], row["value"]) for row in stream.rows[begin:]]
+    assert [offset for offset, _ in found] == [*range(found[0][0], found[-1][0] + 1)]
+    assert found == [(offset, known[offset]) for offset, _ in found]
 
 
 def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Path) -> None:

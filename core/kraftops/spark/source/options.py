@@ -31,8 +31,12 @@ OPTIONS = (
     *("where", "columns", "record", "value", "mode", "pushdown", "splitBytes", "cores", "tries"),
 )
 """The options for users."""
-STREAM_OPTIONS = ("startingOffsets", "maxBytesPerTrigger", "failOnDataLoss")
-"""Those of streams alone; `kraftops.spark.stream.options` parses them."""
+CLIENT_PREFIX = "kafka."
+"""Begin of options that are client properties, as of Spark's source `kafka`."""
+STREAM_OPTIONS = (
+    *("startingOffsets", "maxBytesPerTrigger", "failOnDataLoss", "controllers", "commandConfig"),
+)
+"""Those of streams alone, and client properties; `kraftops.spark.stream` parses them."""
 _KNOWN = (*OPTIONS, *STREAM_OPTIONS, "sources", "query")  # the last two are the command line's
 MODES = ("PERMISSIVE", "DROPMALFORMED", "FAILFAST")
 """The values of `mode`, as sources of Spark have them."""
@@ -94,7 +98,10 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     if given.get("path"):
         names = (given["path"], *names)
     sources = tuple(Source(*one) for one in json.loads(given.get("sources", "[]")))
-    if not names and not sources:
+    is_live = "controllers" in given
+    if is_live and (names or sources):
+        raise UsageError("controllers have the log of a quorum: leave out the path")
+    if not names and not sources and not is_live:
         raise UsageError("no path is given", hint="as .load('DIRECTORY')")
     decoder = given.get("decoder")
     if decoder is not None and decoder not in decoder_names():
@@ -102,7 +109,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     dialect = given.get("dialect", KAFKA_DIALECT)
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
-    if dialect != KAFKA_DIALECT:
+    if dialect != KAFKA_DIALECT or is_live:
         decoder = decoder or METADATA
     record = _record(given, decoder, dialect)
     if record is not None:
@@ -138,7 +145,7 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
     given = {name.lower(): value for name, value in options.items()}
     known = {name.lower() for name in _KNOWN}
     for name in given:
-        if name not in known:
+        if name not in known and not name.startswith(CLIENT_PREFIX):
             raise UsageError(
                 f"no option {name!r}", hint=f"there are {', '.join((*OPTIONS, *STREAM_OPTIONS))}"
             )

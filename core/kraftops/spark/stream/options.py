@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from kraftops.errors import UsageError
-from kraftops.spark.source.options import STREAM_OPTIONS, SourceOptions, flag
+from kraftops.spark.source.options import CLIENT_PREFIX, STREAM_OPTIONS, SourceOptions, flag
+from kraftops.spark.stream.quorum import quorum_of
+from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 EARLIEST, LATEST = "earliest", "latest"
 _NUMBERS = {-2: EARLIEST, -1: LATEST}
@@ -25,11 +27,15 @@ Starts = Mapping[tuple[str, int], int | str]
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """Parsed options: *starts* are `EARLIEST`, `LATEST`, or those of each partition."""
+    """Parsed options: *starts* are `EARLIEST`, `LATEST`, or those of each partition.
+
+    *quorum* is whose log is followed, or None for logs in directories.
+    """
 
     starts: str | Starts = EARLIEST
     max_bytes: int | None = None
     fails_on_loss: bool = True
+    quorum: QuorumTarget | None = None
 
 
 def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamOptions:
@@ -45,6 +51,7 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
         _starts(given.get("startingoffsets", EARLIEST)),
         _max_bytes(given.get("maxbytespertrigger")),
         flag(given, "failOnDataLoss", default=True),
+        quorum_of(given, source),
     )
 
 
@@ -55,7 +62,7 @@ def refuse_in_batch(options: Mapping[str, str]) -> None:
         UsageError: there is one.
     """
     given = {name.lower() for name in options}
-    for name in STREAM_OPTIONS:
+    for name in (*STREAM_OPTIONS, *(name for name in given if name.startswith(CLIENT_PREFIX))):
         if name.lower() in given:
             raise UsageError(f"{name} is an option of spark.readStream, not of spark.read")
 

@@ -16,10 +16,10 @@ from kraftops.wire.quorum.leader_connection import LeaderConnection
 from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 _WAIT_MS = 500  # the leader appends a record as often
-_LOG_START = FetchPosition(0, 0)
+LOG_START = FetchPosition(0, 0)
 # Before Kafka 4.0, a controller that has the log from offset 0 on serves it from there, even if it
 # has a snapshot. A reader at offset 1 with epoch 0, before all snapshots, is sent to the latest.
-_SNAPSHOT_PROBE = FetchPosition(1, 0)
+SNAPSHOT_PROBE = FetchPosition(1, 0)
 
 
 class Started(NamedTuple):
@@ -66,7 +66,7 @@ class LiveLog:
         self._timeout = target.settings.timeout
         self._note = note
         self._connection = LeaderConnection(target, note)
-        self._position = _LOG_START
+        self._position = LOG_START
         self._has_read = False
         self.snapshot: SnapshotId | None = None
 
@@ -120,10 +120,10 @@ class LiveLog:
 
     def _start(self) -> Iterator[Event]:
         """Yield `Started`, and the newest snapshot."""
-        self._position = _LOG_START
-        found = self._connection.fetch(_LOG_START, max_bytes=1)
+        self._position = LOG_START
+        found = self._connection.fetch(LOG_START, max_bytes=1)
         if not found.snapshot:
-            found = self._connection.fetch(_SNAPSHOT_PROBE, max_bytes=1)
+            found = self._connection.fetch(SNAPSHOT_PROBE, max_bytes=1)
         if found.snapshot:
             yield from self._load(found.snapshot)
         else:

@@ -1,0 +1,107 @@
+"""Stream of logs in directories and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kraftops.dump.scan.arrow import has_bytes
+from kraftops.errors import UsageError
+from kraftops.spark.jobs.topic_ids import topic_ids_here
+from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.reader import Reader, SplitPartition
+from kraftops.spark.source.shape import Shape
+from kraftops.spark.stream.ends import end_mark
+from kraftops.spark.stream.followed import OnLoss
+from kraftops.spark.stream.logs import StreamLog, stream_logs
+from kraftops.spark.stream.marks import Marks
+from kraftops.spark.stream.options import StreamOptions
+from kraftops.spark.stream.ranges import batch_splits, unread
+from kraftops.spark.stream.starts import first_marks
+from kraftops.spark.stream.steps import next_marks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.datasource import InputPartition
+
+
+class DirectoryStream:
+    """Logs in directories, which are listed at each call."""
+
+    def __init__(self, options: SourceOptions, stream: StreamOptions, table: Shape) -> None:
+        """Read the columns of *table* from the logs of *options*."""
+        self._options = options
+        self._starts = stream.starts
+        self._rows = Reader(options, table, is_lenient=not stream.fails_on_loss)
+        kinds = {field.name: field.dataType.typeName() for field in table.scanned}
+        self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
+        self._decoders = options.decoders()
+        self._ends: Marks = {}
+
+    def close(self) -> None:
+        """Do nothing: no file stays open."""
+
+    def first(self) -> Marks:
+        """Return where a new stream begins."""
+        return first_marks(self._options, self._starts, stream_logs(self._options))
+
+    def latest(self) -> Marks:
+        """Return the ends of logs; those that were found last save a way."""
+        logs = stream_logs(self._options)
+        self._ends = {
+            name: end_mark(log, self._ends.get(name, log.beginning)) for name, log in logs.items()
+        }
+        return self._ends
+
+    def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
+        """Return the end of the next batch."""
+        return next_marks(stream_logs(self._options), start, ends, most)
+
+    def partitions(self, start: Marks, end: Marks, on_loss: OnLoss) -> Sequence[SplitPartition]:
+        """Return the splits of a batch.
+
+        Raises:
+            SourceError: a segment cannot be read, or *on_loss* raises it.
+            UsageError: a log of another kind has come, or an end has gone back.
+        """
+        options = self._options
+        logs = stream_logs(options)
+        ranges = []
+        for name in sorted({*start, *end}):
+            first, last, log = start.get(name), end.get(name), logs.get(name)
+            if first == last:
+                continue
+            if last is None or log is None:
+                on_loss(f"{name}: the log is gone")
+                continue
+            self._check_decoder(log)
+            first = first or log.beginning
+            ranges.append((log, first, unread(log, first, last, on_loss)))
+        found = batch_splits(ranges, options.cores, options.split_bytes)
+        query = self._rows.query
+        ids = query.filter.topic_ids
+        if found and query.filter.topics:
+            ids = topic_ids_here(options.sources(), query).topic_ids
+        return [SplitPartition(one.split, ids, one.first_offset) for one in found]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a split.
+
+        Raises:
+            SourceError: a file cannot be read, and the stream is to fail then.
+        """
+        assert isinstance(partition, SplitPartition)
+        return self._rows.read(partition)
+
+    def _check_decoder(self, log: StreamLog) -> None:
+        """Refuse a log of another decoder, if keys and values of the stream are texts.
+
+        Raises:
+            UsageError: it is one.
+        """
+        decoders = self._decoders | self._options.query.decoders([log.decoder])
+        if self._has_texts and has_bytes(decoders):
+            raise UsageError(
+                f"{log.name}: a log of another kind, and keys and values of the stream are texts",
+                hint="start the query again, into another table; or name other directories",
+            )

@@ -1,0 +1,229 @@
+"""Streams whose driver, planner and workers are killed: each record is written once.
+
+The gate kills the Python processes of a session. The whole campaign, which kills drivers too:
+
+    KRAFTOPS_STREAM_KILLS=20 KRAFTOPS_STREAM_SINKS=parquet,delta KRAFTOPS_DELTA_JARS=DIRECTORY \
+        python -m pytest -s tests/spark/stream/test_kills.py
+
+Delta's jars are those of io.delta:delta-spark_4.2_2.13:4.4.0, whose pyspark is 4.2.0.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kraftops.spark.session.session import Session
+from tests.helpers.spark.stream_program import COLUMNS, start
+from tests.helpers.spark.streams import GrowingLog, table
+
+pytestmark = pytest.mark.spark
+
+KILLS = int(os.environ.get("KRAFTOPS_STREAM_KILLS", "0"))
+SINKS = os.environ.get("KRAFTOPS_STREAM_SINKS", "parquet").split(",")
+SECONDS = 180
+MOMENTS = {
+    "planned": "checkpoint/offsets/[0-9]*",
+    "writing": "table/part-*",
+    "written": "table/_spark_metadata/[0-9]*",
+    "committed": "checkpoint/commits/[0-9]*",
+}
+"""Files whose coming is a moment of a batch.
+
+Of a stream that dies before its first offset is written, Spark 4.3 refuses the checkpoint.
+"""
+DELTA_MOMENTS = {**MOMENTS, "written": "table/_delta_log/[0-9]*.json"}
+
+
+@contextmanager
+def growing(folder: Path, *, pause: float) -> Iterator[list[GrowingLog]]:
+    """Let three logs grow and roll until the end of the block."""
+    logs = [GrowingLog(folder / f"orders-{number}") for number in range(3)]
+    done = threading.Event()
+
+    def grow() -> None:
+        random = Random(1)
+        while not done.wait(pause):
+            log = random.choice(logs)
+            log.append(random.randrange(1, 40), bytes(random.randrange(60)))
+            if random.random() < 0.05:
+                log.roll()
+
+    for log in logs:
+        log.append(20)
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        yield logs
+    finally:
+        done.set()
+        thread.join()
+
+
+def wait_for(is_there: Callable[[], bool], seconds: float = SECONDS) -> None:
+    latest = time.monotonic() + seconds
+    while not is_there():
+        assert time.monotonic() < latest
+        time.sleep(0.002)
+
+
+def python_processes(parent: int) -> list[int]:
+    """Return Spark's workers below a process, and who plans streams; not who forks them."""
+    found: dict[int, tuple[int, bytes]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+                found[int(entry.name)] = int(stat[1]), (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+
+    def is_below(pid: int) -> bool:
+        while pid in found and pid != parent:
+            pid = found[pid][0]
+        return pid == parent
+
+    def is_worker(pid: int) -> bool:
+        above, command = found[pid]
+        if b"-m\0pyspark." not in command or not is_below(pid):
+            return False
+        return b"pyspark.daemon" not in command or b"pyspark.daemon" in found[above][1]
+
+    return [pid for pid in found if is_worker(pid)]
+
+
+def test_each_record_is_written_once_by_a_stream_whose_processes_are_killed(
+    session: Session, tmp_path: Path
+) -> None:
+    spark: Any = session.spark
+    (jvm,) = _children(os.getpid(), b"org.apache.spark")
+    target = tmp_path / "target"
+    with growing(tmp_path / "logs", pause=0.05):
+        query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
+        for moment in ("planned", "writing"):
+            known = set(target.glob(MOMENTS[moment]))
+            wait_for(lambda: set(target.glob(MOMENTS[moment])) - known or not query.isActive)  # noqa: B023
+            for pid in python_processes(jvm):
+                _kill(pid)
+            wait_for(lambda: not query.isActive)  # noqa: B023 - without who plans
+            query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
+    query.processAllAvailable()
+    query.stop()
+
+    written = spark.read.parquet(str(target / "table")).collect()
+
+    whole = table(str(tmp_path / "logs"), decoder="user", columns=",".join(COLUMNS))
+    assert len(written) >= 60
+    assert sorted((row.topic, row.partition, row.offset) for row in written) == sorted(
+        (row["topic"], row["partition"], row["offset"]) for row in whole
+    )
+
+
+def _children(parent: int, word: bytes) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(stat[1]) == parent and word in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+class Program:
+    """The driver of a stream, in a process of its own."""
+
+    def __init__(self, logs: Path, target: Path, form: str) -> None:
+        command = [sys.executable, "-m", "tests.helpers.spark.stream_program"]
+        self._log = (target / "stderr").open("ab")
+        self.process = subprocess.Popen(
+            [*command, str(logs), str(target), form, "20k"],
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            start_new_session=True,
+            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        )
+
+    def kill(self) -> None:
+        """Kill the driver, its JVM and their Python processes at once."""
+        workers = python_processes(self.process.pid)
+        os.killpg(self.process.pid, signal.SIGKILL)
+        for pid in workers:
+            _kill(pid)
+        self.process.wait()
+
+    def kill_workers(self) -> None:
+        for pid in python_processes(self.process.pid):
+            _kill(pid)
+
+    def close(self) -> str:
+        out, _ = self.process.communicate(timeout=SECONDS)
+        self._log.close()
+        return str(out.decode())
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+
+@pytest.mark.timeout(0)
+@pytest.mark.skipif(not KILLS, reason="KRAFTOPS_STREAM_KILLS is not set")
+@pytest.mark.parametrize("form", SINKS)
+def test_each_record_is_written_once_by_drivers_that_are_killed(tmp_path: Path, form: str) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    moments = DELTA_MOMENTS if form == "delta" else MOMENTS
+    random = Random(form)
+    killed: list[str] = []
+    with growing(tmp_path / "logs", pause=0.1):
+        program = Program(tmp_path / "logs", target, form)
+        while len(killed) < KILLS:
+            moment = [*moments][len(killed) % len(moments)]
+            _wait_for_files(target, moments[moment], random.randrange(1, 3), program)
+            time.sleep(random.choice((0, 0, 0.02, 0.2)))
+            if program.is_alive:
+                is_driver = random.random() < 0.7
+                killed.append(f"{'driver' if is_driver else 'workers'} {moment}")
+                sys.stderr.write(f"{form}: kill {len(killed)}, {killed[-1]}\n")
+                if is_driver:
+                    program.kill()
+                else:
+                    program.kill_workers()
+            if not program.is_alive:
+                program.close()
+                program = Program(tmp_path / "logs", target, form)
+    (target / "end").touch()
+    text = program.close()
+    if not text:  # its workers were killed
+        text = Program(tmp_path / "logs", target, form).close()
+
+    found = json.loads(text)
+    batches = len([*target.glob(MOMENTS["committed"])])
+    sys.stderr.write(f"{form}: {Counter(killed)}, {found}, {batches} batches\n")
+    assert (found["lost"], found["surplus"]) == (0, 0)
+    assert found["rows"] > 60
+
+
+def _wait_for_files(target: Path, pattern: str, count: int, program: Program) -> None:
+    """Wait until *count* times a file has come, or the program has died."""
+    for _ in range(count):
+        known = set(target.glob(pattern))
+        wait_for(lambda: bool(set(target.glob(pattern)) - known) or not program.is_alive)  # noqa: B023
