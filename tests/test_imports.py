@@ -50,6 +50,7 @@ USERS = {
 """Parts of the library that may import heavy packages."""
 OF_SPARK = {
     "kraftops.spark.datasource",
+    "kraftops.spark.jobs.task_source",
     "kraftops.spark.source.reader",
     "kraftops.spark.sql.parts_writer",
     "kraftops.spark.stream.directories",
@@ -79,6 +80,7 @@ DOORS = {
     "kraftops.schema.codegen": "generated code; the compiled engine needs none",
     "kraftops.schema.tables": "message tables",
     "kraftops.spark.datasource": "subclasses of Spark's classes",
+    "kraftops.spark.jobs.task_source": "subclasses of Spark's classes",
     "kraftops.spark.sql.parts_writer": "subclasses of Spark's classes",
     "kraftops.wire.auth": "TLS stores, and SASL of kafka-python",
     "kraftops.wire.messages": "no modules: definitions that are read as data",

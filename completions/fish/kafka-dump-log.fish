@@ -64,7 +64,7 @@ complete -c kafka-dump-log -l max-memory -x -d 'Memory beside the image, as 512m
 complete -c kafka-dump-log -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
 complete -c kafka-dump-log -l no-escape -d 'Write control characters of data to a terminal as they are'
 complete -c kafka-dump-log -l spark -d 'Run on Spark, for logs too large for one machine'
-complete -c kafka-dump-log -l master -x -d 'Spark\'s master: spark://HOST:PORT, yarn, k8s://…'
+complete -c kafka-dump-log -l master -x -d 'Spark\'s master: spark://HOST:PORT, yarn, k8s://…; Spark Connect: sc://HOST:PORT'
 complete -c kafka-dump-log -l conf -x -d 'Configuration of Spark, as spark.executor.memory=4g; may be repeated'
 complete -c kafka-dump-log -l shared-paths -d 'With a cluster: every node sees the files under the same paths'
 complete -c kafka-dump-log -l verbose -d 'Show the log of Spark'

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 _DEFAULT_MASTER = "local[*,4]"
 _MASTER = re.compile(
-    r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s)://.+"
+    r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s|sc)://.+"
 )
 _SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
@@ -31,7 +31,8 @@ _SHARED = (
     click.option(
         "--master",
         metavar="URL",
-        help=f"Spark's master: spark://HOST:PORT, yarn, k8s://….  [default: {_DEFAULT_MASTER}]",
+        help="Spark's master: spark://HOST:PORT, yarn, k8s://…; Spark Connect: sc://HOST:PORT."
+        f"  [default: {_DEFAULT_MASTER}]",
     ),
     click.option(
         "--conf",
@@ -126,7 +127,10 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
     given["site"] = site_conf(os.environ)
     master = options["master"]
     if master is None:
-        master = dict(given["site"]).get("spark.master")
+        site = dict(given["site"])
+        master = os.environ.get("SPARK_REMOTE") or site.get(
+            "spark.remote", site.get("spark.master")
+        )
     if isinstance(master, str):
         given["master"] = _checked_master(master)
     if "conf" in given:
@@ -165,7 +169,8 @@ def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:
 def _checked_master(text: str) -> str:
     if not _MASTER.fullmatch(text):
         raise UsageError(
-            f"{text!r} is no master", hint="local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+            f"{text!r} is no master",
+            hint="local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT or sc://HOST:PORT",
         )
     return text
 

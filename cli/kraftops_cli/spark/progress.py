@@ -35,15 +35,5 @@ class SparkProgress:
             self._progress = Progress(self._status, is_shown=self._is_shown)
             self._progress.add(self._task)
         self._task.total = state.total
-        self._task.note = note_of(state, self._progress.seconds)
+        self._task.note = f"{state.running} running"
         self._progress.advance(self._task, state.done - self._task.done)
-
-
-def note_of(state: JobProgress, seconds: float) -> str:
-    """Return what a job does besides the splits that it has finished after some seconds."""
-    texts = [f"{state.running} running"]
-    if state.records and seconds:
-        texts.append(f"{state.records / seconds:,.0f} records/s")
-    if state.damaged:
-        texts.append(f"{state.damaged} damaged")
-    return "  ".join(texts)

@@ -42,7 +42,7 @@ class Cluster:
         """Start a worker of one core."""
         number = len(self.workers)
         place = self.directory / f"work-{number}"
-        options = ["--host", "127.0.0.1", "--webui-port", str(_free_port())]
+        options = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
         options += ["-c", "1", "-m", "1g", "-d", str(place), self.master]
         log = self.directory / f"worker-{number}.log"
         self.workers.append(_start(self.stack, "worker.Worker", options, self.environment, log))
@@ -51,7 +51,7 @@ class Cluster:
         """Wait until the master knows all workers."""
         log = self.directory / "master.log"
         text = "Registering worker"
-        _wait(lambda: log.read_text(errors="replace").count(text) >= len(self.workers), log)
+        wait(lambda: log.read_text(errors="replace").count(text) >= len(self.workers), log)
 
     def executors(self) -> dict[int, int]:
         """Return the processes that work for a job, by their workers', by what /proc says."""
@@ -99,9 +99,9 @@ def environment_of(directory: Path) -> dict[str, str]:
 def running_cluster(directory: Path, workers: int = 2) -> Iterator[Cluster]:
     """Start a cluster, and stop it by the ids of its processes."""
     environment = environment_of(directory)
-    port = _free_port()
+    port = free_port()
     log = directory / "master.log"
-    options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(_free_port())]
+    options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port())]
     with ExitStack() as stack:
         _start(stack, "master.Master", options, environment, log)
         cluster = Cluster(f"spark://127.0.0.1:{port}", environment, directory, stack)
@@ -120,11 +120,12 @@ def _start(
     out = stack.enter_context(log.open("wb"))
     command = [program, f"org.apache.spark.deploy.{daemon}", *options]
     process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
-    stack.callback(_stop, process)
+    stack.callback(stop, process)
     return process
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process."""
     process.terminate()
     try:
         process.wait(20)
@@ -133,14 +134,16 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody uses."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
     return port
 
 
-def _wait(is_true: Callable[[], bool], log: Path) -> None:
+def wait(is_true: Callable[[], bool], log: Path) -> None:
+    """Wait until something is true; fail with the content of *log*."""
     latest = time.monotonic() + 60
     while time.monotonic() < latest:
         if is_true():

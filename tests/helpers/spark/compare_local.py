@@ -128,6 +128,21 @@ def compare_the_rest(directory: Path) -> None:
     _relative_paths(directory)
 
 
+def compare_the_tables(directory: Path) -> None:
+    """Compare a summary, SQL, and rows by type."""
+    same_print(METADATA, "--summary", LOG)
+    _relative_paths(directory)
+    by_type = directory / "by-type"
+    done = run_here(
+        *("--spark", METADATA, "--format", "json", "--partition-by", "type", LOG),
+        *("--output", str(by_type)),
+    )
+    assert done.code == 0, done.err
+    rows = run_here(METADATA, "--format", "json", LOG).out.count(b"\n")
+    written = [path.read_bytes().count(b"\n") for path in by_type.glob("type=*/part-*")]
+    assert (sum(written), len(written) > 3) == (rows, True)
+
+
 def _relative_paths(directory: Path) -> None:
     """Workers are in other directories, and mean the same."""
     name = Path(LOG).name
@@ -181,6 +196,8 @@ def run_on(master: str, directory: Path) -> None:
         compare_the_most(directory)
         if master.startswith("local"):
             compare_the_rest(directory)
+        elif master.startswith("sc:"):
+            compare_the_tables(directory)
         else:
             tell_what_is_lacking(session, directory)
 

@@ -68,13 +68,6 @@ class Broadcast:
     value: Any
 
 
-class Counter:
-    """Stands for an accumulator."""
-
-    def add(self, number: int) -> None:
-        """Count."""
-
-
 def some_tests(random: Random) -> Iterator[str]:
     """Yield some of find's flags."""
     values = {
@@ -117,7 +110,7 @@ def in_shards(
     batches.append((FIRST_SHARD, EMPTY_BATCH))
     Random(1).shuffle(batches)  # a shuffle keeps no order
     batches.sort(key=itemgetter(0))
-    work = ReplayWork(sharding, find, Counter())  # type: ignore[arg-type]
+    work = ReplayWork(sharding, find)
     results = [one for _, some in groupby(batches, key=itemgetter(0)) for one in work(some)]
     failed = sum(one.total for one in results if isinstance(one, FailedRecords))
     findings = sorted(one for one in results if isinstance(one, RecordFinding))

@@ -43,16 +43,6 @@ class TopicSearch:
             yield b"", b"%d" % number
 
 
-class Counter:
-    """Stands for an accumulator."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def add(self, number: int) -> None:
-        self.total += number
-
-
 @pytest.fixture
 def scan(tmp_path: Path) -> LogScan:
     """The scan of a log of topics a and b, with two records that cannot be applied."""
@@ -68,12 +58,11 @@ def sharding(scan: LogScan) -> Sharding:
     return Sharding(SimpleNamespace(value=scan), COUNT, "kafka")
 
 
-def replayed(scan: LogScan, *, is_reversed: bool = False) -> tuple[list[Any], Counter]:
+def replayed(scan: LogScan, *, is_reversed: bool = False) -> list[Any]:
     batches = [*ShardWork(sharding(scan))(scan.all_counted), (FIRST_SHARD, EMPTY_BATCH)]
     if is_reversed:
         batches.reverse()
-    size: Any = Counter()
-    return list(ReplayWork(sharding(scan), TopicSearch(), size)(batches)), size
+    return list(ReplayWork(sharding(scan), TopicSearch())(batches))
 
 
 def test_scan_that_fails_yields_its_error(tmp_path: Path) -> None:
@@ -85,8 +74,8 @@ def test_scan_that_fails_yields_its_error(tmp_path: Path) -> None:
 
 
 def test_shards_are_replayed_in_the_order_of_the_log(scan: LogScan) -> None:
-    in_order, _ = replayed(scan)
-    reordered, _ = replayed(scan, is_reversed=True)
+    in_order = replayed(scan)
+    reordered = replayed(scan, is_reversed=True)
 
     assert in_order == reordered
     lines = [one for one in in_order if type(one) is tuple]
@@ -94,7 +83,7 @@ def test_shards_are_replayed_in_the_order_of_the_log(scan: LogScan) -> None:
 
 
 def test_failed_records_are_counted_and_reported(scan: LogScan) -> None:
-    results, _ = replayed(scan)
+    results = replayed(scan)
 
     findings = [one for one in results if isinstance(one, RecordFinding)]
     assert sum(one.total for one in results if isinstance(one, FailedRecords)) == 2
@@ -104,21 +93,13 @@ def test_failed_records_are_counted_and_reported(scan: LogScan) -> None:
 
 
 def test_first_shard_is_asked_even_without_records(scan: LogScan) -> None:
-    size: Any = Counter()
-    work = ReplayWork(sharding(scan), TopicSearch(), size)
+    work = ReplayWork(sharding(scan), TopicSearch())
 
     assert list(work([(FIRST_SHARD, EMPTY_BATCH)])) == [FailedRecords(0), (b"", b"first")]
-    assert size.total == len(b"first")
-
-
-def test_bytes_of_all_lines_are_counted(scan: LogScan) -> None:
-    _, size = replayed(scan)
-
-    assert size.total == len(b"first") + 2 * len(b"a") + 2 * len(b"b")
 
 
 def test_findings_are_numbered_after_those_of_the_log(scan: LogScan) -> None:
-    results, _ = replayed(scan)
+    results = replayed(scan)
     findings = sorted(one for one in results if isinstance(one, RecordFinding))
     work = FindingsWork(TopicSearch(), 5, "kafka")
 

@@ -27,14 +27,14 @@ class SlowWork:
         folder = Path(self.folder)
         for thing in things:
             (folder / f"begun-{thing}").touch()
-            latest = time.monotonic() + 20
+            latest = time.monotonic() + 100
             while not (folder / "end").exists() and time.monotonic() < latest:
                 time.sleep(0.02)
             yield thing
 
 
 def until(condition: Callable[[], object]) -> None:
-    latest = time.monotonic() + 20
+    latest = time.monotonic() + 100
     while not condition():
         assert time.monotonic() < latest
         time.sleep(0.02)

@@ -11,11 +11,15 @@ from zipfile import ZipFile
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.spark.jobs.run import shipped
 from kraftops.spark.session import shipping
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.settings import Settings
-from kraftops.spark.session.shipping import UnionParam, packed
+from kraftops.spark.session.shipping import (
+    MissingModuleError,
+    ShippedWork,
+    packed,
+    worker_state,
+)
 from tests.helpers.project.imports import ROOTS
 
 SENT = "kraftops/engine/_native.py"
@@ -36,7 +40,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def load(engine: Path) -> "subprocess.CompletedProcess[str]":
     """Import the engine as a worker does, which has our code as an archive alone."""
-    archive = str(engine.with_name("kraftops.zip"))
+    (archive,) = map(str, engine.parent.glob("kraftops-*.zip"))
     bare = f"import sys; sys.path[:0] = [{archive!r}]; {LOAD}"
     return subprocess.run(
         [sys.executable, "-ISc", bare], capture_output=True, text=True, check=False
@@ -84,43 +88,41 @@ def test_code_without_the_compiled_engine_is_one_file(monkeypatch: pytest.Monkey
         assert SENT not in archive.namelist()
 
 
-class Slow:
-    """An accumulator without Spark."""
-
-    value: frozenset[str] = frozenset()
-
-    def add(self, term: frozenset[str]) -> None:
-        self.value = UnionParam().addInPlace(self.value, term)
-
-
 @pytest.fixture
 def session() -> Session:
     """Return what a cluster's session would be, without one."""
-    session = Session(SimpleNamespace(), Settings("spark://host:7077"))  # type: ignore[arg-type]
-    session.slow = Slow()  # type: ignore[assignment]
-    return session
+    return Session(SimpleNamespace(), Settings("spark://host:7077"))  # type: ignore[arg-type]
 
 
-def test_warning_about_a_worker_without_the_engine_comes_once(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_tells_what_makes_it_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in shipping.MODULES:
         pytest.importorskip(module)
     monkeypatch.setattr("kraftops.engine.choice.why_not_native", lambda: "not for this platform")
     monkeypatch.setattr("socket.gethostname", lambda: "host")
-    task = shipped(session, iter)
 
-    made = [*task([1]), *task([2])]
+    assert worker_state(0) == '[null, "host: not for this platform"]'
 
-    assert made == [1, 2]
-    assert session.slow_text == (
-        "a worker reads without the compiled engine, slower: host: not for this platform"
-    )
+
+def test_worker_tells_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipping, "MODULES", ("no_such_module",))
+    monkeypatch.setattr("socket.gethostname", lambda: "host")
+    text = "a worker on host has no no_such_module: pip install no-such-module there"
+
+    assert worker_state(0) == f'["{text}", null]'
+    with pytest.raises(MissingModuleError, match=text):
+        list(ShippedWork(list)([1]))
+
+
+def test_warning_about_a_worker_without_the_engine(session: Session) -> None:
+    assert session.slow_text is None
+
+    session.slow = frozenset({"a: none"})
+
+    assert session.slow_text == "a worker reads without the compiled engine, slower: a: none"
 
 
 def test_warning_names_one_of_several_workers_without_the_engine(session: Session) -> None:
-    assert session.slow is not None
-    session.slow.add(frozenset({"b: none", "a: none", "c: none"}))
+    session.slow = frozenset({"b: none", "a: none", "c: none"})
 
     assert session.slow_text is not None
     assert session.slow_text.endswith(": a: none, and 2 more like it")

@@ -10,15 +10,16 @@ import pytest
 from kraftops.spark.session import status_tracker
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.our_jobs import OurJobs
-from kraftops.spark.session.status_tracker import JobProgress, no_counts, watched, workers_awaited
+from kraftops.spark.session.status_tracker import JobProgress, watched, workers_awaited
 
 pytest.importorskip("py4j")
 
 
+MASTER = "spark://one:7077"
+
+
 class Context:
     """A context with one job of one stage."""
-
-    master = "spark://one:7077"
 
     def __init__(self, *, tasks: int = 0, active: int = 0, completed: int = 0) -> None:
         self.stage = SimpleNamespace(
@@ -43,6 +44,11 @@ class Context:
         self.is_cancelled.set()
 
 
+def jobs_of(context: Any) -> OurJobs:
+    spark: Any = SimpleNamespace(sparkContext=context)
+    return OurJobs(spark)
+
+
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_tracker, "_SHOW_SECONDS", 0.001)
@@ -58,7 +64,7 @@ def shown(context: Any, total: int) -> list[JobProgress]:
         found.append(progress)
         is_shown.set()
 
-    with watched(OurJobs(context), total, show, lambda: (5, 1)):
+    with watched(jobs_of(context), total, show):
         assert is_shown.wait(10)
     return found
 
@@ -66,11 +72,11 @@ def shown(context: Any, total: int) -> list[JobProgress]:
 def test_progress_counts_the_tasks_of_the_stage() -> None:
     found = shown(Context(tasks=4, active=2, completed=1), 4)
 
-    assert set(found) == {JobProgress(1, 4, 2, 5, 1)}
+    assert set(found) == {JobProgress(1, 4, 2)}
 
 
 def test_stage_of_another_size_counts_only_as_running() -> None:
-    assert shown(Context(tasks=3, active=2, completed=1), 4)[0] == JobProgress(0, 4, 2, 5, 1)
+    assert shown(Context(tasks=3, active=2, completed=1), 4)[0] == JobProgress(0, 4, 2)
 
 
 def test_done_tasks_stay_done_when_the_stage_is_gone() -> None:
@@ -81,16 +87,15 @@ def test_done_tasks_stay_done_when_the_stage_is_gone() -> None:
         found.append(progress)
         context.jobs = []
 
-    with watched(OurJobs(context), 4, show):
+    with watched(jobs_of(context), 4, show):
         _wait(lambda: len(found) > 2)
 
     assert [one.done for one in found[:3]] == [3, 3, 3]
-    assert found[0][3:] == no_counts()
 
 
 def test_nothing_is_asked_without_a_listener() -> None:
     context: Any = None
-    with watched(OurJobs(context), 4, None):
+    with watched(jobs_of(context), 4, None):
         pass
 
 
@@ -103,7 +108,7 @@ def test_errors_of_a_stopping_spark_end_the_progress() -> None:
         raise OSError("gone")
 
     context.statusTracker = fail
-    with watched(OurJobs(context), 4, lambda _: None):
+    with watched(jobs_of(context), 4, lambda _: None):
         _wait(lambda: bool(asked))
 
     assert asked == [1]
@@ -114,7 +119,7 @@ class TestWorkers:
         context: Any = Context(tasks=4)
 
         def job() -> None:
-            with workers_awaited(OurJobs(context), 0):
+            with workers_awaited(jobs_of(context), MASTER, 0):
                 assert context.is_cancelled.wait(10)
                 raise SparkError("the job was cancelled")
 
@@ -129,13 +134,16 @@ class TestWorkers:
     def test_job_that_has_begun_may_take_its_time(self, tasks: dict[str, int]) -> None:
         context: Any = Context(tasks=4, **tasks)
 
-        with workers_awaited(OurJobs(context), 0):
+        with workers_awaited(jobs_of(context), MASTER, 0):
             assert not context.is_cancelled.wait(0.1)
 
     def test_other_errors_stay_as_they_are(self) -> None:
         context: Any = Context(tasks=4)
 
-        with pytest.raises(SparkError, match=r"^another$"), workers_awaited(OurJobs(context), 60):
+        with (
+            pytest.raises(SparkError, match=r"^another$"),
+            workers_awaited(jobs_of(context), MASTER, 60),
+        ):
             raise SparkError("another")
 
     def test_time_counts_only_while_a_job_runs(self) -> None:
@@ -143,7 +151,7 @@ class TestWorkers:
         context.jobs = []
         patience: Any = 0.03  # three looks
 
-        with workers_awaited(OurJobs(context), patience):
+        with workers_awaited(jobs_of(context), MASTER, patience):
             assert not context.is_cancelled.wait(0.1)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.spark.jobs.planning import Split
+from kraftops.spark.session.settings import server_text
 from kraftops.uris import is_remote
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest
@@ -19,7 +20,7 @@ def plan_text(plan: Plan, request: SparkRequest, splits: list[Split]) -> str:
 def _lines(plan: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
     settings = request.settings()
     size = sum(source_sizes(plan.sources))
-    yield f"master    {settings.full_master}, {settings.tries} tries a task"
+    yield f"master    {server_text(settings.full_master)}, {settings.tries} tries a task"
     yield f"sources   {len(plan.sources)} files, {size:,} bytes"
     yield f"decoder   {plan.query.decoder or 'by directory'}"
     if not plan.query.filter.is_empty:

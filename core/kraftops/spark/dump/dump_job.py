@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import ReportMerger
 from kraftops.query.query import Query
-from kraftops.spark.dump.dump_task import Counters, DumpWork, WrittenPart
+from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
 from kraftops.spark.dump.joining import join, join_part
 from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared_target
 from kraftops.spark.jobs.planning import Split
@@ -73,11 +73,9 @@ def dump(
 def _written(
     session: Session, splits: Sequence[Split], query: Query, target: Target, show: Show | None
 ) -> list[WrittenPart]:
-    context = session.context
-    counters = Counters(context.accumulator(0), context.accumulator(0))
     decoders = query.decoders(labelled.decoder for split in splits for labelled in split.ranges)
-    work = DumpWork(query, target, len(splits), session.settings.tries, counters, decoders)
-    return run_by_range(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
+    work = DumpWork(query, target, len(splits), session.settings.tries, decoders)
+    return run_by_range(session, splits, work, show)
 
 
 def _parts(

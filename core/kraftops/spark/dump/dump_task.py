@@ -26,7 +26,6 @@ from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark import Accumulator
 
 MOST_LINES = 1000
 """Limit of lines about damage in a split, and of lines about its offsets, sent to the driver."""
@@ -48,13 +47,6 @@ class WrittenPart(NamedTuple):
     """Lines about offset gaps that were not kept."""
 
 
-class Counters(NamedTuple):
-    """Accumulators that the driver reads while tasks run."""
-
-    records: Accumulator[int]
-    damaged: Accumulator[int]
-
-
 @dataclass(frozen=True, slots=True)
 class DumpWork:
     """Task that dumps splits."""
@@ -64,7 +56,6 @@ class DumpWork:
     splits: int
     tries: int
     """Number of tries of a split; the last one reports instead of reading."""
-    counters: Counters
     decoders: frozenset[str] = frozenset()
     """Names of the decoders of all splits, which choose the types of columns."""
 
@@ -89,9 +80,6 @@ class DumpWork:
         with self.target.writing(name) as file:
             write = self._parquet if self.query.output_format.is_columns else self._text
             records = write(split, file, findings, is_last=is_last)
-        self.counters.records.add(records)
-        if findings.has_damage:
-            self.counters.damaged.add(1)
         found = tuple(findings.found)
         return WrittenPart(
             split.number, name, records, found, findings.more_lines, findings.more_offsets
@@ -194,14 +182,12 @@ class _SplitFindings:
 
     def __init__(self) -> None:
         self.found: list[PartResult] = []
-        self.has_damage = False
         self.more_lines = self.more_offsets = 0
         self._left = self._left_offsets = MOST_LINES
 
     def add(self, found: PartResult) -> None:
         """Keep the findings in some more of a byte range."""
         report = found.report
-        self.has_damage |= report.has_failed or report.has_damage
         lines = report.take_lines()
         for line in lines[: self._left]:
             report.remark(line)

@@ -7,34 +7,37 @@ their answers are sorted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.image.load.prescan import CountedRange
 from kraftops.image.state.findings import Finding
-from kraftops.spark.find.partitioner import FIRST_SHARD
 from kraftops.spark.find.prescan_job import prescanned
 from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog
+from kraftops.spark.find.search_tables import (
+    LINE,
+    batches_table,
+    findings_table,
+    results_table,
+)
 from kraftops.spark.find.search_tasks import (
-    FailedRecords,
     FindingsWork,
     Line,
     ReplayWork,
     ScanWork,
     Search,
     Sharding,
-    ShardResult,
     ShardWork,
 )
-from kraftops.spark.find.shard_replay import RecordFinding
-from kraftops.spark.find.sharded_batch import EMPTY_BATCH
-from kraftops.spark.jobs.run import awaited, reading_whole_log, run, shipped
+from kraftops.spark.find.sent_scan import sent
+from kraftops.spark.jobs.run import awaited, reading_whole_log, run
+from kraftops.spark.session.our_jobs import spark_may_be_gone
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show, watched
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
+    from pyspark.sql import DataFrame
 
 _SHARD_BYTES = 16 << 20
 _MOST_SHARDS = 4096
@@ -88,6 +91,9 @@ def search_log(
         UsageError: it does not reach back to the limits.
         SparkError: a job failed.
     """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
     scanned = prescanned(session, log, show)
     with reading_whole_log(session, log.names):
         (scan,) = run(session, [scanned], ScanWork(log), show)
@@ -95,94 +101,48 @@ def search_log(
         raise scan
     size = sum(counted.stop - counted.start for counted in scan.all_counted)
     count = max(session.cores, min(_MOST_SHARDS, size // _SHARD_BYTES))
-    sharding = Sharding(
-        session.context.broadcast(scan), session.settings.shards or count, log.dialect
-    )
     counted_ranges = list(cut_counted(scan.all_counted, scanned))
-    session.jobs.describe(f"replay, {sharding.count} shards")
-    shards = _replayed(session, counted_ranges, sharding, search)
-    try:
-        with reading_whole_log(session, log.names), watched(session.jobs, sharding.count, show):
-            failed = awaited(session, shards.results.mapPartitions(_failed_records).sum)
-            lines = shards.results.filter(_is_line)
-            if failed and with_findings:
-                work = FindingsWork(search, len(scan.findings), log.dialect)
-                findings = shards.results.filter(_is_finding)
-                numbered = findings.sortBy(itemgetter(0)).zipWithIndex()
-                lines = lines.union(numbered.mapPartitions(work))
-            sorted_lines = _sorted_lines(session, lines, 1 + shards.size.value // _RESULT_BYTES)
-            parts = sorted_lines.getNumPartitions()
-    except BaseException:
-        shards.release()
-        raise
-
-    def read() -> Iterator[Line]:
-        # `toLocalIterator` leaves its results in the memory of the JVM (Spark 4.3).
-        try:
-            with reading_whole_log(session, log.names):
-                for part in range(parts):
-                    for key, line in session.context.runJob(sorted_lines, list, [part]):
-                        yield bytes(key), bytes(line)
-        finally:
-            shards.release()
-
-    return SearchResult(read(), scan.findings, failed)
+    count = session.settings.shards or count
+    with ExitStack() as opened:
+        sharding = Sharding(opened.enter_context(sent(session, scan)), count, log.dialect)
+        opened.enter_context(reading_whole_log(session, log.names))
+        session.jobs.describe(f"replay, {count} shards")
+        session.tune("spark.sql.shuffle.partitions", str(min(count, 4 * session.cores)))
+        batches = batches_table(session, counted_ranges, ShardWork(sharding))
+        results = results_table(session, batches, ReplayWork(sharding, search))
+        results = results.persist(StorageLevel.DISK_ONLY)
+        opened.callback(_released, results)
+        with watched(session.jobs, len(counted_ranges) + 1, show):
+            failed, size = awaited(session, partial(_sums, results))
+        lines = results.where(f.col("kind") == LINE)
+        if failed and with_findings:
+            work = FindingsWork(search, len(scan.findings), log.dialect)
+            lines = lines.union(findings_table(session, results, work))
+        sorted_lines = (
+            lines.select("key", "line")
+            .repartitionByRange(1 + size // _RESULT_BYTES, "key")
+            .sortWithinPartitions("key")
+        )
+        return SearchResult(_read(sorted_lines, opened.pop_all()), scan.findings, failed)
 
 
-class _ReplayedShards(NamedTuple):
-    """RDD of the results of all shards, the broadcast that it needs, and the bytes of lines."""
+def _sums(results: DataFrame) -> tuple[int, int]:
+    """Return how many records have failed, and the bytes of all lines."""
+    from pyspark.sql import functions as f
 
-    results: Any
-    scan: Any
-    size: Accumulator[int]
-
-    def release(self) -> None:
-        """Have Spark forget all of it, if Spark still scanned."""
-        from py4j.protocol import Py4JError
-
-        with suppress(Py4JError, OSError):
-            self.results.unpersist()
-            self.scan.destroy()
+    bytes_ = f.when(f.col("kind") == LINE, f.length("key") + f.length("line"))
+    (sums,) = results.agg(f.sum("total"), f.sum(bytes_)).collect()
+    return int(sums[0] or 0), int(sums[1] or 0)
 
 
-def _replayed(
-    session: Session, counted_ranges: list[CountedRange], sharding: Sharding, search: Search
-) -> _ReplayedShards:
-    """Return the results of all shards, computed when they are first used."""
-    from pyspark import StorageLevel
-
-    context = session.context
-    size = context.accumulator(0)
-    batches = context.parallelize(counted_ranges, max(1, len(counted_ranges))).mapPartitions(
-        shipped(session, ShardWork(sharding))
-    )
-    first = context.parallelize([(FIRST_SHARD, EMPTY_BATCH)], 1)
-    results = (
-        batches.union(first)
-        .partitionBy(sharding.count, int)
-        .mapPartitions(shipped(session, ReplayWork(sharding, search, size)))
-    )
-    return _ReplayedShards(results.persist(StorageLevel.DISK_ONLY), sharding.scan, size)
+def _read(lines: DataFrame, opened: ExitStack) -> Iterator[Line]:
+    """Yield sorted lines, and close what they need."""
+    with opened:
+        for key, line in lines.toLocalIterator():
+            yield bytes(key), bytes(line)
 
 
-def _sorted_lines(session: Session, lines: Any, parts: int) -> Any:
-    """Return an RDD of lines by key, in *parts* partitions."""
-    schema = "key binary, line binary"
-    table = session.spark.createDataFrame(lines, schema, verifySchema=False)
-    return table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
-
-
-def _failed_records(results: Iterable[ShardResult]) -> Iterator[int]:
-    """Yield the number of failed records of a shard, which is its first result."""
-    for first in results:
-        assert isinstance(first, FailedRecords)
-        yield first.total
-        return
-
-
-def _is_line(result: ShardResult) -> bool:
-    return type(result) is tuple
-
-
-def _is_finding(result: ShardResult) -> bool:
-    return isinstance(result, RecordFinding)
+def _released(results: DataFrame) -> None:
+    """Have Spark forget results, if Spark still runs."""
+    with spark_may_be_gone():
+        results.unpersist()

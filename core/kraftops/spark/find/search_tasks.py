@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from kraftops.errors import SourceError, UsageError
 from kraftops.image.load.prescan import CountedRange
@@ -16,9 +16,6 @@ from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner, Topics
 from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog, scan_log
 from kraftops.spark.find.shard_replay import RecordFinding, findings_image, shard_image
 from kraftops.spark.find.sharded_batch import ShardedBatch, sharded
-
-if TYPE_CHECKING:
-    from pyspark import Accumulator
 
 Line = tuple[bytes, bytes]
 """Sort key of a line, and the line."""
@@ -60,17 +57,25 @@ class ScanWork:
                 yield error
 
 
+class SentScan(Protocol):
+    """Result of the scan of a log, as it comes to workers."""
+
+    @property
+    def value(self) -> LogScan:
+        """The result."""
+
+
 @dataclass(frozen=True)
 class Sharding:
     """Number of shards of a log, and the result of its scan, as workers have it."""
 
-    scan: Any  # a broadcast of a `LogScan`
+    scan: SentScan
     count: int
     dialect: str
 
     def partitioner(self) -> Partitioner:
         """Return the partitioner of the log."""
-        scan: LogScan = self.scan.value
+        scan = self.scan.value
         topics = Topics(scan.hashes, scan.aliases, scan.ranges)
         return Partitioner(self.count, topics, self.dialect)
 
@@ -98,8 +103,6 @@ class ReplayWork:
 
     sharding: Sharding
     search: Search
-    size: Accumulator[int]
-    """Counts the bytes of lines, also of repeated tries."""
 
     def __call__(self, batches: Iterable[tuple[int, ShardedBatch]]) -> Iterator[ShardResult]:
         """Yield of each shard the number of failed records, findings about them, and lines."""
@@ -112,11 +115,7 @@ class ReplayWork:
         batches.clear()
         yield FailedRecords(len(findings))
         yield from findings
-        size = 0
-        for line in self.search.of_image(image, is_first=shard == FIRST_SHARD):
-            yield line
-            size += len(line[0]) + len(line[1])
-        self.size.add(size)
+        yield from self.search.of_image(image, is_first=shard == FIRST_SHARD)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.worker_crashes import CrashedSplit, RetryByRange
 from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.shipping import ShippedWork
-from kraftops.spark.session.status_tracker import Counts, Show, no_counts, watched
+from kraftops.spark.session.shipping import ShippedWork, worker_state
+from kraftops.spark.session.status_tracker import Show, watched
 from kraftops.uris import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -29,7 +35,6 @@ def run(
     things: Sequence[T],
     work: Callable[[Iterable[T]], Iterable[R]],
     show: Show | None = None,
-    counts: Counts = no_counts,
 ) -> list[R]:
     """Return the results of *work* on things, in their order; each thing is a task of its own.
 
@@ -38,7 +43,6 @@ def run(
         things: splits, for example; without any there is no job.
         work: called in workers, must be picklable.
         show: called with the progress.
-        counts: returns the numbers of records and of damaged splits for it.
 
     Raises:
         SparkError: the job failed.
@@ -46,12 +50,37 @@ def run(
     """
     if not things:
         return []
-    task = shipped(session, work)
-    tasks = session.context.parallelize(things, len(things)).mapPartitions(task)
-    session.jobs.describe(f"{_name(work)}, {len(things)} tasks")
-    with cancelled_on_interrupt(session), watched(session.jobs, len(things), show, counts):
-        results: list[Any] = awaited(session, tasks.collect)
-        return results
+    check_workers(session)
+    with cancelled_on_interrupt(session):
+        session.jobs.describe(f"{_name(work)}, {len(things)} tasks")
+        table = tasks(session, things, PickledResults(work), "result binary")
+        with watched(session.jobs, len(things), show):
+            rows: list[Any] = awaited(session, table.collect)
+    return [pickle.loads(row.result) for row in rows]  # noqa: S301 - pickled by our workers
+
+
+@dataclass(frozen=True, slots=True)
+class PickledResults:
+    """Work that yields the results of other work as rows of one column."""
+
+    work: Callable[[Iterable[Any]], Iterable[Any]]
+
+    def __call__(self, things: Iterable[Any]) -> Iterator[tuple[bytes]]:
+        """Yield rows."""
+        for result in self.work(things):
+            yield (pickle.dumps(result),)
+
+
+def tasks(
+    session: Session,
+    things: Sequence[object],
+    work: Callable[[Iterable[Any]], Iterable[tuple[object, ...]]],
+    columns: str,
+) -> DataFrame:
+    """Return a table of what *work* yields: rows of *columns*, of each thing a task."""
+    from kraftops.spark.jobs.task_source import task_table
+
+    return task_table(session.spark, things, shipped(session, work), columns)
 
 
 def run_by_range(
@@ -59,7 +88,6 @@ def run_by_range(
     splits: Sequence[Split],
     work: Callable[[Iterable[Split]], Iterable[R]],
     show: Show | None = None,
-    counts: Counts = no_counts,
 ) -> list[R]:
     """Return the results of work that makes one result a split, as `run` does.
 
@@ -71,14 +99,14 @@ def run_by_range(
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
     by_range = RetryByRange(work, session.settings.tries)
-    first: list[R | CrashedSplit] = run(session, splits, by_range, show, counts)
+    first: list[R | CrashedSplit] = run(session, splits, by_range, show)
     crashed = [
         split
         for split, result in zip(splits, first, strict=True)
         if isinstance(result, CrashedSplit)
     ]
     ranges = [Split(split.number, (labelled,), 0) for split in crashed for labelled in split.ranges]
-    second = iter(run(session, ranges, work, show, counts))
+    second = iter(run(session, ranges, work, show))
     results: list[R] = []
     for split, result in zip(splits, first, strict=True):
         results += (
@@ -91,7 +119,7 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
     """Return the result of a call that waits for jobs, made in a thread of its own.
 
     Ctrl-C in the middle of a call has Py4J close the connections of all threads, and theirs would
-    begin their jobs once more.
+    begin their jobs once more; of Spark Connect it would leave the job running.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; our jobs are ended.
@@ -107,14 +135,17 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
         except BaseException as error:  # noqa: BLE001 - raised below
             errors.append(error)
 
-    thread: Any = InheritableThread(target=work, daemon=True)
+    thread: Any = InheritableThread(target=work, daemon=True, session=session.spark)
     thread.start()
+    session.jobs.is_awaited = True
     try:
         thread.join()
     except KeyboardInterrupt:
         session.jobs.cancel()
         thread.join(_END_SECONDS)
         raise
+    finally:
+        session.jobs.is_awaited = False
     if errors:
         raise errors[0]
     return results[0]
@@ -131,22 +162,32 @@ def shipped(
     session: Session, work: Callable[[Iterable[T]], Iterable[R]]
 ) -> Callable[[Iterable[T]], Iterable[R]]:
     """Return work that names missing modules, where workers run on other machines."""
-    return work if session.settings.is_local else ShippedWork(work, session.slow)
+    return work if session.settings.is_local else ShippedWork(work)
 
 
 def check_workers(session: Session) -> None:
-    """Have workers of a cluster name missing modules, before Spark itself calls our code.
+    """Have workers of a cluster name missing modules, once, before Spark needs them itself.
 
     Raises:
         SparkError: a module is missing.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
-    if session.settings.is_local:
+    if session.settings.is_local or session.is_checked:
         return
-    tasks = range(session.cores)
-    look: ShippedWork[int, int] = ShippedWork(iter, session.slow)
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    session.jobs.describe("look at the workers")
+    look = f.udf(worker_state, StringType(), useArrow=False).asNondeterministic()
     with cancelled_on_interrupt(session):
-        session.context.parallelize(tasks, len(tasks)).mapPartitions(look).collect()
+        each = session.spark.range(0, session.cores, 1, session.cores)
+        rows: list[Any] = awaited(session, each.select(look("id").alias("state")).collect)
+    for row in rows:
+        missing, slow = json.loads(row.state)
+        if missing:
+            raise SparkError(f"the job failed: {missing}")
+        session.slow |= {slow} if slow else frozenset()
+    session.is_checked = True
 
 
 def runs_here(session: Session, paths: Iterable[str]) -> bool:

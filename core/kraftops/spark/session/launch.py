@@ -14,15 +14,16 @@ from kraftops.errors import UsageError
 from kraftops.fileio.private import private_directory
 from kraftops.spark.session.failures import SparkError, job_errors, without_class
 from kraftops.spark.session.java import java_home
-from kraftops.spark.session.settings import Settings
+from kraftops.spark.session.settings import Settings, server_text
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 _STANDALONE = "spark://"
 _KUBERNETES = "k8s://"
-_PORTS = {"https": 443, "http": 80}
-_MASTERS = "as spark://host:7077 or k8s://https://host:6443"
+_CONNECT = "sc://"
+_PORTS = {"https": 443, "http": 80, "sc": 15002}
+_MASTERS = "as spark://host:7077, k8s://https://host:6443 or sc://host:15002"
 _CONNECT_SECONDS = 5.0
 _STOP_SECONDS = 10.0
 _NOISE = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal exception")
@@ -40,7 +41,7 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
-    _check_reachable(settings.master)
+    check_reachable(settings.master)
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     if not settings.verbose:
@@ -175,7 +176,7 @@ def _stop_jvm(gateway: Any) -> None:
         process.wait()
 
 
-def _check_reachable(master: str) -> None:
+def check_reachable(master: str) -> None:
     """Check that a master answers at all; Spark itself would try for minutes.
 
     Raises:
@@ -193,11 +194,11 @@ def _check_reachable(master: str) -> None:
         else:
             return
     if reasons:
-        raise SparkError(f"cannot reach the master {master}: {'; '.join(reasons)}")
+        raise SparkError(f"cannot reach the master {server_text(master)}: {'; '.join(reasons)}")
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """Return the hosts and ports of a standalone or Kubernetes master; none of others.
+    """Return the hosts and ports of a master of Spark, Kubernetes or Connect; none of others.
 
     Raises:
         UsageError: an address is malformed.
@@ -207,6 +208,8 @@ def _addresses(master: str) -> list[tuple[str, int]]:
 
     if master.startswith(_STANDALONE):
         given = [f"//{one}" for one in master.removeprefix(_STANDALONE).split(",")]
+    elif master.startswith(_CONNECT):
+        given = [server_text(master)]
     elif master.startswith(_KUBERNETES) and "https" not in getproxies():
         url = master.removeprefix(_KUBERNETES)
         given = [url if "://" in url else f"https://{url}"]
@@ -220,6 +223,6 @@ def _addresses(master: str) -> list[tuple[str, int]]:
         except ValueError:
             port = None
         if port is None or not parts.hostname:
-            raise UsageError(f"{master!r} is no master", hint=_MASTERS)
+            raise UsageError(f"{server_text(master)!r} is no master", hint=_MASTERS)
         addresses.append((parts.hostname, port))
     return addresses

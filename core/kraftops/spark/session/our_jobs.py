@@ -1,4 +1,7 @@
-"""Our jobs among those of a session: named in Spark's pages, found and cancelled by their name."""
+"""Our jobs among those of a session: named in Spark's pages, found and cancelled by their name.
+
+Spark Connect has no groups and descriptions, but tags of operations: its pages show both as tags.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from uuid import uuid4
 
 if TYPE_CHECKING:
     from pyspark import SparkContext, StatusTracker
+    from pyspark.sql import SparkSession
 
 _GROUP, _DESCRIPTION = "spark.jobGroup.id", "spark.job.description"
 _INTERRUPTS = "spark.job.interruptOnCancel"
@@ -20,16 +24,33 @@ _LOOK_SECONDS = 0.05
 
 
 class OurJobs:
-    """The jobs of this thread in a context, in a group of their own, which is also their tag."""
+    """The jobs of this thread in a session, in a group of their own, which is also their tag."""
 
-    def __init__(self, context: SparkContext) -> None:
-        """Choose a name for jobs in *context*."""
-        self.context = context
+    def __init__(self, spark: SparkSession) -> None:
+        """Choose a name for jobs of a session."""
+        self.spark = spark
         self.group = f"kraftops-{uuid4().hex[:12]}"
+        self.is_connect = type(spark).__module__.startswith("pyspark.sql.connect.")
+        self.is_awaited = False
+        """Whether somebody waits for one of them."""
+        self._described = ""
+
+    @property
+    def context(self) -> SparkContext:
+        """The context, which sessions of Spark Connect do not have."""
+        return self.spark.sparkContext
 
     @contextmanager
     def named(self) -> Iterator[None]:
         """Give jobs of this thread group, tag and description, and the earlier ones back after."""
+        if self.is_connect:
+            self.spark.addTag(self.group)
+            try:
+                yield
+            finally:
+                self._describe_by_tag("")
+                self.spark.removeTag(self.group)
+            return
         context = self.context
         earlier = {
             name: context.getLocalProperty(name) for name in (_GROUP, _DESCRIPTION, _INTERRUPTS)
@@ -39,24 +60,43 @@ class OurJobs:
         try:
             yield
         finally:
-            with _spark_may_be_gone():
+            with spark_may_be_gone():
                 context.removeJobTag(self.group)
                 for name, value in earlier.items():
                     context.setLocalProperty(name, value)  # type: ignore[arg-type] # or None
 
     def describe(self, text: str) -> None:
         """Describe the next jobs of this thread."""
-        self.context.setJobDescription(f"kraftops: {text}")
+        if self.is_connect:
+            self._describe_by_tag(f"kraftops: {text}".replace(",", ";"))  # tags have no commas
+        else:
+            self.context.setJobDescription(f"kraftops: {text}")
+
+    def _describe_by_tag(self, text: str) -> None:
+        if self._described:
+            self.spark.removeTag(self._described)
+        if text:
+            self.spark.addTag(text)
+        self._described = text
 
     def active(self, tracker: StatusTracker) -> list[int]:
         """Return the numbers of the jobs that have not ended."""
         ours = set(tracker.getJobIdsForGroup(self.group))
         return [number for number in tracker.getActiveJobsIds() if number in ours]
 
+    def end(self) -> None:
+        """Have Spark end the jobs."""
+        if self.is_connect:
+            self.spark.interruptTag(self.group)
+        else:
+            self.context.cancelJobsWithTag(self.group)
+
     def cancel(self) -> None:
         """End the jobs, and wait until they are gone, or Spark is."""
-        with _spark_may_be_gone():
-            self.context.cancelJobsWithTag(self.group)
+        with spark_may_be_gone():
+            self.end()
+            if self.is_connect:
+                return
             tracker = self.context.statusTracker()
             latest = time.monotonic() + _CANCEL_SECONDS
             while self.active(tracker) and time.monotonic() < latest:
@@ -64,10 +104,12 @@ class OurJobs:
 
 
 @contextmanager
-def _spark_may_be_gone() -> Iterator[None]:
+def spark_may_be_gone() -> Iterator[None]:
+    """Ignore errors of a Spark that has ended."""
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
-    with suppress(Py4JError, OSError):
+    with suppress(Py4JError, PySparkException, OSError):
         yield
 
 

@@ -6,65 +6,62 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
+from kraftops.spark.session.connect import connected, given_conf
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.launch import running_context
 from kraftops.spark.session.our_jobs import OurJobs, among_others
-from kraftops.spark.session.settings import CONF_PREFIX, Settings
-from kraftops.spark.session.shipping import UnionParam, packed
+from kraftops.spark.session.settings import Settings
+from kraftops.spark.session.shipping import packed
 from kraftops.spark.session.status_tracker import workers_awaited
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator, SparkContext
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+_SERVER = "sc://"
+_SENT_BEFORE = "ALREADY_EXISTS"  # of 4.0 and later; names have a digest of the content
+_MANY = 1 << 12  # rows, more than tasks of any server
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
 
 
 class Session:
     """Running Spark, with its settings."""
 
-    def __init__(
-        self, context: SparkContext, settings: Settings, spark: SparkSession | None = None
-    ) -> None:
-        """Use a running context."""
-        self.context = context
+    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+        """Use a running session."""
+        self.spark = spark
         self.settings = settings
-        self.jobs = OurJobs(context)
-        self.slow: Accumulator[frozenset[str]] | None = None
+        self.jobs = OurJobs(spark)
+        self.is_checked = False
+        """Whether workers have said what they lack."""
+        self.slow: frozenset[str] = frozenset()
         """Workers that cannot load the compiled engine, and why."""
-        self._spark = spark
 
     @property
-    def spark(self) -> SparkSession:
-        """The session for SQL, made when it is first asked for."""
-        if self._spark is None:
-            from pyspark.sql import SparkSession
+    def context(self) -> SparkContext:
+        """The context, which sessions of Spark Connect do not have."""
+        return self.jobs.context
 
-            self._spark = SparkSession(self.context)
-        return self._spark
-
-    @contextmanager
-    def ended(self) -> Iterator[None]:
-        """Stop the session for SQL at the end, or Spark would take it for one that runs."""
-        try:
-            yield
-        finally:
-            if self._spark is not None:
-                with suppress(Exception):
-                    self._spark.stop()
-
-    @property
+    @cached_property
     def cores(self) -> int:
         """Number of tasks that run at a time."""
-        return self.settings.cores or self.context.defaultParallelism
+        if self.settings.cores:
+            return self.settings.cores
+        return _cores_of(self.spark) if self.jobs.is_connect else self.context.defaultParallelism
+
+    def tune(self, name: str, value: str) -> None:
+        """Configure a session of ours, unless the user or the site has given the name a value."""
+        if not (self.settings.is_borrowed or name in self.settings.given):
+            self.spark.conf.set(name, value)
 
     @property
     def slow_text(self) -> str | None:
         """Warning about workers without the compiled engine; None if there are none."""
-        slow = sorted(self.slow.value) if self.slow else []
+        slow = sorted(self.slow)
         if not slow:
             return None
         more = f", and {len(slow) - 1} more like it" if len(slow) > 1 else ""
@@ -90,28 +87,72 @@ def started(settings: Settings) -> Iterator[Session]:
         ) from None
     running = _running(settings)
     if running is not None:
-        with among_others(running.jobs):
+        with _ready(running), among_others(running.jobs):
             yield running
-        return
-    with running_context(settings) as context:
-        session = Session(context, replace(settings, master=settings.full_master))
-        if settings.is_local:
-            with session.ended(), session.jobs.named():
+    elif settings.is_connect:
+        with connected(settings) as spark:
+            session = Session(spark, settings.on_server(given_conf(spark)))
+            with _ready(session), session.jobs.named():
                 yield session
-            return
-        with (
-            session.ended(),
-            packed() as sent,
-            session.jobs.named(),
-            workers_awaited(session.jobs, settings.worker_seconds),
-        ):
-            with job_errors("our code cannot be sent to the workers"):
-                context.addPyFile(sent.archive)
-                if sent.engine is not None:
-                    context.addFile(sent.engine)
-                    union: Any = UnionParam()
-                    session.slow = context.accumulator(frozenset[str](), union)
-            yield session
+    else:
+        with running_context(settings) as context, _session(context) as spark:
+            session = Session(spark, replace(settings, master=settings.full_master))
+            with _ready(session), session.jobs.named():
+                yield session
+
+
+@contextmanager
+def _session(context: SparkContext) -> Iterator[SparkSession]:
+    """Begin a session in a context, and stop it, or Spark would take it for one that runs."""
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession(context)
+    try:
+        yield spark
+    finally:
+        with suppress(Exception):
+            spark.stop()
+
+
+@contextmanager
+def _ready(session: Session) -> Iterator[None]:
+    """Send our code to the workers of a cluster or a server, and wait for them.
+
+    Whoever has started a session with a context has given its workers our code.
+
+    Raises:
+        SparkError: the code cannot be sent, or there is no worker.
+    """
+    settings = session.settings
+    if settings.is_local or (settings.is_borrowed and not session.jobs.is_connect):
+        yield
+        return
+    with packed() as sent, workers_awaited(session.jobs, settings.master, settings.worker_seconds):
+        with job_errors("our code cannot be sent to the workers"):
+            _send(session.spark, sent.archive, pyfile=True)
+            if sent.engine is not None:
+                _send(session.spark, sent.engine, file=True)
+        yield
+
+
+def _send(spark: SparkSession, path: str, *, pyfile: bool = False, file: bool = False) -> None:
+    """Send a file, unless the session has it from an earlier command."""
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.addArtifacts(path, pyfile=pyfile, file=file)
+    except PySparkException as error:
+        if _SENT_BEFORE not in str(error):
+            raise
+
+
+def _cores_of(spark: SparkSession) -> int:
+    """Return the number of tasks that a server of Spark Connect runs at a time."""
+    from pyspark.sql import functions as f
+
+    numbers = spark.range(_MANY).select(f.spark_partition_id().alias("number"))
+    with job_errors():
+        return int(numbers.agg(f.max("number")).collect()[0][0]) + 1
 
 
 def _running(settings: Settings) -> Session | None:
@@ -125,7 +166,10 @@ def _running(settings: Settings) -> Session | None:
         if _SUBMITTED not in os.environ:
             return None
         spark = SparkSession.builder.getOrCreate()
+    ours = tuple(pair for pair in settings.conf if settings.is_ours(pair[0]))
+    if OurJobs(spark).is_connect:
+        found = Settings(_SERVER, ours, verbose=True, is_borrowed=True)
+        return Session(spark, found.on_server(given_conf(spark)))
     context = spark.sparkContext
-    ours = [pair for pair in settings.conf if pair[0].startswith(CONF_PREFIX)]
     conf = (*context.getConf().getAll(), *ours)
-    return Session(context, Settings(str(context.master), conf, verbose=True), spark)
+    return Session(spark, Settings(str(context.master), conf, verbose=True, is_borrowed=True))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from kraftops.errors import UsageError
 from kraftops.memory import VARIABLE
@@ -28,6 +29,13 @@ _BASE = {
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
     "spark.sql.python.filterPushdown.enabled": "true",
 }
+_CONNECT = "sc://"
+_OF_SESSIONS = (
+    "spark.sql.session.timeZone",
+    "spark.sql.parquet.outputTimestampType",
+    "spark.sql.python.filterPushdown.enabled",
+)
+"""Names in `_BASE` that a session on somebody's server has, too."""
 _NO_LOG = {"spark.log.level": "OFF"}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter of an hour
@@ -50,6 +58,8 @@ class Settings:
     verbose: bool = False
     cache: str = ""
     site: tuple[tuple[str, str], ...] = ()
+    is_borrowed: bool = False
+    """Whether somebody else has started the session, and will end it."""
 
     @property
     def given(self) -> dict[str, str]:
@@ -60,6 +70,11 @@ class Settings:
     def is_local(self) -> bool:
         """Whether processes that Spark starts on this machine do all work."""
         return _LOCAL.fullmatch(self.master) is not None
+
+    @property
+    def is_connect(self) -> bool:
+        """Whether the master is a server of Spark Connect."""
+        return self.master.startswith(_CONNECT)
 
     @property
     def full_master(self) -> str:
@@ -133,6 +148,27 @@ class Settings:
         site = dict(self.site)
         left = {name: value for name, value in ours.items() if name not in site}
         return {**left, **dict(self.conf), "spark.master": self.full_master}
+
+    def session_conf(self) -> dict[str, str]:
+        """Return the configuration of ours for a session on a server of Spark Connect."""
+        return {name: _BASE[name] for name in _OF_SESSIONS}
+
+    def is_ours(self, name: str) -> bool:
+        """Tell whether a name is of our own configuration, which Spark does not know."""
+        return name.startswith(CONF_PREFIX)
+
+    def on_server(self, known: Mapping[str, str]) -> Settings:
+        """Return the settings with what the configuration of a server says about tries."""
+        local = _LOCAL.fullmatch(known.get("spark.master", ""))
+        tries = local[2] or "1" if local else known.get("spark.task.maxFailures", str(_TRIES))
+        ours = tuple(pair for pair in self.conf if pair[0] != "spark.task.maxFailures")
+        return replace(self, conf=(*ours, ("spark.task.maxFailures", tries)))
+
+
+def server_text(master: str) -> str:
+    """Return a master without the parameters behind its address, which may be secret."""
+    scheme, slashes, rest = master.partition("://")
+    return f"{scheme}{slashes}{rest.partition('/')[0]}" if scheme == "sc" else master
 
 
 def _cores() -> int:

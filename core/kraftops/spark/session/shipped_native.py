@@ -16,10 +16,10 @@ from types import ModuleType
 NAME = "kraftops.engine._native"
 
 
-def sent_name(extension: str) -> str:
-    """Return the name of an extension for workers, with its platform."""
+def sent_name(stem: str, extension: str) -> str:
+    """Return the name of an extension beside an archive, with its platform."""
     suffix = os.path.basename(extension).removeprefix(NAME.rpartition(".")[2])
-    return f"kraftops-{get_platform()}{suffix}"
+    return f"{stem}-{get_platform()}{suffix}"
 
 
 def loaded(archive: str) -> ModuleType:
@@ -28,9 +28,9 @@ def loaded(archive: str) -> ModuleType:
     Raises:
         ImportError: there is none for this platform and Python, or it cannot be loaded here.
     """
-    directory = os.path.dirname(os.path.abspath(archive))
+    stem = os.path.splitext(os.path.abspath(archive))[0]
     for suffix in EXTENSION_SUFFIXES:  # a Python without the stable ABI has no `.abi3.so`
-        path = os.path.join(directory, f"kraftops-{get_platform()}{suffix}")
+        path = f"{stem}-{get_platform()}{suffix}"
         if os.path.exists(path):
             loader = ExtensionFileLoader(NAME, path)
             spec = spec_from_loader(NAME, loader)

@@ -5,19 +5,17 @@ The compiled engine is sent with the code, for workers on the same platform.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kraftops.errors import KraftopsError
 from kraftops.spark.session import shipped_native
-
-if TYPE_CHECKING:
-    from pyspark import Accumulator
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -40,19 +38,6 @@ class ShippedFiles(NamedTuple):
     engine: str | None
 
 
-class UnionParam:
-    """Accumulator parameter that collects frozen sets."""
-
-    def zero(self, value: frozenset[str]) -> frozenset[str]:
-        """Return the empty set."""
-        del value
-        return frozenset()
-
-    def addInPlace(self, one: frozenset[str], other: frozenset[str]) -> frozenset[str]:  # noqa: N802
-        """Return the union."""
-        return one | other
-
-
 @contextmanager
 def packed() -> Iterator[ShippedFiles]:
     """Make files of our code, and of the compiled engine if it is in use, as installed here."""
@@ -63,7 +48,7 @@ def packed() -> Iterator[ShippedFiles]:
     from zipfile import ZIP_DEFLATED, ZipFile
 
     with TemporaryDirectory() as directory:
-        path = os.path.join(directory, f"{_PACKAGES[0]}.zip")
+        path = os.path.join(directory, "code")
         with ZipFile(path, "w", ZIP_DEFLATED) as archive:
             for package in _PACKAGES:
                 found = find_spec(package)
@@ -75,10 +60,25 @@ def packed() -> Iterator[ShippedFiles]:
                 archive.write(
                     shipped_native.__file__, f"{shipped_native.NAME.replace('.', '/')}.py"
                 )
-        sent = None if engine is None else os.path.join(directory, shipped_native.sent_name(engine))
-        if engine is not None and sent is not None:
+        stem = f"{_PACKAGES[0]}-{_digest(path, engine)}"
+        archive_path = os.path.join(directory, f"{stem}.zip")
+        os.rename(path, archive_path)
+        sent = None
+        if engine is not None:
+            sent = os.path.join(directory, shipped_native.sent_name(stem, engine))
             copyfile(engine, sent)
-        yield ShippedFiles(path, sent)
+        yield ShippedFiles(archive_path, sent)
+
+
+def _digest(*paths: str | None) -> str:
+    """Return a digest of files; Spark Connect never replaces a file of the same name."""
+    from hashlib import sha256
+
+    found = sha256()
+    for path in filter(None, paths):
+        with open(path, "rb") as file:
+            found.update(file.read())
+    return found.hexdigest()[:12]
 
 
 def _extension() -> str | None:
@@ -99,13 +99,9 @@ def _here() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShippedWork(Generic[T, R]):
-    """Work in a checked worker, in the directory of the driver, so that relative paths hold.
-
-    *slow* collects the workers that cannot load the compiled engine, and why.
-    """
+    """Work in a checked worker, in the directory of the driver, so that relative paths hold."""
 
     work: Callable[[Iterable[T]], Iterable[R]]
-    slow: Accumulator[frozenset[str]] | None = None
     directory: str = field(default_factory=_here)
 
     def __call__(self, things: Iterable[T]) -> Iterator[R]:
@@ -114,27 +110,37 @@ class ShippedWork(Generic[T, R]):
         Raises:
             MissingModuleError: a module is missing.
         """
-        for name in MODULES:
-            try:
-                import_module(name)
-            except ImportError:
-                from socket import gethostname
-
-                raise MissingModuleError(missing_module_text(name, gethostname())) from None
+        missing = _missing_module()
+        if missing is not None:
+            raise MissingModuleError(missing)
         with _inside(self.directory):
-            if self.slow is not None:
-                _report_slow(self.slow)
             yield from self.work(things)
 
 
-def _report_slow(slow: Accumulator[frozenset[str]]) -> None:
+def worker_state(_: object) -> str:
+    """Return, in a worker, the text about a missing module, and why it is slow, as JSON."""
+    missing = _missing_module()
+    if missing is not None:
+        return json.dumps([missing, None])
     from socket import gethostname
 
     from kraftops.engine.choice import why_not_native  # after the check of its packages
 
-    reason = why_not_native()
-    if reason is not None:
-        slow.add(frozenset({f"{gethostname()}: {reason}"}))
+    with _inside(_here()):
+        reason = why_not_native()
+    return json.dumps([None, reason and f"{gethostname()}: {reason}"])
+
+
+def _missing_module() -> str | None:
+    """Return the text about a module that this worker lacks."""
+    for name in MODULES:
+        try:
+            import_module(name)
+        except ImportError:
+            from socket import gethostname
+
+            return missing_module_text(name, gethostname())
+    return None
 
 
 @contextmanager

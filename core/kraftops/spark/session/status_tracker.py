@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial, wraps
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.parallel.background import background_work
 from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.settings import server_text
 
 if TYPE_CHECKING:
     from pyspark import SparkStageInfo, StatusTracker
@@ -25,54 +26,77 @@ _NO_WORKER_HINT = (
 
 
 class JobProgress(NamedTuple):
-    """Progress of a job, in splits and records."""
+    """Progress of a job, in splits."""
 
     done: int
     total: int
     running: int
-    records: int = 0
-    damaged: int = 0
 
 
 Show = Callable[[JobProgress], None]
-Counts = Callable[[], tuple[int, int]]
-"""Returns the numbers of records and of damaged splits so far."""
-
-
-def no_counts() -> tuple[int, int]:
-    """Return zeros, for a job without counts."""
-    return 0, 0
 
 
 @contextmanager
-def watched(
-    jobs: OurJobs, total: int, show: Show | None, counts: Counts = no_counts
-) -> Iterator[None]:
-    """Call *show* with the progress of jobs of *total* tasks, and with *counts*, while they run."""
+def watched(jobs: OurJobs, total: int, show: Show | None) -> Iterator[None]:
+    """Call *show* with the progress of jobs of *total* tasks, while they run."""
     if show is None:
         yield
-        return
-    with background_work(partial(_watch, jobs, total, show, counts)):
-        yield
+    elif jobs.is_connect:
+        with _handled(jobs, _Shown(total, show)):
+            yield
+    else:
+        with background_work(partial(_watch, jobs, total, show)):
+            yield
+
+
+class _Shown:
+    """Handler of what a server of Spark Connect says about a running operation."""
+
+    def __init__(self, total: int, show: Show) -> None:
+        self._total, self._show, self._done = total, show, 0
+
+    def __call__(self, stages: Iterable[Any] | None, inflight_tasks: int, **_: object) -> None:
+        for stage in stages or ():
+            if stage.num_tasks == self._total:
+                self._done = max(self._done, stage.num_completed_tasks)
+        self._show(JobProgress(self._done, self._total, inflight_tasks))
 
 
 @contextmanager
-def workers_awaited(jobs: OurJobs, patience: int) -> Iterator[None]:
-    """Run jobs, and end them if the first one has no worker for *patience* seconds.
+def _handled(jobs: OurJobs, handler: Any) -> Iterator[None]:
+    """Have a session of Spark Connect call *handler* with what its server says."""
+    jobs.spark.registerProgressHandler(handler)
+    try:
+        yield
+    finally:
+        jobs.spark.removeProgressHandler(handler)
+
+
+@contextmanager
+def workers_awaited(jobs: OurJobs, master: str, patience: int) -> Iterator[None]:
+    """Run jobs, and end them if the first one has no worker of *master* for *patience* seconds.
 
     Spark itself would wait for ever.
 
     Raises:
         SparkError: there was no worker.
     """
-    has_given_up = Event()
-    with background_work(partial(_await, jobs, patience, has_given_up)):
+    has_given_up, has_begun = Event(), Event()
+
+    def note(stages: Iterable[Any] | None, inflight_tasks: int, **_: object) -> None:
+        if inflight_tasks or any(stage.num_completed_tasks for stage in stages or ()):
+            has_begun.set()
+
+    with (
+        _handled(jobs, note) if jobs.is_connect else nullcontext(),
+        background_work(partial(_await, jobs, patience, has_begun, has_given_up)),
+    ):
         try:
             yield
         except SparkError as error:
             if not has_given_up.is_set():
                 raise
-            text = f"no worker of {jobs.context.master} has begun a task in {patience} s"
+            text = f"no worker of {server_text(master)} has begun a task in {patience} s"
             raise SparkError(text, hint=_NO_WORKER_HINT) from error
 
 
@@ -82,15 +106,16 @@ def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
     @wraps(look)
     def run(*args: object) -> None:
         from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
 
-        with suppress(Py4JError, OSError):
+        with suppress(Py4JError, PySparkException, OSError):
             look(*args)
 
     return run
 
 
 @_ends_with_spark
-def _watch(jobs: OurJobs, total: int, show: Show, counts: Counts, is_over: Event) -> None:
+def _watch(jobs: OurJobs, total: int, show: Show, is_over: Event) -> None:
     tracker, done = jobs.context.statusTracker(), 0
     while not is_over.wait(_SHOW_SECONDS):
         running = 0
@@ -98,22 +123,31 @@ def _watch(jobs: OurJobs, total: int, show: Show, counts: Counts, is_over: Event
             if stage.numTasks == total:
                 done = max(done, stage.numCompletedTasks)
             running += stage.numActiveTasks
-        show(JobProgress(done, total, running, *counts()))
+        show(JobProgress(done, total, running))
 
 
 @_ends_with_spark
-def _await(jobs: OurJobs, patience: int, has_given_up: Event, is_over: Event) -> None:
-    tracker, waited = jobs.context.statusTracker(), 0.0
-    while not is_over.wait(_LOOK_SECONDS):
-        active = jobs.active(tracker)
-        for stage in _stages(tracker, active):
-            if stage.numActiveTasks + stage.numCompletedTasks + stage.numFailedTasks:
-                return
-        waited += _LOOK_SECONDS if active else 0
-        if waited >= patience:
+def _await(
+    jobs: OurJobs, patience: int, has_begun: Event, has_given_up: Event, is_over: Event
+) -> None:
+    waited = 0.0
+    while not (is_over.wait(_LOOK_SECONDS) or has_begun.is_set()):
+        is_waiting = jobs.is_awaited if jobs.is_connect else _is_waiting(jobs, has_begun)
+        waited += _LOOK_SECONDS if is_waiting else 0
+        if waited >= patience and not has_begun.is_set():
             has_given_up.set()
-            jobs.context.cancelJobsWithTag(jobs.group)
+            jobs.end()
             return
+
+
+def _is_waiting(jobs: OurJobs, has_begun: Event) -> bool:
+    """Tell whether there are jobs; note when one of them has begun."""
+    tracker = jobs.context.statusTracker()
+    active = jobs.active(tracker)
+    for stage in _stages(tracker, active):
+        if stage.numActiveTasks + stage.numCompletedTasks + stage.numFailedTasks:
+            has_begun.set()
+    return bool(active)
 
 
 def _stages(tracker: StatusTracker, active: Sequence[int]) -> Iterator[SparkStageInfo]:

@@ -1,0 +1,132 @@
+"""Jobs on a server of Spark Connect, and with other releases of PySpark.
+
+`KRAFTOPS_SPARK_RELEASES` has releases besides the one that is installed, separated by commas.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click import Command, Context
+
+from kraftops.errors import KraftopsError
+from kraftops.spark.session.connect import connected
+from kraftops.spark.session.settings import Settings
+from kraftops_cli.spark.options import SPARK_ONLY, spark_request
+from tests.helpers.spark import compare_local
+from tests.helpers.spark.cluster import bare_python, free_port
+from tests.helpers.spark.compare_local import METADATA, SHORT_LOG, SMALLEST
+from tests.helpers.spark.connect import ROOT, environment_of, release_python, running_server
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+RELEASES = [one for one in os.environ.get("KRAFTOPS_SPARK_RELEASES", "").split(",") if one]
+_DUMP = "from kraftops_cli.main import kafka_dump_log; kafka_dump_log()"
+
+
+class Server(NamedTuple):
+    """A server, and a Python of its release."""
+
+    url: str
+    python: str
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="module", params=["", *RELEASES])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    directory = tmp_path_factory.mktemp("connect")
+    if request.param:
+        python = workers = release_python(request.param)
+    else:
+        pytest.importorskip("pyspark")
+        pytest.importorskip("grpc_status")
+        python, workers = sys.executable, str(bare_python(directory))
+    with running_server(directory, python, workers) as url:
+        yield Server(url, python, environment_of(directory, python))
+
+
+def test_answers_are_the_local_ones(server: Server, tmp_path: Path) -> None:
+    """Dump, find, check, summary, SQL and partitions, in one session; workers get our code."""
+    done = subprocess.run(
+        [server.python, "-m", compare_local.__name__, server.url, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=server.environment,
+        timeout=300,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
+
+
+def test_ctrl_c_ends_the_jobs_and_nothing_is_left(server: Server, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    command = [server.python, "-c", _DUMP, "--spark", "--master", server.url, "--shared-paths"]
+    command += [*SMALLEST, METADATA, "--output", str(output), *[SHORT_LOG] * 20]
+    with subprocess.Popen(
+        command, env=server.environment, cwd=ROOT, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr
+        latest = time.monotonic() + 120
+        while not list(tmp_path.glob(".out.*.tmp/part-*")):
+            assert time.monotonic() < latest
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read()
+        code = process.wait()
+
+    assert (code, b"Traceback" in errors) == (130, False), errors
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_release_answers_without_a_server(release: str, tmp_path: Path) -> None:
+    python = release_python(release)
+    done = subprocess.run(
+        [python, "-m", compare_local.__name__, "local[2,4]", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment_of(tmp_path, python),
+        timeout=500,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
+
+
+class TestBadServer:
+    """Errors come soon, and without the parameters of the URL, which may be secret."""
+
+    def error_of(self, url: str) -> str:
+        with pytest.raises(KraftopsError) as error, connected(Settings(f"{url}/;token=secret")):
+            pass
+        assert "secret" not in f"{error.value.message}{error.value.hint}"
+        return error.value.message
+
+    def test_that_nobody_is(self) -> None:
+        url = f"sc://127.0.0.1:{free_port()}"
+
+        assert self.error_of(url).startswith(f"cannot reach the master {url}: ")
+
+    @pytest.mark.parametrize("url", ["sc://", "sc://:1", "sc://host:x"])
+    def test_that_is_no_address(self, url: str) -> None:
+        assert self.error_of(url) == f"{url!r} is no master"
+
+    def test_environment_names_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SPARK_REMOTE", "sc://host:1")
+        options = dict.fromkeys(SPARK_ONLY) | {"spark": True, "conf": ()}
+
+        request = spark_request(Context(Command("c")), options)
+
+        assert request is not None
+        assert request.settings().is_connect
