@@ -1,0 +1,257 @@
+"""Build what is published, twice, and check it: source distribution, wheels, bill of materials.
+
+It takes the commit that is checked out. The two builds must agree in every byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import csv
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from packaging.metadata import Metadata
+from packaging.utils import parse_wheel_filename
+
+import sbom
+from dependencies import CRATE, REPOSITORY, packages, page_scripts
+from hatch_build import crates_of
+from installs import FEW, check, environment, place, without_cargo
+from licences import refused
+
+_WHEEL_FOLDERS = {
+    *("kraftops", "pyspark_kraftops", "kraftops_terminal", "kraftops_shell", "kraftops_cli"),
+}
+_EXTENSION = "kraftops/engine/_native.abi3.so"
+_IN_SDIST = {
+    *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO"),
+    *("core/native/Cargo.lock", "core/native/src/lib.rs", "core/native/.cargo/config.toml"),
+    *("core/kraftops/commit.txt", "scripts/hatch_build.py"),
+}
+_NEVER = re.compile(r"__pycache__|\.pyc$|/target/|\.hypothesis|\.env$|\.pem$|\.p12$|\.jks$")
+
+
+class WrongReleaseError(Exception):
+    """What was built is not what is published; the message says why."""
+
+
+def main() -> int:
+    """Build and check the files of a release; return 1 if they are not right."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("out", type=Path, help="a new directory for the files")
+    given = parser.parse_args()
+    try:
+        _release(given.out)
+    except WrongReleaseError as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _release(out: Path) -> None:
+    if out.exists():
+        raise WrongReleaseError(f"{out} exists")
+    version = _version()
+    commit = _git("rev-parse", "HEAD")
+    epoch = _git("log", "-1", "--format=%ct")
+    if changed := _git("status", "--porcelain", "--untracked-files=no"):
+        raise WrongReleaseError(f"these changes are in no commit:\n{changed}")
+    with TemporaryDirectory(prefix="release-") as scratch:
+        first, second = (_built(Path(scratch, name), commit, epoch) for name in ("1", "2"))
+        for one in sorted(first.iterdir()):
+            if one.read_bytes() != (second / one.name).read_bytes():
+                raise WrongReleaseError(f"{one.name} is not the same when it is built again")
+        print(f"{len(list(first.iterdir()))} files, the same in two builds")
+        for one in first.iterdir():
+            (check_sdist if one.suffix == ".gz" else check_wheel)(one, version)
+        _run_them(first, Path(scratch))
+        extras = _project()["optional-dependencies"]
+        required = packages(extras)
+        bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
+        if bad := refused([*required, *bundled]):
+            raise WrongReleaseError(f"licences not allowed: {', '.join(one.url for one in bad)}")
+        bill = first / f"kraftops-{version}.cdx.json"
+        bill.write_text(sbom.document(version, bundled, required), encoding="utf-8")
+        sums = [f"{_sha256(one)}  {one.name}\n" for one in sorted(first.iterdir())]
+        (first / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
+        shutil.copytree(first, out)
+    print("".join(sums), end="")
+
+
+def _project() -> dict[str, dict[str, list[str]]]:
+    text = (REPOSITORY / "pyproject.toml").read_text("utf-8")
+    project: dict[str, dict[str, list[str]]] = tomllib.loads(text)["project"]
+    return project
+
+
+def _version() -> str:
+    """Return the version, which the changelog must have on its top."""
+    version = str(_project()["version"])
+    newest = re.search(r"^## (\S+)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    if newest is None or newest[1] != version:
+        raise WrongReleaseError(f"CHANGELOG.md does not begin with {version}")
+    return version
+
+
+def _git(*words: str) -> str:
+    command = ["git", "-C", str(REPOSITORY), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _built(scratch: Path, commit: str, epoch: str) -> Path:
+    """Build the source distribution from the commit, and the wheels from that."""
+    tree, unpacked, dist = scratch / "tree", scratch / "unpacked", scratch / "dist"
+    for directory in (tree, unpacked, dist):
+        directory.mkdir(parents=True)
+    archive = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "archive", "--format=tar", commit],
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(tree, filter="data")
+    (tree / "core/kraftops/commit.txt").write_text(f"{commit}\n")  # there is no repository
+    _hatchling(tree, dist, "sdist", epoch, scratch)
+    (sdist,) = dist.iterdir()
+    with tarfile.open(sdist) as files:
+        files.extractall(unpacked, filter="data")
+    (source,) = unpacked.iterdir()
+    for native in ("1", "0"):
+        _hatchling(source, dist, "wheel", epoch, scratch, KRAFTOPS_NATIVE=native)
+    return dist
+
+
+def _hatchling(tree: Path, out: Path, what: str, epoch: str, scratch: Path, **more: str) -> None:
+    home = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
+    remap = {home: "/cargo", str(tree / "core/native"): "/kraftops"}
+    flags = " ".join(f"--remap-path-prefix={here}={there}" for here, there in remap.items())
+    settings = {
+        "SOURCE_DATE_EPOCH": epoch,
+        "CARGO_TARGET_DIR": str(scratch / "target"),
+        "CARGO_BUILD_RUSTFLAGS": flags,
+        **more,
+    }
+    command = [sys.executable, "-m", "hatchling", "build", "-t", what, "-d", str(out)]
+    done = subprocess.run(
+        command, cwd=tree, env=os.environ | settings, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise WrongReleaseError(f"{what} cannot be built:\n{done.stderr}")
+
+
+def check_sdist(sdist: Path, version: str) -> None:
+    """Check the files and the metadata of a source distribution.
+
+    Raises:
+        WrongReleaseError: something is missing, or is there that should not be.
+    """
+    with tarfile.open(sdist) as files:
+        members = {one.name.partition("/")[2]: one for one in files.getmembers() if one.isfile()}
+        info = files.extractfile(members["PKG-INFO"])
+        assert info is not None
+        _check_metadata(info.read(), version)
+    _check_names(sdist, set(members))
+    if missing := _IN_SDIST - set(members):
+        raise WrongReleaseError(f"{sdist.name} lacks {', '.join(sorted(missing))}")
+    if any(name.endswith(".so") for name in members):
+        raise WrongReleaseError(f"{sdist.name} has a library")
+
+
+def check_wheel(wheel: Path, version: str) -> None:
+    """Check the files of a wheel, their hashes, its metadata and its tags.
+
+    Raises:
+        WrongReleaseError: something is missing or differs, or is there that should not be.
+    """
+    name, wheel_version, _, tags = parse_wheel_filename(wheel.name)
+    if (name, str(wheel_version)) != ("kraftops", version):
+        raise WrongReleaseError(f"{wheel.name} is not of {version}")
+    info, data = f"kraftops-{version}.dist-info", f"kraftops-{version}.data"
+    with ZipFile(wheel) as archive:
+        files = {one: archive.read(one) for one in archive.namelist()}
+    _check_names(wheel, set(files))
+    if others := {one.split("/")[0] for one in files} - {info, data, *_WHEEL_FOLDERS}:
+        raise WrongReleaseError(f"{wheel.name} has {', '.join(sorted(others))}")
+    _check_record(wheel, files, f"{info}/RECORD")
+    _check_metadata(files[f"{info}/METADATA"], version)
+    is_pure = _EXTENSION not in files
+    told = re.findall(r"^Tag: (.*)$", files[f"{info}/WHEEL"].decode(), flags=re.MULTILINE)
+    if {*told} != {*map(str, tags)} or is_pure != wheel.name.endswith("-py3-none-any.whl"):
+        raise WrongReleaseError(f"{wheel.name} has the tags {', '.join(told)}")
+    if any(f"-linux_{part}" in wheel.name for part in ("x86", "aarch")):
+        raise WrongReleaseError(f"{wheel.name} names no oldest glibc, and no registry takes it")
+    expected = {
+        f"{info}/sboms/{sbom.NAME}",
+        f"{info}/licenses/LICENSE",
+        "kraftops/commit.txt",
+        "kraftops/py.typed",
+        *(f"{data}/data/share/man/man1/{page.name}" for page in (REPOSITORY / "man").iterdir()),
+    }
+    if missing := expected - set(files):
+        raise WrongReleaseError(f"{wheel.name} lacks {', '.join(sorted(missing))}")
+
+
+def _check_names(file: Path, names: set[str]) -> None:
+    if bad := sorted(name for name in names if _NEVER.search(name)):
+        raise WrongReleaseError(f"{file.name} has {', '.join(bad[:5])}")
+
+
+def _check_record(wheel: Path, files: dict[str, bytes], record: str) -> None:
+    rows = list(csv.reader(files[record].decode().splitlines()))
+    if {row[0] for row in rows} != set(files):
+        raise WrongReleaseError(f"{wheel.name}: RECORD does not list its files")
+    for name, digest, _ in rows:
+        if name == record:
+            continue
+        found = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=")
+        if digest != f"sha256={found.decode()}":
+            raise WrongReleaseError(f"{wheel.name}: {name} is not what RECORD says")
+
+
+def _check_metadata(text: bytes, version: str) -> None:
+    """Check metadata as a registry does: each field is valid, and the description can be shown."""
+    try:
+        found = Metadata.from_email(text, validate=True)
+    except ExceptionGroup as group:
+        reasons = "; ".join(map(str, group.exceptions))
+        raise WrongReleaseError(f"metadata: {reasons}") from group
+    project = _project()
+    if (found.name, str(found.version)) != ("kraftops", version):
+        raise WrongReleaseError(f"metadata are of {found.name} {found.version}")
+    if found.description_content_type != "text/markdown" or not found.description:
+        raise WrongReleaseError("the description is not the README")
+    if set(found.provides_extra or ()) != set(project["optional-dependencies"]):
+        raise WrongReleaseError("metadata have other extras")
+
+
+def _run_them(dist: Path, scratch: Path) -> None:
+    """Install each file into a fresh environment, and run it there."""
+    slow = without_cargo(scratch)
+    with place() as given:
+        for number, file in enumerate(sorted(dist.iterdir())):
+            directory = scratch / f"environment-{number}"
+            path = slow if file.suffix == ".gz" else None  # both engines are built already
+            bin_ = environment(directory, sys.executable, str(file), path=path)
+            row = check(file.name, bin_, given, (), FEW)
+            if row.wrong:
+                raise WrongReleaseError(f"{file.name}: {row.wrong[0]}")
+            print(f"{file.name}: {row.cases} cases")
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

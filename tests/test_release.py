@@ -1,0 +1,102 @@
+"""Wheels are checked before they are published."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+Files = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def check_wheel() -> Iterator[Callable[[Path, str], None]]:
+    """Return the check of `scripts/release.py`."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import release
+
+        yield release.check_wheel
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a wheel without the engine, as a release has it: with the commit."""
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
+        cwd=ROOT,
+        env=os.environ | {"KRAFTOPS_NATIVE": "0"},
+        check=True,
+        capture_output=True,
+    )
+    (made,) = out.iterdir()
+    return made
+
+
+def version(wheel: Path) -> str:
+    return wheel.name.split("-")[1]
+
+
+def changed(wheel: Path, out: Path, change: Callable[[Files], None]) -> Path:
+    """Copy a wheel, with some files changed."""
+    with ZipFile(wheel) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    change(files)
+    copy = out / wheel.name
+    with ZipFile(copy, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return copy
+
+
+CHANGES: dict[str, tuple[Callable[[Files], None], str]] = {
+    "another text": (
+        lambda files: files.update({"kraftops/errors.py": b"raise SystemExit"}),
+        "kraftops/errors.py is not what RECORD says",
+    ),
+    "another file": (
+        lambda files: files.update({"kraftops/more.py": b""}),
+        "RECORD does not list its files",
+    ),
+    "another package": (lambda files: files.update({"tests/x.py": b""}), "has tests"),
+    "byte code": (lambda files: files.update({"kraftops/x.pyc": b""}), "has kraftops/x.pyc"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_changed_wheel_is_refused(
+    case: str, wheel: Path, tmp_path: Path, check_wheel: Callable[[Path, str], None]
+) -> None:
+    change, said = CHANGES[case]
+    copy = changed(wheel, tmp_path, change)
+
+    with pytest.raises(Exception, match=r"^kraftops-") as caught:
+        check_wheel(copy, version(wheel))
+
+    assert type(caught.value).__name__ == "WrongReleaseError"
+    assert said in str(caught.value)
+
+
+def test_wheel_of_this_tree_is_right(wheel: Path, check_wheel: Callable[[Path, str], None]) -> None:
+    with ZipFile(wheel) as archive:
+        has_commit = "kraftops/commit.txt" in archive.namelist()
+
+    if has_commit:
+        check_wheel(wheel, version(wheel))
+    else:  # a copy of the tree without its repository, as .ci/run makes one
+        with pytest.raises(Exception, match=r"lacks kraftops/commit\.txt$"):
+            check_wheel(wheel, version(wheel))
+
+
+def test_wheel_of_another_version_is_refused(
+    wheel: Path, check_wheel: Callable[[Path, str], None]
+) -> None:
+    with pytest.raises(Exception, match=r"is not of 9\.9$"):
+        check_wheel(wheel, "9.9")
