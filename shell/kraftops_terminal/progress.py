@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Self
 
 from kraftops.display.sizes import number_text, size_text
@@ -58,7 +59,10 @@ class Task:
 
 
 class Progress:
-    """Bars of tasks; a context manager that erases them at the end."""
+    """Bars of tasks; a context manager that erases them at the end.
+
+    Other threads may note what is done; only the one that made this draws.
+    """
 
     def __init__(
         self,
@@ -81,6 +85,7 @@ class Progress:
         self._clock = clock
         self._tasks: list[Task] = []
         self._console = Console(str, status.fd, is_terminal=True)
+        self._thread = get_ident()
         self._start = clock()
         self._next = self._start + patience
 
@@ -106,6 +111,11 @@ class Progress:
         task.done += size
         if file is not None:
             task.begun.add(file)
+        if get_ident() == self._thread:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw what is done, if it is time to."""
         if self._is_shown and (now := self._clock()) >= self._next:
             self._next = now + _INTERVAL
             self._draw(now - self._start)

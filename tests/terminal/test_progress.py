@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kraftops.parallel.background import BackgroundCall
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import Status
 from tests.helpers.tools.own_terminal import OwnTerminal
@@ -131,3 +132,18 @@ def test_unwanted_bar_is_not_drawn(terminal: OwnTerminal, clock: Clock) -> None:
 )
 def test_text_has_share_sizes_rate_and_time_left(task: Task, seconds: float, text: str) -> None:
     assert task.text(seconds) == text
+
+
+def test_work_of_another_thread_is_drawn_by_the_thread_of_the_bars(
+    terminal: OwnTerminal, clock: Clock, progress: Progress
+) -> None:
+    with progress:
+        task = progress.add(Task(2048))
+        clock.now += 2
+        BackgroundCall(lambda: progress.advance(task, 1024)).result()
+        of_the_other = terminal.shown()
+        progress.draw()
+        of_ours = terminal.shown()
+
+    assert of_the_other == ""
+    assert "1.0 KiB of 2.0 KiB" in of_ours

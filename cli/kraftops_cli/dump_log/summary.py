@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -68,8 +68,13 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     return print_summaries(run, files, count_files(run, files, quota))
 
 
-def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
-    """Count files, all of them or as many records as the quota has."""
+def count_files(
+    run: Run, files: Sequence[Reading], quota: Quota | None, progress: Progress | None = None
+) -> dict[Log, Summary]:
+    """Count files, all of them or as many records as the quota has.
+
+    Without a *progress* it shows its own.
+    """
     plan = run.plan
     by_path = {file.path: file for file in files}
     paths = [file.path for file in files]
@@ -85,11 +90,11 @@ def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict
         emit(_count(plan, part, by_path[part.path], quota))
         yield from ()
 
-    with Progress(run.terminal.status, is_shown=is_seen(-1)) as progress:
-        task = progress.add(Task(size, files=len(paths)))
+    with _shown(progress, run) as bars:
+        task = bars.add(Task(size, files=len(paths)))
 
         def on_result(counted: _Counted) -> None:
-            progress.advance(task, counted.size, counted.path)
+            bars.advance(task, counted.size, counted.path)
             if counted.summary is not None:
                 add_summary(summaries, by_path[counted.path].log, counted.summary)
             elif counted.refusal and counted.path not in refused:
@@ -100,6 +105,12 @@ def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict
             parts, lambda: nullcontext(produce), run.terminal.fd, 1 if quota else jobs, on_result
         )
     return summaries
+
+
+def _shown(progress: Progress | None, run: Run) -> AbstractContextManager[Progress]:
+    if progress is not None:
+        return nullcontext(progress)
+    return Progress(run.terminal.status, is_shown=is_seen(-1))
 
 
 def _count(plan: Plan, part: ByteRange, file: Reading, quota: Quota | None) -> _Counted:

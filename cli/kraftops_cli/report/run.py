@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.report import Report as DumpReport
@@ -20,6 +21,7 @@ from kraftops.fileio.output import open_output, refuse_lost_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.parallel.background import BackgroundCall
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.times import parse_time
@@ -32,7 +34,7 @@ from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import LIVE, QuorumOptions
-from kraftops_cli.report.sources import MetadataFiles, report_files
+from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
 from kraftops_cli.terminal.streams import JSON_VERSION, Terminal
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
     from kraftops.wire.quorum.live_image import LiveImage
     from kraftops_cli.spark.options import SparkRequest
 
+_Counts = tuple[Run, dict[Log, Summary]]
+
+_INTERVAL = 0.1  # seconds between bars
 _DETAILED = ("offsets", "transaction")
 """Decoders of logs whose groups and transactional ids a report has."""
 
@@ -139,10 +144,7 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
             f"note: {other.place} is another metadata log: the timeline is that of"
             f" {files.metadata.place}"
         )
-    metadata = None
-    if files.metadata is not None:
-        metadata = _read_metadata(files.metadata, request.heading.span, terminal)
-    run, summaries = _counted(files.sources, request, terminal)
+    metadata, (run, summaries) = _read(files, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)
     code = _write(request, metadata, summaries, [source.path for source in files.sources], terminal)
     run.flush_report()
@@ -151,20 +153,40 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
     return code
 
 
-def _read_metadata(files: MetadataFiles, span: Span, terminal: Terminal) -> MetadataInput:
+def _read(
+    files: ReportFiles, request: ReportRequest, terminal: Terminal
+) -> tuple[MetadataInput | None, _Counts]:
+    """Read the metadata log, if there is one, and count all logs beside it."""
+    sources, found = files.sources, files.metadata
+    if found is None:
+        return None, _counted(sources, request, terminal)
     with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
-        task = progress.add(Task(files.size[1], files.place))
+        count = partial(_counted, sources, request, terminal, progress)
+        counting = BackgroundCall(count) if request.spark is None else None
+        metadata = _read_metadata(found, request.heading.span, progress)
+        if counting is not None:
+            while not counting.wait(_INTERVAL):
+                progress.draw()
+            return metadata, counting.result()
+    return metadata, _counted(sources, request, terminal)
 
-        def on_bytes(count: int) -> None:
-            progress.advance(task, count)
 
-        log = read_metadata_log(files.names, span, on_bytes)
+def _read_metadata(files: MetadataFiles, span: Span, progress: Progress) -> MetadataInput:
+    task = progress.add(Task(files.size[1], name=files.place))
+
+    def on_bytes(count: int) -> None:
+        progress.advance(task, count)
+
+    log = read_metadata_log(files.names, span, on_bytes)
     return MetadataInput(log, files.commands, cluster_id_near(files.names), files.packed)
 
 
 def _counted(
-    sources: Sequence[Source], request: ReportRequest, terminal: Terminal
-) -> tuple[Run, dict[Log, Summary]]:
+    sources: Sequence[Source],
+    request: ReportRequest,
+    terminal: Terminal,
+    progress: Progress | None = None,
+) -> _Counts:
     span = request.heading.span
     everything = Filter()
     filter_ = Filter(
@@ -179,7 +201,7 @@ def _counted(
         for file in readings(sources, query, (), details=False)
     ]
     if request.spark is None:
-        return run, count_files(run, files, None)
+        return run, count_files(run, files, None, progress)
     from kraftops_cli.dump_log.on_spark.run import counted, running
     from kraftops_cli.spark.options import refuse_local
 
