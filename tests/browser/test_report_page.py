@@ -165,6 +165,29 @@ def test_theme_is_switched_and_charts_follow(chromium: Browser, sample: Path) ->
     assert chromium.run(colour) != light
 
 
+def test_tables_fit_a_printed_page(chromium: Browser, tmp_path: Path) -> None:
+    log = {
+        "directory": f"/var/lib/kafka/data/{'a-long.topic-name-' * 5}17",
+        "records": 123_456_789,
+        "openTransactions": 1234,
+    }
+    source = {"name": log["directory"]}
+    document = {
+        **SAMPLE,
+        "logs": [{**one, **log} for one in SAMPLE["logs"]],
+        "sources": [{**one, **source} for one in SAMPLE["sources"]],
+    }
+    chromium.open(written(tmp_path, document), width=718)  # A4 without its margins
+
+    chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+
+    found = chromium.run("""return [...document.querySelectorAll(".table")]
+      .filter((each) => each.scrollWidth > each.clientWidth + 2)
+      .map((each) => each.textContent.slice(0, 40))""")
+    chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert found == []
+
+
 def test_pointer_zooms_all_charts_and_shows_a_moment(chromium: Browser, sample: Path) -> None:
     chromium.open(sample)
     start, step = SAMPLE["timeline"]["start"], SAMPLE["timeline"]["step"]
