@@ -43,6 +43,7 @@ CODES: Mapping[str, Code] = {
     "wrong-node": Code(1, "a controller answers where a broker is asked, or the reverse"),
     "not-supported": Code(1, "the server is too old, or lacks what is asked"),
     "server-error": Code(1, "a server answers with an error of Kafka's: kafkaErrorCode"),
+    "exists": Code(3, "an output file or directory exists already"),
     "differs": Code(3, "formatted directories differ from what is asked"),
     "empty-voter": Code(3, "a controller without a log would vote beside others"),
     "holds-data": Code(3, "a directory to format holds partitions"),

@@ -112,7 +112,7 @@ class Bench:
         return [sys.executable, "-c", f"{code}; kafka_dump_log()", *words]
 
     def _target(self, command: Command) -> list[str]:
-        return ["--output", str(self.scratch / "rows")] if command.is_parquet else []
+        return ["--overwrite", "--output", str(self.scratch / "rows")] if command.is_parquet else []
 
     def _run(self, command: Command) -> Usage:
         with self.log(command.log).open("rb") as log:

@@ -182,7 +182,14 @@ class Bench:
         form = OUR_FORM if command.is_our_form else ()
         ours = [SHELL, *form, "-s", str(path), *self._words(command, path)]
         if command.tool == REPORT:
-            ours = [KRAFTOPS, "report", str(path), "--output", str(self.scratch / "report.html")]
+            ours = [
+                KRAFTOPS,
+                "report",
+                str(path),
+                "--overwrite",
+                "--output",
+                str(self.scratch / "report.html"),
+            ]
         return self.run(["sh", "-c", '"$@" || [ $? = 2 ]', "", *ours] if command.may_find else ours)
 
     def _run_kafka(self, command: Command, path: Path) -> Usage:

@@ -198,6 +198,29 @@ def test_both_engines_hide_the_same_secrets() -> None:
         agree(batch_with([(b"open", value) for value in values]), query)
 
 
+def test_safe_csv_is_the_same(tmp_path: Path) -> None:
+    texts = [
+        b"=1+1",
+        b"+",
+        b'-1,"',
+        b"@\n",
+        b"\t",
+        b"\r",
+        b"a",
+        b"",
+        b"\xf8",
+        b"\xfb\xff=",
+        b"\xff",
+    ]
+    records = [(key, value) for key in texts for value in (*texts, None)]
+    query = Query(form="csv-safe", deep_iteration=True)
+
+    agree(batch_with(records), query)
+    agree(log_bytes(Random(7), Kind(*KINDS[0]), 0.1), replace(query, decoder=KINDS[0][0]))
+    trial = Trial(batch_with([(b"=1+1", b"\xf8")]), query)
+    assert b",'=1+1,'+A==," in by_reference(trial).out
+
+
 @pytest.mark.parametrize("path", EVERY_LOG, ids=name_of)
 def test_real_logs(path: object) -> None:
 

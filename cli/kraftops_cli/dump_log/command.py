@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kraftops.dump.check.codes import CODES
-from kraftops.query.formats import FORMATS
+from kraftops.query.formats import CHOICES
 from kraftops.query.summary_order import SORTS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
@@ -17,7 +17,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
+from kraftops_cli.terminal.options import COLOR, NO_ESCAPE, OVERWRITE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -164,7 +164,9 @@ sequence, transactional, control, codec, keySize, valueSize, headers; kind (the 
 damage), type and version of the record; key and value (JSON; of user records text, or base64 as
 keyEncoding and valueEncoding say); topicId, partitionId and brokerId, which a metadata record is
 about (topic and partition are those of the log that it is in); error, the reason of damage.
-Credentials and secret configuration values are <redacted>, except in Kafka's text.""",
+Credentials and secret configuration values are <redacted>, except in Kafka's text: values of type
+PASSWORD in any release of Kafka, and of keys that no release has for the resource. With
+--show-secrets only the owner of the --output may read it.""",
     ),
     (
         "Summary",
@@ -249,6 +251,7 @@ filters. The exit status is 0 for sound files, 1 if nothing could be read, and 2
             " tool with an exception; all readable records are printed.",
             2: "--check has findings; in rows, with --skip-invalid and --summary also without it: a"
             " wrong CRC, bytes that are no batch.",
+            3: "the output exists, and --overwrite is not given.",
             4: "a path names nothing, or no log knows a topic or group, but for --files of"
             " kafka-dump-log in text, and with --check, which only note it of topics and groups.",
         }
@@ -346,12 +349,18 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 @click.option(
     "--format",
     "form",
-    type=click.Choice(tuple(FORMATS)),
+    type=click.Choice(CHOICES),
     default="text",
     show_default=True,
     help="Kafka's text, or rows: JSON, one object a line; CSV; Parquet (needs --output).",
 )
+@click.option(
+    "--csv-safe",
+    is_flag=True,
+    help="CSV for spreadsheets: an apostrophe before texts that begin with = + - @ tab or CR.",
+)
 @click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@OVERWRITE
 @click.option(
     "--show-secrets", is_flag=True, help="Show credentials and secret configuration values in rows."
 )

@@ -45,7 +45,7 @@ def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
     if plan.limit is None and plan.tail is not None:
         batches = last_rows(batches, plan.tail)
     assert plan.output is not None
-    with open_output(plan.output, plan.files) as fd:
+    with open_output(plan.output, plan.files, plan.output_flags) as fd:
         write_parquet(batches, fd, arrow_schema(plan.decoders))
 
 

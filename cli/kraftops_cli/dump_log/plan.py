@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
+from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.fileio.writing import write_all
 from kraftops.log.streams import PackedName
 from kraftops.query.query import Query
@@ -24,6 +25,7 @@ class Plan:
     sources: tuple[Source, ...]
     query: Query
     output: str | None = None
+    overwrite: bool = False
     jobs: int | None = None
     limit: int | None = None
     tail: int | None = None
@@ -38,6 +40,11 @@ class Plan:
     def has_limit(self) -> bool:
         """Whether only the first or last records are written."""
         return self.limit is not None or self.tail is not None
+
+    @property
+    def output_flags(self) -> OutputFlags:
+        """Whether an earlier output is replaced, and who may read the new one."""
+        return OutputFlags(self.overwrite, self.query.show_secrets)
 
     @property
     def paths(self) -> list[str]:
@@ -111,9 +118,7 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     """Give the descriptor of the output file, or of standard output."""
     if plan.output is None:
         return terminal.data_fd()
-    from kraftops.fileio.output import open_output
-
-    return open_output(plan.output, plan.files)
+    return open_output(plan.output, plan.files, plan.output_flags)
 
 
 def write_head(plan: Plan, fd: int) -> None:

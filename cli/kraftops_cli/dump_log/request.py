@@ -23,6 +23,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.reader import DamagedArchive
 from kraftops.query.filters import Filter
+from kraftops.query.formats import CSV, CSV_SAFE
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
@@ -49,7 +50,10 @@ _OF_OUTPUT = (
 )
 """Options by which `--check` of a file is one of what is dumped of it."""
 _OF_SUMMARY = ("logs", "sort", "top")
-_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", "groups", *_OF_SUMMARY)
+_PLAN_OPTIONS = (
+    *("output", "overwrite", "jobs", "limit", "tail", "summary", "follow", "groups"),
+    *_OF_SUMMARY,
+)
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("follow", "limit"),
@@ -252,6 +256,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
     for name in _OF_SUMMARY:
         if name in given and not options["summary"]:
             raise click.UsageError(f"{shown[name]} needs --summary", ctx)
+    if options["overwrite"] and options["output"] is None:
+        raise click.UsageError("--overwrite needs --output", ctx)
     if query.output_format.is_columns and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
     if options["summary"] and not (query.output_format.is_text or query.output_format.has_objects):
@@ -323,6 +329,10 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
         decoders.append(USER)
     given = {name: options.get(name) for name in Query.__slots__}
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if options["csv_safe"]:
+        if options["form"] != CSV.name:
+            raise click.UsageError("--csv-safe needs --format csv", ctx)
+        values["form"] = CSV_SAFE.name
     values["filter"] = filter_ = parsed_filter(options, decoders[0] if decoders else None)
     # A filter on the contents of records shows records, not batches.
     of_records = ("deep_iteration", "types", "groups", "where")

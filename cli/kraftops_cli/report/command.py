@@ -13,6 +13,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.options import OVERWRITE
 
 EXAMPLES = (
     ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
@@ -52,7 +53,12 @@ that is not before that time.""",
 With --spark logs are counted by Spark. The metadata log is read by this process all the same: its
 records make sense only in their order.""",
     ),
-    exit_status({2: "done; damage has hidden records."}),
+    exit_status(
+        {
+            2: "done; damage has hidden records.",
+            3: "the output exists, and --overwrite is not given.",
+        }
+    ),
 )
 
 
@@ -66,6 +72,7 @@ records make sense only in their order.""",
 )
 @click.argument("sources", metavar="SOURCE…", nargs=-1)
 @click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@OVERWRITE
 @click.option(
     "--since",
     metavar="TIME",

@@ -17,7 +17,7 @@ from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
-from kraftops.fileio.output import open_output, refuse_lost_output
+from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import STANDARD_INPUT
@@ -61,6 +61,7 @@ class ReportRequest:
 
     sources: tuple[str, ...]
     output: str | None
+    flags: OutputFlags
     form: str
     heading: Heading
     jobs: int | None
@@ -75,7 +76,9 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
     """
     request = replace(_request(options), spark=spark)
     if request.output is not None:
-        refuse_lost_output(request.output)
+        refuse_output(request.output, request.flags)
+    elif options["overwrite"]:
+        raise UsageError("--overwrite needs --output")
     if request.form == "html":
         from kraftops.report.page.render import check_template_engine
 
@@ -119,7 +122,13 @@ def _request(options: Mapping[str, Any]) -> ReportRequest:
         options["title"] or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
     )
     return ReportRequest(
-        options["sources"], options["output"], options["form"], heading, options["jobs"], None
+        options["sources"],
+        options["output"],
+        OutputFlags(overwrite=options["overwrite"]),
+        options["form"],
+        heading,
+        options["jobs"],
+        None,
     )
 
 
@@ -241,7 +250,9 @@ def _write(
     else:
         text = json.dumps(data, ensure_ascii=False) + "\n"
     output = request.output
-    with terminal.data_fd() if output is None else open_output(output, sources) as fd:
+    with (
+        terminal.data_fd() if output is None else open_output(output, sources, request.flags) as fd
+    ):
         write_all(fd, text.encode("utf-8", "surrogateescape"))
     is_damaged = any(summary.damage.count for summary in summaries.values())
     if metadata is not None:

@@ -48,7 +48,6 @@ _SHARED = (
     click.option("--verbose", is_flag=True, help="Show the log of Spark."),
 )
 _OF_DUMP = (
-    click.option("--overwrite", is_flag=True, help="With --spark: replace an earlier output."),
     click.option("--single-file", is_flag=True, help="With --spark: join the parts into one file."),
     click.option(
         "--partition-by",
@@ -63,7 +62,7 @@ _OF_DUMP = (
     click.option("--explain", is_flag=True, help="With --spark: show the plan only."),
 )
 SPARK_ONLY = frozenset(
-    {"master", "conf", "shared_paths", "verbose", "overwrite", "single_file", "explain"}
+    {"master", "conf", "shared_paths", "verbose", "single_file", "explain"}
     | {"partition_by", "sql"}
 )
 """Names of parameters that need `--spark`."""
@@ -78,7 +77,6 @@ class SparkRequest:
     site: tuple[tuple[str, str], ...] = ()
     shared_paths: bool = False
     verbose: bool = False
-    overwrite: bool = False
     single_file: bool = False
     explain: bool = False
     partition_by: str | None = None

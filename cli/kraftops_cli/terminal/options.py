@@ -26,6 +26,9 @@ COLOR = click.option(
     callback=_set_color,
     help="Use colours: always, never, or only on a terminal.",
 )
+OVERWRITE = click.option(
+    "--overwrite", is_flag=True, help="Replace the output if it exists, as a whole."
+)
 NO_ESCAPE = click.option(
     "--no-escape",
     is_flag=True,

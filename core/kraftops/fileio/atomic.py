@@ -7,9 +7,13 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from errno import ENOSYS, EOPNOTSUPP, EPERM
 from typing import BinaryIO
 
 from kraftops.fileio.directories import Owner, change_owner, errors_with_path, sync_directory
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = (EPERM, ENOSYS, EOPNOTSUPP)  # of file systems without hard links
 
 
 @contextmanager
@@ -31,8 +35,7 @@ def temporary_file(
     """
     with suppress(FileNotFoundError):
         os.unlink(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    fd = os.open(path, flags, 0o600 if mode else 0o666)
+    fd = os.open(path, _NEW, 0o600 if mode else 0o666)
     try:
         with errors_with_path(final_path), open(fd, "wb") as file:
             yield file
@@ -110,40 +113,50 @@ class OutputFile:
     Where the file system has no files without a name, it has a temporary one.
     """
 
-    def __init__(self, target: str, replaced: os.stat_result | None) -> None:
-        """Open it; *replaced* is the status of the file at *target*, if there is one.
+    def __init__(
+        self, target: str, present: os.stat_result | None, *, replaces: bool, is_private: bool
+    ) -> None:
+        """Open it.
+
+        Args:
+            target: The path that it gets; a symbolic link there is replaced, not followed.
+            present: The status of what is at *target* now; a file gives its mode and owner.
+            replaces: Replace what is at *target* then.
+            is_private: Only the user of this process may read it.
 
         Raises:
             OSError: it cannot be opened, or the file at *target* not be written.
         """
-        if replaced and not os.access(target, os.W_OK):
+        is_file = present is not None and stat.S_ISREG(present.st_mode)
+        if is_file and not os.access(target, os.W_OK):
             raise PermissionError(None, "Permission denied")
-        directory, self._name = os.path.split(target)
+        directory, self._name = os.path.split(os.path.abspath(target))
+        self._replaces = replaces
+        mode = 0o600 if is_private else 0o666
         self._temporary = f".{self._name[:50]}.{os.urandom(4).hex()}.tmp"
         self._directory = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._has_name = False
         self.fd = -1
         try:
-            self.fd = self._nameless()
+            self.fd = self._nameless(mode)
             if self.fd < 0:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-                self.fd = os.open(self._temporary, flags, 0o666, dir_fd=self._directory)
+                self.fd = os.open(self._temporary, _NEW, mode, dir_fd=self._directory)
                 self._has_name = True
-            if replaced:
+            if present and is_file and not is_private:
                 with suppress(OSError):
-                    os.fchown(self.fd, replaced.st_uid, replaced.st_gid)
-                os.fchmod(self.fd, stat.S_IMODE(replaced.st_mode))
+                    os.fchown(self.fd, present.st_uid, present.st_gid)
+                os.fchmod(self.fd, stat.S_IMODE(present.st_mode))
         except BaseException:
             self.close()
             raise
 
-    def _nameless(self) -> int:
+    def _nameless(self, mode: int) -> int:
         """Return the descriptor of a file without a name; -1 where the system has none."""
         if not hasattr(os, "O_TMPFILE"):
             return -1
         flags = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
         try:
-            fd = os.open(".", flags, 0o666, dir_fd=self._directory)
+            fd = os.open(".", flags, mode, dir_fd=self._directory)
         except OSError:
             return -1
         if os.path.exists(f"/proc/self/fd/{fd}"):
@@ -155,23 +168,37 @@ class OutputFile:
         """Sync the file and give it its name.
 
         Raises:
-            OSError: it cannot be done; the file at the target is as it was.
+            FileExistsError: something has appeared at the target, and is not to be replaced.
+            OSError: it cannot be done; what is at the target is as it was.
         """
         os.fsync(self.fd)
-        if not self._has_name:
+        if not self._replaces:
+            self._link(self._name)
+        else:
+            if not self._has_name:
+                self._link(self._temporary)
+                self._has_name = True
+            self._rename()
+        os.fsync(self._directory)
+
+    def _link(self, name: str) -> None:
+        """Give the file another name, which nothing has."""
+        source = self._temporary if self._has_name else f"/proc/self/fd/{self.fd}"
+        place = self._directory
+        try:
             # With a directory, which an absolute path does not need, Python calls `linkat`, and
             # `linkat` follows the link to the file.
-            os.link(
-                f"/proc/self/fd/{self.fd}",
-                self._temporary,
-                src_dir_fd=self._directory,
-                dst_dir_fd=self._directory,
-            )
-            self._has_name = True
+            os.link(source, name, src_dir_fd=place, dst_dir_fd=place)
+        except OSError as error:
+            if error.errno not in _NO_LINKS or not self._has_name:
+                raise
+            os.close(os.open(name, _NEW, 0o600, dir_fd=place))
+            self._rename()
+
+    def _rename(self) -> None:
         ends = {"src_dir_fd": self._directory, "dst_dir_fd": self._directory}
         os.replace(self._temporary, self._name, **ends)
         self._has_name = False
-        os.fsync(self._directory)
 
     def close(self) -> None:
         """Close the file, and remove it unless it is committed."""

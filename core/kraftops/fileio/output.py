@@ -7,7 +7,9 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from errno import EISDIR, ENOENT
+from dataclasses import dataclass
+from errno import EISDIR, ELOOP, ENOENT
+from typing import BinaryIO
 
 from kraftops.errors import KraftopsError
 from kraftops.fileio.atomic import OutputFile
@@ -22,28 +24,52 @@ class OutputError(KraftopsError):
     code = "not-writable"
 
 
+class ExistsError(OutputError):
+    """There is something at an output's path, and it is not to be replaced."""
+
+    code = "exists"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} exists", hint="--overwrite replaces it")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFlags:
+    """Flags of an output: it may replace a file; only the user of this process may read it."""
+
+    overwrite: bool = False
+    is_private: bool = False
+
+
+PLAIN = OutputFlags()
+
+
 @contextmanager
-def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
+def open_output(
+    path: str, sources: Iterable[str] = (), flags: OutputFlags = PLAIN
+) -> Iterator[int]:
     """Give a file descriptor to write to; its file becomes *path* at the end.
 
-    A file that was there is replaced then, and keeps its mode and owner; an error or a signal
-    leaves it as it was. Devices, FIFOs and this process's own descriptors (`-` is standard output)
-    are written to directly.
+    A file that was there is replaced then, if the flags say so, and keeps its mode and owner; an
+    error or a signal leaves it as it was. A symbolic link is replaced too, not followed. Devices,
+    FIFOs and this process's own descriptors (`-` is standard output) are written to directly.
 
     Args:
         path: The file.
         sources: Files that are read meanwhile, and must not be replaced.
+        flags: Whether to replace a file, and who may read it.
 
     Raises:
+        ExistsError: there is a file or a link, and it is not to be replaced.
         OutputError: it cannot be written, or is a directory or one of the sources.
     """
     if (own := _own_descriptor(path)) is not None:
         yield own
         return
     status = _status(path)
-    if status and not stat.S_ISREG(status.st_mode):
+    if status and not _is_replaceable(status):
         with _errors_of(path):
-            fd = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+            fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
         try:
             with _write_errors_of(path):
                 yield fd
@@ -52,10 +78,12 @@ def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
         return
     for source in sources:
         with suppress(OSError):
-            if status and os.path.samestat(status, os.stat(source)):
+            if os.path.samefile(path, source):
                 raise OutputError(f"cannot write {path}: it is being read")
+    if status and not flags.overwrite:
+        raise ExistsError(path)
     with _errors_of(path):
-        new = OutputFile(os.path.realpath(path), status)
+        new = OutputFile(path, status, replaces=flags.overwrite, is_private=flags.is_private)
     try:
         with _write_errors_of(path):
             yield new.fd
@@ -65,15 +93,47 @@ def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
         new.close()
 
 
-def refuse_lost_output(path: str) -> None:
-    """Refuse a file whose directory does not exist, before anything is read for it.
+def refuse_output(path: str, flags: OutputFlags = PLAIN) -> None:
+    """Refuse a file that `open_output` would refuse, before anything is read for it.
 
     Raises:
-        OutputError: there is no such directory.
+        ExistsError: there is a file or a link, and it is not to be replaced.
+        OutputError: its directory does not exist, or it is a directory.
     """
-    folder = os.path.dirname(os.path.abspath(path))
-    if _own_descriptor(path) is None and not os.path.isdir(folder):
+    if _own_descriptor(path) is not None:
+        return
+    status = _status(path)
+    if status and _is_replaceable(status) and not flags.overwrite:
+        raise ExistsError(path)
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         raise OutputError(f"cannot write {path}: {os.strerror(ENOENT)}")
+
+
+def open_plainly(path: str, *, is_append: bool, is_private: bool = False) -> BinaryIO:
+    """Open a file as a shell does for `>` and `>>`, but follow symbolic links only of devices.
+
+    If *is_private*, a regular file gets a mode that lets nobody but its owner read it.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if is_append else os.O_TRUNC)
+    if not os.path.abspath(path).startswith("/dev/"):
+        flags |= os.O_NOFOLLOW
+    try:
+        fd = os.open(path, flags, 0o600 if is_private else 0o666)
+    except OSError as error:
+        if error.errno == ELOOP:
+            error.strerror = "it is a symbolic link"
+        raise
+    if is_private and stat.S_ISREG(os.fstat(fd).st_mode):
+        with suppress(PermissionError):
+            os.fchmod(fd, 0o600)
+    return open(fd, "wb")
+
+
+def _is_replaceable(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)
 
 
 def _own_descriptor(path: str) -> int | None:
@@ -92,12 +152,12 @@ def _status(path: str) -> os.stat_result | None:
         raise OutputError(f"cannot write {path}: {os.strerror(EISDIR if path else ENOENT)}")
     try:
         with _errors_of(path):
-            status = os.stat(path)
+            status = os.lstat(path)
     except OutputError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             return None
         raise
-    if stat.S_ISDIR(status.st_mode):
+    if os.path.isdir(path):
         raise OutputError(f"cannot write {path}: {os.strerror(EISDIR)}")
     return status
 
@@ -107,6 +167,8 @@ def _errors_of(path: str) -> Iterator[None]:
     """Turn errors of the system into errors that name the file."""
     try:
         yield
+    except FileExistsError:
+        raise ExistsError(path) from None
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from error
 

@@ -35,6 +35,10 @@ class Format:
 TEXT = Format("text", "text")
 JSON = Format("json", "json", has_objects=True)
 CSV = Format("csv", "csv", head=",".join(COLUMNS) + "\n")
+CSV_SAFE = Format("csv-safe", "csv-safe", head=CSV.head)
+"""CSV with an apostrophe before texts that spreadsheets would take for formulas."""
 PARQUET = Format("parquet", "columns")
-FORMATS = {each.name: each for each in (TEXT, JSON, CSV, PARQUET)}
+FORMATS = {each.name: each for each in (TEXT, JSON, CSV, CSV_SAFE, PARQUET)}
 """By name."""
+CHOICES = tuple(name for name in FORMATS if name != CSV_SAFE.name)
+"""The names that people choose from; an option of its own makes CSV safe."""

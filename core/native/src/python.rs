@@ -42,10 +42,11 @@ pub fn compile_scan(
 ) -> PyResult<Scan> {
     let item = |name: &str| item(described, name);
     let flag = |name: &str| item(name)?.extract::<bool>();
-    let form = match item("form")?.extract::<String>()?.as_str() {
+    let named: String = item("form")?.extract()?;
+    let form = match named.as_str() {
         "text" => OutputForm::Text,
         "json" => OutputForm::Json,
-        "csv" => OutputForm::Csv,
+        "csv" | "csv-safe" => OutputForm::Csv,
         "columns" => OutputForm::Columns,
         other => return Err(PyValueError::new_err(format!("no form {other}"))),
     };
@@ -68,7 +69,11 @@ pub fn compile_scan(
         marks: flag("marks")?,
         is_one_line: flag("is_one_line")? && form == OutputForm::Text,
         redacts: flag("redacts")?,
-        origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
+        origin: Origin::of(
+            item("file")?.extract()?,
+            item("log")?.extract()?,
+            named == "csv-safe",
+        ),
         depth: if form != OutputForm::Columns || check || select.needs_rows {
             Depth::All
         } else {

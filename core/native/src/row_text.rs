@@ -11,6 +11,7 @@ pub struct Origin {
     pub log: Option<(Vec<u8>, i32)>,
     json: Texts,
     csv: Texts,
+    is_safe: bool,
 }
 
 /// The texts of a form: of the file, and of topic and partition.
@@ -21,16 +22,17 @@ struct Texts {
 }
 
 impl Origin {
-    pub fn of(file: Vec<u8>, log: Option<(Vec<u8>, i32)>) -> Self {
+    /// Make the texts; if *is_safe*, those of CSV are no formulas for spreadsheets.
+    pub fn of(file: Vec<u8>, log: Option<(Vec<u8>, i32)>, is_safe: bool) -> Self {
         let (mut json, mut csv) = (Texts::default(), Texts::default());
         crate::json::put_string(&mut json.file, &file);
-        text::csv(&mut csv.file, &file);
+        text::csv(&mut csv.file, &file, is_safe);
         match &log {
             Some((topic, partition)) => {
                 put!(&mut json.log, ",\"topic\":");
                 crate::json::put_string(&mut json.log, topic);
                 put!(&mut json.log, ",\"partition\":", *partition);
-                text::csv(&mut csv.log, topic);
+                text::csv(&mut csv.log, topic, is_safe);
                 put!(&mut csv.log, ",", *partition);
             }
             None => {
@@ -43,6 +45,7 @@ impl Origin {
             log,
             json,
             csv,
+            is_safe,
         }
     }
 }
@@ -317,12 +320,13 @@ pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[
     CSV.encoding(out, &meaning.value);
     out.push(b',');
     if let Some(error) = &meaning.error {
-        text::csv(out, error.as_bytes());
+        text::csv(out, error.as_bytes(), row.origin.is_safe);
     }
     out.push(b'\n');
 }
 
 fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
+    let is_safe = row.origin.is_safe;
     let out = &mut output.bytes;
     match shown {
         Shown::Null => {}
@@ -332,13 +336,21 @@ fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records:
             output.bytes.push(b'"');
         }
         Shown::Json => output.rendered(Encoding::Plain, part, row.scratch),
-        Shown::Owned(text) => text::csv(out, text),
-        Shown::Base64(raw) => output.value(Encoding::Base64, raw, records),
+        Shown::Owned(text) => text::csv(out, text, is_safe),
+        Shown::Base64(raw) => {
+            let mut begin = Vec::new();
+            text::base64(&mut begin, raw.get(..3).unwrap_or(raw));
+            put!(out, text::apostrophe(is_safe, &begin));
+            output.value(Encoding::Base64, raw, records);
+        }
         Shown::Text(raw) if text::is_quoted(raw) => {
-            out.push(b'"');
+            put!(out, "\"", text::apostrophe(is_safe, raw));
             output.value(Encoding::Csv, raw, records);
             output.bytes.push(b'"');
         }
-        Shown::Text(raw) => output.value(Encoding::Csv, raw, records),
+        Shown::Text(raw) => {
+            put!(out, text::apostrophe(is_safe, raw));
+            output.value(Encoding::Csv, raw, records);
+        }
     }
 }

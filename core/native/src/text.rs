@@ -337,13 +337,26 @@ pub fn csv_quoted(out: &mut Vec<u8>, field: &[u8]) {
     }
 }
 
-/// A field of CSV as Python's `csv` writes it.
-pub fn csv(out: &mut Vec<u8>, field: &[u8]) {
+/// The mark before a field that spreadsheets would take for a formula, by the field's begin.
+pub fn apostrophe(is_safe: bool, field: &[u8]) -> &'static str {
+    let is_formula = |first| matches!(first, &b'=' | &b'+' | &b'-' | &b'@' | &b'\t' | &b'\r');
+    if is_safe && field.first().is_some_and(is_formula) {
+        "'"
+    } else {
+        ""
+    }
+}
+
+/// A field of CSV as Python's `csv` writes it, if *is_safe* with a mark before formulas.
+pub fn csv(out: &mut Vec<u8>, field: &[u8], is_safe: bool) {
+    let mark = apostrophe(is_safe, field).as_bytes();
     if is_quoted(field) {
         out.push(b'"');
+        out.extend_from_slice(mark);
         csv_quoted(out, field);
         out.push(b'"');
     } else {
+        out.extend_from_slice(mark);
         out.extend_from_slice(field);
     }
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.fileio.output import open_output
+from kraftops.errors import UsageError
+from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.tree.node import Directory, Leaf, Node, json_text
 from kraftops_shell.commands.walk import walk
 from kraftops_shell.grammar.arguments import Call
@@ -20,12 +21,15 @@ def export(session: Session, call: Call) -> None:
         return
     texts = _lines if call.flags.get("--format") == "ndjson" else _value
     output = call.flags.get("--output")
+    if output is None and call.flags.get("--overwrite"):
+        raise UsageError("export: --overwrite needs --output")
     if output is None:
         for match in found:
             for text in texts(match):
                 session.out(text)
         return
-    with open_output(str(output)) as fd, os.fdopen(os.dup(fd), "wb") as file:
+    flags = OutputFlags(bool(call.flags.get("--overwrite")), session.shows_secrets)
+    with open_output(str(output), flags=flags) as fd, os.fdopen(os.dup(fd), "wb") as file:
         for match in found:
             for text in texts(match):
                 file.write(text.encode("utf-8", "replace"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import Protocol, Self
 
 from kraftops.errors import SourceError
+from kraftops.fileio.output import open_plainly
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 from kraftops_terminal.console import Console as TableConsole
@@ -68,13 +69,15 @@ class StandardOutput:
 
 
 class FileOutlet:
-    """A file: created, truncated or appended to."""
+    """A file: created, truncated or appended to; a symbolic link is not followed."""
 
     is_terminal = False
     code = 0
 
-    def __init__(self, console: Console, path: str, *, is_append: bool) -> None:
-        """Open the file.
+    def __init__(
+        self, console: Console, path: str, *, is_append: bool, is_private: bool = False
+    ) -> None:
+        """Open the file; if *is_private*, nobody but its owner may read it.
 
         Raises:
             SourceError: it cannot be opened.
@@ -83,7 +86,7 @@ class FileOutlet:
         self._path = path
         self.error = console.error
         try:
-            self._file: IO[bytes] = open(path, "ab" if is_append else "wb")  # noqa: SIM115 - see __exit__
+            self._file = open_plainly(path, is_append=is_append, is_private=is_private)
         except OSError as error:
             raise self._refusal(error) from None
 

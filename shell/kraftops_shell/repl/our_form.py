@@ -132,7 +132,12 @@ class OurShell:
 
     def _outlet(self, line: syntax.Line) -> Outlet:
         if line.file:
-            return FileOutlet(self._console, line.file, is_append=line.operator == ">>")
+            return FileOutlet(
+                self._console,
+                line.file,
+                is_append=line.operator == ">>",
+                is_private=self._session.shows_secrets,
+            )
         if line.filter:
             return ProgramOutlet(self._console, line.filter)
         if self._pager is not None:

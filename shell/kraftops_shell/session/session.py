@@ -110,6 +110,11 @@ class Session:
         self.out(f"{self.shown(text)}\n")
 
     @property
+    def shows_secrets(self) -> bool:
+        """Whether values that are secret are shown."""
+        return self.image_source is not None and self.image_source.show_secrets
+
+    @property
     def source(self) -> ImageSource:
         """The image and its source.
 

@@ -219,6 +219,31 @@ def test_parquet_without_pyarrow_is_refused(
     assert not output.exists()
 
 
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_output_is_replaced_only_if_asked_and_secrets_are_for_their_owner(
+    form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "out"
+    path.write_text("mine")
+    command = ("--files", str(IN / "meta" / LOG_NAME), META, "--format", form, "--limit", "1")
+    command = (*command, "--show-secrets", "--output", str(path))
+
+    refused = run_here(*command)
+    kept = path.read_text()
+    replaced = run_here(*command, "--overwrite")
+
+    assert (refused.code, kept) == (3, "mine")
+    assert refused.errors == [f"kafka-dump-log: {path} exists", "hint: --overwrite replaces it"]
+    assert replaced.code == 0
+    assert (path.stat().st_mode & 0o777, path.stat().st_size > 100) == (0o600, True)
+
+
+def test_overwrite_needs_an_output() -> None:
+    done = run_here("--overwrite", "--files", str(IN / "meta" / LOG_NAME))
+
+    assert (done.code, done.errors[0]) == (1, "kafka-dump-log: --overwrite needs --output")
+
+
 @pytest.fixture(scope="module")
 def large_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of some MB: its dump takes a while."""
@@ -242,7 +267,9 @@ def test_output_file_is_absent_or_whole_after_a_kill(
     command = [DUMP_LOG, "--files", str(large_log), META, "--format", form]
 
     with subprocess.Popen(
-        [*command, "--output", str(target)], env=ENVIRONMENT, stderr=subprocess.DEVNULL
+        [*command, "--output", str(target), *["--overwrite"] * replaces],
+        env=ENVIRONMENT,
+        stderr=subprocess.DEVNULL,
     ) as process:
         wait_until_written(process, 10_000 if form == "parquet" else 100_000)
         process.kill()

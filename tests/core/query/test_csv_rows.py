@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.query.csv_rows import row_csv
+from kraftops.query.csv_rows import row_csv, safe_csv
 from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS, Row
 
@@ -78,3 +78,21 @@ def test_headers_are_json() -> None:
 
     (found,) = csv.DictReader(io.StringIO(text))
     assert found["headers"] == '[{"key":"a","value":"AQ=="},{"key":"\\"","value":null}]'
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x","y")', "-,\n"],
+)
+def test_texts_that_look_like_formulas_are_no_formulas_in_safe_csv(value: str) -> None:
+    line = safe_csv(row(value, key=value, topic=value, error=value, offset=-1, version=-1))
+
+    (found,) = csv.DictReader(io.StringIO(CSV.head + line, newline=""), strict=True)
+    for name in ("key", "value", "topic", "error"):
+        assert found[name] == f"'{value}"
+    assert (found["offset"], found["version"]) == ("-1", "-1")
+
+
+@pytest.mark.parametrize("value", ["", "a=1", " =1", "'=1", '"=', "1-1", "\n=1"])
+def test_other_texts_are_as_they_are_in_safe_csv(value: str) -> None:
+    assert safe_csv(row(value)) == row_csv(row(value))

@@ -59,7 +59,7 @@ def test_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
         log.write_bytes(b"")
 
     with pytest.raises(SourceError, match="has changed since it was read"):
-        shell("export", "/image", "--output", str(path))
+        shell("export", "/image", "--overwrite", "--output", str(path))
 
     assert path.read_text() == "before"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["log", "out.json"]

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.spark
             "--partition-by needs --format",
         ),
         (["--master", "local[2]", LOG], "--master needs --spark"),
-        (["--overwrite", LOG], "--overwrite needs --spark"),
+        (["--overwrite", LOG], "--overwrite needs --output"),
         *(
             (["--spark", "--conf", conf, "--output", "o", LOG], reason)
             for conf, reason in (
@@ -243,7 +243,7 @@ def test_output_that_is_there_is_replaced_only_when_asked(session: Session, tmp_
     (tmp_path / "out/mine").touch()
     foreign = run_here(*arguments, "--overwrite")
 
-    assert (refused.code, replaced.code, foreign.code) == (1, 0, 1)
+    assert (refused.code, replaced.code, foreign.code) == (3, 0, 1)
     assert "out exists" in refused.errors[1]
     assert kept == first
     assert "mine in it comes from no dump" in foreign.errors[1]

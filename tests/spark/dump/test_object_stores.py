@@ -203,7 +203,7 @@ def test_spark_overwrites_only_what_it_wrote(session: Session, folder: str) -> N
 
     kept = run_here(*arguments, "--overwrite")
 
-    assert (refused.code, replaced.code, kept.code) == (1, 0, 1)
+    assert (refused.code, replaced.code, kept.code) == (3, 0, 1)
     assert "exists" in refused.errors[1]
     assert left == ["_SUCCESS", "part-00000.parquet"]
     assert "mine" in kept.errors[1]

@@ -7,25 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.errors import UsageError
-from kraftops.fileio.output import OutputError
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.fileio.output import ExistsError, OutputError, OutputFlags
 from kraftops.log.remote import filesystem, list_directory
 from kraftops.spark.dump import targets
 from kraftops.spark.dump.targets import Target, abandon, commit, prepared_target
 
 _NUMBERS = count()
+REPLACING = OutputFlags(overwrite=True)
 
 
 def committed(path: Path, *, overwrite: bool) -> None:
     """Write a part, and make another dump's directory of the same name meanwhile."""
-    target = prepared_target(str(path), overwrite=overwrite)
+    target = prepared_target(str(path), OutputFlags(overwrite))
     with target.writing("a") as file:
         file.write(b"ours")
     path.mkdir()
     (path / "part-00000.txt").write_bytes(b"theirs")
     try:
         commit(target, [("a", "part-00000.txt")], "text")
-    except UsageError:
+    except KraftopsError:
         abandon(target)
         raise
 
@@ -33,7 +34,7 @@ def committed(path: Path, *, overwrite: bool) -> None:
 def test_directory_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "out"
 
-    with pytest.raises(UsageError, match="out exists"):
+    with pytest.raises(ExistsError, match="out exists"):
         committed(path, overwrite=False)
 
     assert (path / "part-00000.txt").read_bytes() == b"theirs"
@@ -58,7 +59,9 @@ def test_link_stays_and_what_it_names_is_written(tmp_path: Path, *, is_there: bo
         real.mkdir()
         (real / "part-00000.txt").write_bytes(b"earlier")
 
-    target = prepared_target(str(link), overwrite=is_there)
+    with pytest.raises(ExistsError):  # somebody else may have put it there
+        prepared_target(str(link))
+    target = prepared_target(str(link), REPLACING)
     with target.writing("a") as file:
         file.write(b"ours")
     commit(target, [("a", "part-00000.txt")], "text")
@@ -101,7 +104,7 @@ def objects(folder: str) -> dict[str, bytes]:
 def test_attempts_in_a_store_are_outside_of_the_target_without_the_ending_of_data(
     output: str,
 ) -> None:
-    target = prepared_target(output, overwrite=False)
+    target = prepared_target(output)
 
     written(target, 2)
 
@@ -112,7 +115,7 @@ def test_attempts_in_a_store_are_outside_of_the_target_without_the_ending_of_dat
 
 
 def test_parts_in_a_store_have_final_names_and_nothing_else_is_left(output: str) -> None:
-    target = prepared_target(output, overwrite=False)
+    target = prepared_target(output)
 
     commit(target, written(target, 3), "text")
 
@@ -127,7 +130,7 @@ def test_part_that_no_store_copies_at_once_is_whole(
     output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(targets, "_MOST_COPIED", {"s3": 3})
-    target = prepared_target(output, overwrite=False)
+    target = prepared_target(output)
 
     commit(target, written(target, 1), "text")
 
@@ -137,12 +140,12 @@ def test_part_that_no_store_copies_at_once_is_whole(
 def test_earlier_output_in_a_store_is_gone_before_the_first_part_is_there(
     output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = prepared_target(output, overwrite=False)
+    first = prepared_target(output)
     commit(first, written(first, 3), "text")
     before: list[list[str]] = []
     monkeypatch.setattr(targets, "_copy", noting(lambda: before.append([*objects(output)])))
     monkeypatch.setattr(targets, "_COPIES", 1)
-    second = prepared_target(output, overwrite=True)
+    second = prepared_target(output, REPLACING)
 
     commit(second, written(second, 2), "text")
 
@@ -171,7 +174,7 @@ def test_failure_among_the_copies_leaves_no_part(
             raise OSError("the store is full")
 
     monkeypatch.setattr(targets, "_copy", noting(fail_late))
-    target = prepared_target(output, overwrite=False)
+    target = prepared_target(output)
 
     with pytest.raises(OutputError, match="the store is full"):
         commit(target, written(target, 5), "text")
@@ -181,10 +184,10 @@ def test_failure_among_the_copies_leaves_no_part(
 
 
 def test_output_that_appears_in_a_store_meanwhile_is_not_replaced(output: str) -> None:
-    slow, quick = (prepared_target(output, overwrite=False) for _ in range(2))
+    slow, quick = (prepared_target(output) for _ in range(2))
     commit(quick, written(quick, 1), "text")
 
-    with pytest.raises(UsageError, match="out exists"):
+    with pytest.raises(ExistsError, match="out exists"):
         commit(slow, written(slow, 2), "text")
     abandon(slow)
 
@@ -193,4 +196,4 @@ def test_output_that_appears_in_a_store_meanwhile_is_not_replaced(output: str) -
 
 def test_bucket_itself_is_no_target(store: str) -> None:
     with pytest.raises(UsageError, match="whole bucket"):
-        prepared_target(store, overwrite=True)
+        prepared_target(store, REPLACING)

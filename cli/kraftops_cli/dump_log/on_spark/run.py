@@ -147,7 +147,7 @@ def _refuse_unknown(plan: Plan, session: Session, splits: list[Split], terminal:
 
 def _dump(job: SparkJob) -> int:
     assert job.plan.output is not None
-    output = Output(job.plan.output, job.request.single_file, job.request.overwrite)
+    output = Output(job.plan.output, job.request.single_file, job.plan.output_flags)
     outcome = dump(job.session, job.splits, job.plan.query, output, job.progress.show)
     for line in _lines(job.plan, outcome):
         job.terminal.line(line)

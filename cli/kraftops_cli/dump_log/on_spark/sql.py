@@ -6,10 +6,12 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
+from numbers import Number
 from typing import Any, TypeVar
 
 from kraftops.errors import UsageError
-from kraftops.query.formats import JSON, Format
+from kraftops.query.csv_rows import csv_line
+from kraftops.query.formats import CSV_SAFE, JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
 from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_log, write_table
 from kraftops_cli.dump_log.on_spark.job import SparkJob
@@ -62,7 +64,7 @@ def run_partitioned(job: SparkJob) -> int:
 def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
     """Write a directory, whole or not at all; to an object store, the writer of tables does."""
     assert job.plan.output is not None
-    target = prepared_target(job.plan.output, overwrite=job.request.overwrite)
+    target = prepared_target(job.plan.output, job.plan.output_flags)
     try:
         made = write(target)
         if not target.is_remote:
@@ -96,18 +98,10 @@ def _print_rows(
         return
     if form.is_columns:
         raise UsageError(f"--format {form.name} needs --output DIR")
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    is_safe = form is CSV_SAFE
+    terminal.write(csv_line(columns, is_safe=is_safe))
     for row in rows:
-        writer.writerow(list(map(_cell, row)))
-        terminal.write(out.getvalue())
-        out.seek(0)
-        out.truncate()
-    terminal.write(out.getvalue())
+        terminal.write(csv_line(map(_field, row), is_safe=is_safe))
 
 
 def _table_of(columns: list[str], rows: list[list[Any]]) -> Table:
@@ -121,6 +115,11 @@ def _table_of(columns: list[str], rows: list[list[Any]]) -> Table:
         for name, is_number in zip(columns, numeric, strict=True)
     ]
     return Table(shown, [[_cell(value)[:_WIDEST] for value in row] for row in rows])
+
+
+def _field(value: object) -> object:
+    is_number = isinstance(value, Number) and not isinstance(value, bool)
+    return value if is_number else _cell(value)
 
 
 def _cell(value: object) -> str:

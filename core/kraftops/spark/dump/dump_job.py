@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import ReportMerger
+from kraftops.fileio.output import PLAIN, OutputFlags
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
 from kraftops.spark.dump.joining import join, join_part
@@ -25,7 +26,7 @@ class Output:
 
     path: str
     single_file: bool = False
-    overwrite: bool = False
+    flags: OutputFlags = PLAIN
 
 
 class Outcome(NamedTuple):
@@ -52,15 +53,15 @@ def dump(
     """Write the answer to *query*; a worker reads each split and writes its part.
 
     Raises:
-        UsageError: the output is there already.
+        ExistsError: the output is there already.
         OutputError: it cannot be written.
         SparkError: the job failed.
     """
-    target = prepared_target(output.path, overwrite=output.overwrite, is_file=output.single_file)
+    target = prepared_target(output.path, output.flags, is_file=output.single_file)
     try:
         written = _written(session, splits, query, target, show)
         if output.single_file:
-            join(target, [part.name for part in written], query.form, output.path)
+            join(target, [part.name for part in written], query.form, output.path, output.flags)
             abandon(target)
         else:
             commit(target, _parts(written, target, query.form, len(splits)), query.form)

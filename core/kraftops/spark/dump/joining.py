@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from kraftops.fileio.output import open_output
+from kraftops.fileio.output import PLAIN, OutputFlags, open_output
 from kraftops.query.formats import FORMATS
 from kraftops.spark.dump.targets import ENDINGS, Target, publish_file
 
 _BLOCK = 8 << 20
 
 
-def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
+def join(
+    target: Target, names: Sequence[str], form: str, path: str, flags: OutputFlags = PLAIN
+) -> None:
     """Write the parts *names* to the file *path*, whole or not at all.
 
     Raises:
@@ -25,7 +27,7 @@ def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
         join_part(target, names, form, name)
         publish_file(target, name)
         return
-    with open_output(path) as fd, open(fd, "wb", closefd=False) as file:
+    with open_output(path, flags=flags) as fd, open(fd, "wb", closefd=False) as file:
         _join(target, names, form, file)
 
 

@@ -21,13 +21,19 @@ from typing import BinaryIO, cast
 from kraftops.errors import UsageError
 from kraftops.fileio.atomic import temporary_file
 from kraftops.fileio.directories import sync_directory
-from kraftops.fileio.output import OutputError
+from kraftops.fileio.output import PLAIN, ExistsError, OutputError, OutputFlags
 from kraftops.log.remote import filesystem, list_directory, sizes_of, store_errors
 from kraftops.parallel.ordered import run_ordered
 from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
-ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
+ENDINGS = {
+    "text": ".txt",
+    "json": ".json",
+    "csv": ".csv",
+    "csv-safe": ".csv",
+    "parquet": ".parquet",
+}
 _DUMP_FILES = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
 """Names in a directory that a dump may have written."""
 _UNFINISHED = ".tmp"
@@ -95,30 +101,32 @@ class Target:
             return open(os.path.join(self.place, name), "rb")
 
 
-def prepared_target(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
+def prepared_target(path: str, flags: OutputFlags = PLAIN, *, is_file: bool = False) -> Target:
     """Return a target for parts of the directory *path*, or of a file that they are joined to.
 
     Raises:
-        UsageError: the target exists, and is not to be replaced or has other files in it.
+        ExistsError: the target exists, and is not to be replaced.
+        UsageError: it has other files in it than those of a dump.
         OutputError: nothing can be written there.
     """
     run = os.urandom(4).hex()
     path = path.rstrip("/") or "/"
     if is_remote(path):
-        return _remote_target(path, run, overwrite=overwrite, is_file=is_file)
+        return _remote_target(path, run, overwrite=flags.overwrite, is_file=is_file)
     with write_errors(path):
         if is_file:
-            _refuse_file(path, is_there=os.path.lexists(path), overwrite=overwrite)
+            _refuse_file(path, is_there=os.path.lexists(path), overwrite=flags.overwrite)
         else:
-            names = os.listdir(path) if os.path.exists(path) else None
-            _refuse(path, names, overwrite=overwrite)
-            if os.path.islink(path):  # its target is written, on that disk
+            is_link = os.path.islink(path)
+            names = os.listdir(path) if os.path.exists(path) else [] if is_link else None
+            _refuse(path, names, overwrite=flags.overwrite)
+            if is_link:  # its target is written, on that disk
                 path = os.path.realpath(path)
     parent, name = os.path.split(os.path.abspath(path))
     place = os.path.join(parent, f".{name[:50]}.{run}.tmp")
     with write_errors(path):
-        os.mkdir(place)
-    return Target(path, place, run, overwrite)
+        os.mkdir(place, 0o700 if flags.is_private else 0o777)
+    return Target(path, place, run, flags.overwrite)
 
 
 def _remote_target(path: str, run: str, *, overwrite: bool, is_file: bool) -> Target:
@@ -138,7 +146,7 @@ def _remote_target(path: str, run: str, *, overwrite: bool, is_file: bool) -> Ta
 
 def _refuse_file(path: str, *, is_there: bool, overwrite: bool) -> None:
     if is_there and not overwrite:
-        raise UsageError(f"{path} exists", hint="--overwrite replaces it")
+        raise ExistsError(path)
 
 
 def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
@@ -146,7 +154,7 @@ def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
     if names is None:
         return
     if not overwrite:
-        raise UsageError(f"{path} exists", hint="--overwrite replaces an earlier output")
+        raise ExistsError(path)
     for name in names:
         if not _DUMP_FILES.fullmatch(name):
             raise UsageError(f"{path} is not replaced: {name} in it comes from no dump")

@@ -9,7 +9,7 @@ from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
-from kraftops.query.formats import FORMATS
+from kraftops.query.formats import CSV_SAFE, FORMATS
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
 from kraftops.records.meaning import BASE64
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 VIEW = "log"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-_LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
+_LINE_OPTIONS = {
+    "csv": {"escape": '"'},
+    "csv-safe": {"escape": '"'},
+    "json": {"ignoreNullFields": "false"},
+}
 _PARTIAL = "bytes that are no whole batch"  # at the end of a file, where Kafka's tool goes on
 _DAY_MS = 86_400_000
 MOST_SHOWN = 1000
@@ -170,10 +174,16 @@ def write_table(
         has_head = bool(FORMATS[form].head)
         if has_head:
             table = _flat(table)
+        if form == CSV_SAFE.name:
+            table = _safe(table)
         if target.is_remote:
             _write_parts(table, target, form, partition_by)
             return
-        writer = table.write.mode("append").format(form).options(**_LINE_OPTIONS.get(form, {}))
+        writer = (
+            table.write.mode("append")
+            .format("csv" if has_head else form)
+            .options(**_LINE_OPTIONS.get(form, {}))
+        )
         if has_head:
             writer = writer.option("header", "true")
         if partition_by:
@@ -248,6 +258,20 @@ def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
             column = f.when(is_bytes[field.name], BASE64).otherwise(column)
         columns.append(column.alias(str(at)))
     return numbered.select(*columns).toDF(*names)
+
+
+def _safe(table: DataFrame) -> DataFrame:
+    """Return a table for CSV that is safe for spreadsheets, as `safe_field` makes fields."""
+    from pyspark.sql import functions as f
+    from pyspark.sql import types
+
+    for field in table.schema.fields:
+        if isinstance(field.dataType, types.StringType):
+            found = f.col("`" + field.name.replace("`", "``") + "`")
+            is_formula = found.rlike(r"^[=+\-@\t\r]")
+            safe = f.when(is_formula, f.concat(f.lit("'"), found)).otherwise(found)
+            table = table.withColumn(field.name, safe)
+    return table
 
 
 def _flat(table: DataFrame) -> DataFrame:

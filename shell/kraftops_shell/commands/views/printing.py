@@ -36,11 +36,17 @@ def print_json(session: Session, columns: Sequence[ViewColumn], rows: Rows) -> N
         session.out(json_text(dict(zip(names, row, strict=True))) + "\n")
 
 
-def print_csv(session: Session, columns: Sequence[ViewColumn], rows: Rows) -> None:
-    """Print a head and rows as CSV; lists are JSON."""
+def print_csv(session: Session, call: Call, columns: Sequence[ViewColumn], rows: Rows) -> None:
+    """Print a head and rows as the CSV that the flags ask for; lists are JSON."""
+    is_safe = "--csv-safe" in call.flags
     session.out(csv_line([column.name for column in columns]))
     for row in rows:
-        session.out(csv_line([_csv_field(value) for value in row]))
+        session.out(csv_line([_csv_field(value) for value in row], is_safe=is_safe))
+
+
+def asks_for_csv(call: Call) -> bool:
+    """Tell whether the flags ask for CSV."""
+    return "--csv" in call.flags or "--csv-safe" in call.flags
 
 
 def cell_of(column: ViewColumn, value: object) -> Cell:
@@ -56,6 +62,16 @@ def cell_of(column: ViewColumn, value: object) -> Cell:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return value if isinstance(value, str) else json_text(value)
+
+
+def refuse_forms(call: Call) -> None:
+    """Refuse flags of different forms.
+
+    Raises:
+        BadLineError: there are two.
+    """
+    for one, other in (("--json", "--csv"), ("--json", "--csv-safe"), ("--csv", "--csv-safe")):
+        refuse_both(call, one, other)
 
 
 def refuse_both(call: Call, one: str, other: str) -> None:

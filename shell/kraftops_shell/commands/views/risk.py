@@ -15,7 +15,13 @@ from kraftops.views import what_if as losses
 from kraftops.views.columns import ViewColumn
 from kraftops.views.skew import Share
 from kraftops.views.what_if import Loss, brokers_in, loss_of
-from kraftops_shell.commands.views.printing import print_csv, print_json, print_rows, refuse_both
+from kraftops_shell.commands.views.printing import (
+    asks_for_csv,
+    print_csv,
+    print_json,
+    print_rows,
+    refuse_forms,
+)
 from kraftops_shell.commands.views.tables import require_brokers
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.session.session import Session
@@ -35,7 +41,7 @@ _TEXTS = {
 
 def what_if(session: Session, call: Call) -> None:
     """Print what the loss of brokers or racks would do."""
-    refuse_both(call, "--json", "--csv")
+    refuse_forms(call)
     limit = number_of(call, "--limit")
     image = session.source.image
     brokers = set(map(_broker_id, _list_of(call, "--lose")))
@@ -46,8 +52,8 @@ def what_if(session: Session, call: Call) -> None:
     loss = loss_of(image, brokers | brokers_in(image, racks))
     if "--json" in call.flags:
         session.out(json_text(_data(loss, racks, limit)) + "\n")
-    elif "--csv" in call.flags:
-        print_csv(session, losses.PARTITION_COLUMNS, _rows(loss, limit))
+    elif asks_for_csv(call):
+        print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
     else:
         for line in _headlines(loss):
             session.line(line)
@@ -68,13 +74,13 @@ def _rows(loss: Loss, limit: int | None) -> Iterator[tuple[object, ...]]:
 
 def skew(session: Session, call: Call) -> None:
     """Print leaders and replicas of brokers and racks, with bars."""
-    refuse_both(call, "--json", "--csv")
+    refuse_forms(call)
     shares = loads.skew(session.source.image)
     if "--json" in call.flags:
         print_json(session, loads.COLUMNS, shares)
         return
-    if "--csv" in call.flags:
-        print_csv(session, loads.COLUMNS, shares)
+    if asks_for_csv(call):
+        print_csv(session, call, loads.COLUMNS, shares)
         return
     brokers, racks = (
         [share for share in shares if share.of == kind] for kind in ("broker", "rack")

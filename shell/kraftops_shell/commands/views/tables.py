@@ -15,7 +15,14 @@ from kraftops.views.partitions import partitions_frame
 from kraftops.views.registry import VIEWS
 from kraftops.views.selection import check_sort, in_order, parsed_where, selected
 from kraftops.views.view import Frame, View, values_of
-from kraftops_shell.commands.views.printing import print_csv, print_json, print_rows, refuse_both
+from kraftops_shell.commands.views.printing import (
+    asks_for_csv,
+    print_csv,
+    print_json,
+    print_rows,
+    refuse_both,
+    refuse_forms,
+)
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.session.session import Session
 
@@ -73,13 +80,13 @@ def _print(
     conditions: Sequence[str] = (),
 ) -> None:
     """Print the rows of a view that the flags ask for; *conditions* must hold besides."""
-    refuse_both(call, "--json", "--csv")
+    refuse_forms(call)
     texts = [*conditions, *([str(call.flags["--where"])] if "--where" in call.flags else [])]
     where = parsed_where(view, texts, session.source.now())
     sort = str(call.flags.get("--sort", ""))
     if "--sort" in call.flags:
         check_sort(view, sort)
-    is_data = "--json" in call.flags or "--csv" in call.flags
+    is_data = "--json" in call.flags or asks_for_csv(call)
     if "--columns" in call.flags:
         columns = chosen_columns(view.columns, str(call.flags["--columns"]))
     else:
@@ -96,8 +103,8 @@ def _print(
     )
     if "--json" in call.flags:
         print_json(session, columns, rows)
-    elif "--csv" in call.flags:
-        print_csv(session, columns, rows)
+    elif asks_for_csv(call):
+        print_csv(session, call, columns, rows)
     else:
         print_rows(session, columns, rows)
         if is_shown and not found:

@@ -23,6 +23,7 @@ ROWS: tuple[Command, ...] = (
                 "Write to a file, as a whole or not at all.",
                 values=Values.FILES,
             ),
+            Flag("--overwrite", None, "Replace the file if it exists."),
         ),
         examples=(
             ("export /image/configs --output configs.json", "configurations to a file"),

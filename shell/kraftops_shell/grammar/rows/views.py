@@ -5,7 +5,8 @@ from __future__ import annotations
 from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
-_FORMS = (Flag("--json", None, "Print JSON."), Flag("--csv", None, "Print CSV."))
+_SAFE = Flag("--csv-safe", None, "Print CSV in which spreadsheets find no formulas.")
+_FORMS = (Flag("--json", None, "Print JSON."), Flag("--csv", None, "Print CSV."), _SAFE)
 _OUTPUT = (
     Flag("--columns", "NAME[,NAME…]", "Show these columns.", values=Values.COLUMNS),
     *_FORMS,
