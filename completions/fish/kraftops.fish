@@ -80,6 +80,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l shared-paths -
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l verbose -d 'Show the log of Spark'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l single-file -d 'With --spark: join the parts into one file'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l partition-by -x -a 'type date topic' -d 'With --spark: write rows into a directory for each type, date (UTC) or topic'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l sink -x -a 'delta iceberg' -d 'With --spark: write --output as a table of Delta or Iceberg, all rows at once'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l sql -x -d 'With --spark: answer SQL on the table `log`; the screen shows 1,000 rows'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l explain -d 'With --spark: show the plan only'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l version -d 'Print the version of Kafka that this tool stands for'

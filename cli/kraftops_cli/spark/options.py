@@ -25,6 +25,7 @@ _MASTER = re.compile(
 )
 _SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
+_SINKS = ("delta", "iceberg")
 
 _SHARED = (
     click.option("--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."),
@@ -55,6 +56,11 @@ _OF_DUMP = (
         help="With --spark: write rows into a directory for each type, date (UTC) or topic.",
     ),
     click.option(
+        "--sink",
+        type=click.Choice(_SINKS),
+        help="With --spark: write --output as a table of Delta or Iceberg, all rows at once.",
+    ),
+    click.option(
         "--sql",
         metavar="SELECT",
         help="With --spark: answer SQL on the table `log`; the screen shows 1,000 rows.",
@@ -63,7 +69,7 @@ _OF_DUMP = (
 )
 SPARK_ONLY = frozenset(
     {"master", "conf", "shared_paths", "verbose", "single_file", "explain"}
-    | {"partition_by", "sql"}
+    | {"partition_by", "sink", "sql"}
 )
 """Names of parameters that need `--spark`."""
 
@@ -80,13 +86,24 @@ class SparkRequest:
     single_file: bool = False
     explain: bool = False
     partition_by: str | None = None
+    sink: str | None = None
     sql: str | None = None
 
     def settings(self) -> Settings:
         """Return the settings of Spark."""
         from kraftops.spark.session.settings import Settings
 
-        return Settings(self.master, self.conf, self.verbose, _cache(), self.site)
+        conf = (*self._sink_conf(), *self.conf)
+        return Settings(self.master, conf, self.verbose, _cache(), self.site)
+
+    def _sink_conf(self) -> list[tuple[str, str]]:
+        """Return what the sink needs and nobody has configured."""
+        if self.sink is None:
+            return []
+        from kraftops.spark.sql.sinks import SINKS
+
+        given = {name for name, _ in (*self.conf, *self.site)}
+        return [pair for pair in SINKS[self.sink].conf.items() if pair[0] not in given]
 
 
 def spark_options(command: F) -> F:

@@ -22,9 +22,10 @@ from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.topic_ids import any_has_records, topic_ids
 from kraftops.spark.session.session import Session, started
+from kraftops.spark.sql.sinks import is_table_name
 from kraftops_cli.dump_log.on_spark.explain import plan_text
 from kraftops_cli.dump_log.on_spark.job import SparkJob
-from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sql
+from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sink, run_sql
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run, exit_code
 from kraftops_cli.dump_log.summary import plan_readings, print_summaries
 from kraftops_cli.dump_log.topics import Asked, unknown_error, unknown_names
@@ -38,7 +39,7 @@ _REFUSED = ("limit", "tail", "follow", "jobs")
 def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
     """Run a dump on Spark; return its exit code."""
     _refuse(plan, request)
-    refuse_local(request, _paths(plan))
+    refuse_local(request, _paths(plan, request))
     settings = request.settings()
     if request.explain and settings.is_local:
         size = settings.split_bytes
@@ -57,6 +58,8 @@ def _run(job: SparkJob) -> int:
         return _explain(job.plan, job.request, job.splits, job.terminal)
     if job.plan.summary:
         return _summary(job)
+    if job.request.sink is not None:
+        return run_sink(job, job.request.sink)
     if job.request.sql is not None:
         return run_sql(job, job.request.sql)
     if job.plan.output is None:
@@ -64,10 +67,11 @@ def _run(job: SparkJob) -> int:
     return run_partitioned(job) if job.request.partition_by else _dump(job)
 
 
-def _paths(plan: Plan) -> list[str]:
+def _paths(plan: Plan, request: SparkRequest) -> list[str]:
     """Return the paths that workers read and write."""
     paths = [source.path for source in plan.sources]
-    if plan.output is not None and not plan.summary:
+    is_path = not (request.sink and plan.output and is_table_name(request.sink, plan.output))
+    if plan.output is not None and not plan.summary and is_path:
         paths.append(plan.output)
     return paths
 
@@ -91,12 +95,30 @@ def _refuse(plan: Plan, request: SparkRequest) -> None:
     needs_output = not (plan.summary or plan.query.check or request.sql or request.explain)
     if plan.output is None and needs_output:
         raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
-    if plan.query.output_format.is_text and request.partition_by:
+    if request.sink:
+        _refuse_sink(plan, request)
+    if plan.query.output_format.is_text and request.partition_by and not request.sink:
         raise UsageError("--partition-by needs --format json, csv or parquet")
     if request.partition_by and request.single_file:
         raise UsageError("--partition-by and --single-file do not go together")
     if plan.query.output_format.has_objects:
         _refuse_small_files(plan, request)
+
+
+def _refuse_sink(plan: Plan, request: SparkRequest) -> None:
+    """Refuse what a table of Delta or Iceberg cannot be.
+
+    Raises:
+        UsageError: it is asked for.
+    """
+    if plan.output is None:
+        raise UsageError(f"--sink {request.sink} needs --output", hint="a directory for the table")
+    form = plan.query.output_format
+    if not (form.is_text or form.is_columns):
+        raise UsageError(f"--sink {request.sink} and --format {form.name} do not go together")
+    for name, is_given in (("single-file", request.single_file), ("summary", plan.summary)):
+        if is_given:
+            raise UsageError(f"--sink and --{name} do not go together")
 
 
 def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:

@@ -13,7 +13,17 @@ from kraftops.errors import UsageError
 from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
-from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_log, write_table
+from kraftops.spark.sql.sinks import explained, write_sink
+from kraftops.spark.sql.tables import (
+    MOST_SHOWN,
+    RowCounts,
+    answer,
+    log_table,
+    observed,
+    rows_of,
+    write_log,
+    write_table,
+)
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
@@ -48,12 +58,39 @@ def run_sql(job: SparkJob, sql: str) -> int:
     return 0
 
 
+def run_sink(job: SparkJob, sink: str) -> int:
+    """Write rows, or the answer to SQL, as a table of Delta or Iceberg."""
+    plan, request, start = job.plan, job.request, time.monotonic()
+    with explained(sink):
+        if request.sql is None:
+            table, counts = observed(log_table(job.session, plan.sources, plan.query))
+        else:
+            table, counts = answer(job.session, plan.sources, plan.query, request.sql), None
+        write_sink(
+            table,
+            sink,
+            str(plan.output),
+            overwrite=plan.overwrite,
+            partition_by=request.partition_by,
+        )
+    if counts is not None:
+        return _counted(job, counts(), start)
+    job.terminal.line(f"written in {time.monotonic() - start:.1f} s: {plan.output}")
+    return 0
+
+
 def run_partitioned(job: SparkJob) -> int:
     """Write rows into a directory for each type, date or topic."""
     plan, start = job.plan, time.monotonic()
     table = log_table(job.session, plan.sources, plan.query)
     by = str(job.request.partition_by)
     counts = _write(job, lambda target: write_log(table, target, plan.query.form, by))
+    return _counted(job, counts, start)
+
+
+def _counted(job: SparkJob, counts: RowCounts, start: float) -> int:
+    """Print the numbers of rows that were written; return the exit code."""
+    plan = job.plan
     damaged = f", {counts.errors:,} of them damaged," if counts.errors else ""
     seconds = time.monotonic() - start
     job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {plan.output}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,6 +135,19 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
     Raises:
         SparkError: the job failed.
     """
+    with job_errors():
+        counted, counts_seen = observed(table)
+    write_table(counted, target, form, partition_by)
+    counts = counts_seen()
+    if not counts.records:  # without a row there is no directory, and no file has the columns
+        with job_errors():
+            nothing = with_partition(table, partition_by).limit(0)
+        write_table(nothing, target, form)
+    return counts
+
+
+def observed(table: DataFrame) -> tuple[DataFrame, Callable[[], RowCounts]]:
+    """Return the table of a log, and a function that tells the counts once it is written."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
@@ -142,20 +155,13 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
     is_damage = ((f.col("kind") == DAMAGE) & ~is_end) | ~f.col("crcValid")
     is_error = f.col("error").isNotNull() | ~f.col("crcValid")
     seen = Observation()
-    with job_errors():
-        counted = table.observe(
-            seen,
-            f.count(f.lit(1)).alias("records"),
-            f.count_if(is_damage).alias("damaged"),
-            f.count_if(is_error).alias("errors"),
-        )
-    write_table(counted, target, form, partition_by)
-    counts = RowCounts(**{name: int(value) for name, value in seen.get.items()})
-    if not counts.records:  # without a row there is no directory, and no file has the columns
-        with job_errors():
-            nothing = _with_partition(table, partition_by).limit(0)
-        write_table(nothing, target, form)
-    return counts
+    counted = table.observe(
+        seen,
+        f.count(f.lit(1)).alias("records"),
+        f.count_if(is_damage).alias("damaged"),
+        f.count_if(is_error).alias("errors"),
+    )
+    return counted, lambda: RowCounts(**{name: int(value) for name, value in seen.get.items()})
 
 
 def write_table(
@@ -168,7 +174,7 @@ def write_table(
     """
     with job_errors():
         if partition_by:
-            table = _with_partition(table, partition_by)
+            table = with_partition(table, partition_by)
         if not FORMATS[form].is_columns:
             table = _plain(table)
         has_head = bool(FORMATS[form].head)
@@ -222,7 +228,7 @@ def csv_line(names: Sequence[str]) -> str:
     return out.getvalue()
 
 
-def _with_partition(table: DataFrame, by: str) -> DataFrame:
+def with_partition(table: DataFrame, by: str) -> DataFrame:
     """Return a table with the column that becomes the names of directories."""
     from pyspark.sql import functions as f
 
