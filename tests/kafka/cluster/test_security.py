@@ -13,6 +13,7 @@ from kraftops.wire.quorum.quorum_target import QuorumTarget
 from tests.core.wire.auth.test_jks import jks
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER
+from tests.helpers.spark.streams import Stream
 from tests.helpers.tools.console import CLUSTER, Done, run_command
 from tests.helpers.wire.certificates import Signed, authority, signed_by
 
@@ -160,6 +161,18 @@ def test_metadata_log_is_read(secured: Secured, how: str) -> None:
 
         assert isinstance(last, CaughtUp)
         assert last.offset > 0
+
+
+@pytest.mark.parametrize("how", LISTENERS)
+def test_metadata_log_is_a_stream(secured: Secured, how: str) -> None:
+    pytest.importorskip("pyspark")
+    listener, lines = LISTENERS[how]
+    pairs = [line.partition("=") for line in (*lines, secured.trust, *secured.own())]
+    options = {f"kafka.{key}": value for key, _, value in pairs}
+
+    stream = Stream(None, {"controllers": secured.cluster.addresses(listener), **options})
+
+    assert "REGISTER_BROKER_RECORD" in {row["type"] for row in stream.step()}
 
 
 @pytest.mark.parametrize(
