@@ -72,21 +72,27 @@ def test_a_summary_is_that_of_the_batches_one_by_one(
     assert found["native"]["damage"]["count"]
 
 
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the positions of the batches that are counted one by one, as they come."""
+    positions: list[int] = []
+    add = FileCounter.add
+
+    def note(counter: FileCounter, batch: Batch) -> None:
+        positions.append(batch.position)
+        add(counter, batch)
+
+    monkeypatch.setattr(FileCounter, "add", note)
+    return positions
+
+
 def test_only_batches_that_the_engine_declines_are_read_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, added: list[int]
 ) -> None:
     path = tmp_path / "00000000000000000000.log"
     batches = [batch_bytes([Record(number, 0, None, b"value")]) for number in range(100)]
     batches[50] = patched(batches[50], 30, b"\xff")
     path.write_bytes(b"".join(batches))
-    added = []
-    add = FileCounter.add
-
-    def note(counter: FileCounter, batch: Batch) -> None:
-        added.append(batch.position)
-        add(counter, batch)
-
-    monkeypatch.setattr(FileCounter, "add", note)
 
     with using("native"):
         summary = summarise(str(path))
@@ -94,3 +100,18 @@ def test_only_batches_that_the_engine_declines_are_read_one_by_one(
     assert added == [sum(map(len, batches[:50]))]
     assert summary.batches.count == 99
     assert summary.offsets.missing == 1
+
+
+def test_a_sound_log_is_counted_at_once_with_salvage_too(tmp_path: Path, added: list[int]) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    batches = [batch_bytes([Record(number, 0, None, b"value")]) for number in range(100)]
+    path.write_bytes(b"".join(batches) + bytes(500))
+
+    with using("native"):
+        sound = summarise(str(path), Query(salvage=True))
+        at_once = len(added)
+        path.write_bytes(b"".join([*batches[:50], b"damage", *batches[51:]]))
+        damaged = summarise(str(path), Query(salvage=True))
+
+    assert (at_once, sound.batches.count, sound.padding) == (0, 100, 500)
+    assert (damaged.batches.count, damaged.damage.size) == (99, 6)
