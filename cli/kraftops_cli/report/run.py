@@ -258,7 +258,10 @@ def _write(
     if metadata is not None:
         findings = metadata.log.image.log_findings
         is_damaged |= any(one.kind in CUTS_SHORT for one in findings)
-    return DAMAGED if is_damaged else 0
+    if not is_damaged:
+        return 0
+    terminal.error("note: not all of the logs could be read: the report's findings say what is not")
+    return DAMAGED
 
 
 def _run_live(request: ReportRequest, options: Mapping[str, Any], terminal: Terminal) -> int:

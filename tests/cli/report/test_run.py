@@ -163,8 +163,11 @@ def test_damage_is_told_and_ends_with_2(log: Path, tmp_path: Path) -> None:
     path = tmp_path / f"{0:020}.log"
     path.write_bytes(data)
 
-    found = _data(path, code=2)
+    done = _run(path, "--format", "json")
 
+    assert done.code == 2
+    assert "note: not all of the logs could be read" in done.err
+    found = json.loads(done.text)
     assert [one["code"] for one in found["findings"] if one["code"] == "damage"] == ["damage"]
     assert found["sources"][0]["damage"] == 1
 
