@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kraftops.dump.sources.names import expand
-from kraftops.errors import UsageError
+from kraftops.fileio.output import ExistsError
 from kraftops.query.query import Query
 from kraftops.spark.session.session import Session
 from kraftops.spark.sql import sinks
@@ -73,7 +73,7 @@ def test_rows_are_written_counted_and_replaced_only_if_asked(
     write_sink(table, "parquet", output, overwrite=False, partition_by=None)
 
     assert counts().records == len(done.text.splitlines()) == pq.read_table(output).num_rows
-    with pytest.raises(UsageError, match="out exists"):
+    with pytest.raises(ExistsError, match="out exists"):
         write_sink(table, "parquet", output, overwrite=False, partition_by=None)
     some = answer(session, sources, query, "SELECT offset, topic FROM log WHERE offset < 3")
     write_sink(some, "parquet", output, overwrite=True, partition_by=None)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kraftops.errors import UsageError
+from kraftops.fileio.output import ExistsError
 from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.sql.tables import with_partition
 from kraftops.uris import is_remote
@@ -60,7 +60,7 @@ def write_sink(
     """Have Spark write a table.
 
     Raises:
-        UsageError: the table is there already.
+        ExistsError: the table is there already.
         SparkError: the job failed.
     """
     if not (is_remote(output) or is_table_name(sink, output)):
@@ -74,7 +74,7 @@ def write_sink(
     except SparkError as error:
         if not _says(error, _IS_THERE):
             raise
-        raise UsageError(f"{output} exists", hint="--overwrite replaces it") from error
+        raise ExistsError(output) from error
 
 
 @contextmanager
