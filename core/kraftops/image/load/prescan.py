@@ -6,6 +6,8 @@ would come to the same; it reads all other parts itself.
 
 from __future__ import annotations
 
+import pickle
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -44,6 +46,21 @@ class CountedRange(NamedTuple):
     records: tuple[int, int] | None = None
 
 
+class PackedTopics(NamedTuple):
+    """Topics in a tenth of their memory, for processes that only hand them on."""
+
+    packed: bytes
+
+    @classmethod
+    def of(cls, topics: TopicRanges) -> PackedTopics:
+        """Pack topics."""
+        return cls(zlib.compress(pickle.dumps(tuple(topics)), 1))
+
+    def unpacked(self) -> TopicRanges:
+        """Return the topics."""
+        return TopicRanges(*pickle.loads(zlib.decompress(self.packed)))  # noqa: S301 - by `of`
+
+
 class ScannedPart(NamedTuple):
     """The result for a part of a file without findings; *newest* is its newest time in ms."""
 
@@ -59,7 +76,7 @@ class ScannedPart(NamedTuple):
     has_readable: bool
     has_unreadable: bool
     provenance: Provenance | None
-    topics: TopicRanges
+    topics: PackedTopics
 
 
 Parts = Sequence[tuple[ByteRange, ScannedPart | None]]
@@ -99,7 +116,7 @@ class PrescanReplay(Replay):
     def accept(self, part: ScannedPart, source: int) -> None:
         """Add the result for a part."""
         self._note(source, part.start, part.stop, None)
-        self.topics.update(part.topics)
+        self.topics.update(part.topics.unpacked())
         self.has_footer |= part.has_footer
         self.has_readable |= part.has_readable
         self.has_unreadable |= part.has_unreadable
@@ -180,7 +197,7 @@ class PrescanLoader(Loader):
             self.prescan.has_readable,
             self.prescan.has_unreadable,
             self.image.provenance if self.image.provenance != Provenance() else None,
-            self.prescan.topics,
+            PackedTopics.of(self.prescan.topics),
         )
 
     def accept(self, part: ScannedPart, source: int) -> bool:

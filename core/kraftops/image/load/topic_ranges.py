@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.engine.choice import index_records
@@ -25,17 +26,25 @@ def range_of(number: int) -> int:
 
 
 class TopicRanges(NamedTuple):
-    """Topics in records: pairs of ids and names, and by topic id a mask of ranges of partitions.
+    """Topics in records: names by id, and by topic id a mask of ranges of partitions.
 
-    A mask has no bit for the first range.
+    *renamed* are pairs of an id and another name than its first. A mask has no bit for the first
+    range.
     """
 
-    pairs: dict[tuple[bytes, str], None]
+    names: dict[bytes, str]
+    renamed: dict[tuple[bytes, str], None]
     ranges: dict[bytes, int]
+
+    def add_topic(self, topic_id: bytes, name: str) -> None:
+        """Add a topic."""
+        if self.names.setdefault(topic_id, name) != name:
+            self.renamed[topic_id, name] = None
 
     def update(self, others: TopicRanges) -> None:
         """Add the topics of another part of the log."""
-        self.pairs.update(others.pairs)
+        for topic_id, name in chain(others.names.items(), others.renamed):
+            self.add_topic(topic_id, name)
         for topic_id, mask in others.ranges.items():
             self.ranges[topic_id] = self.ranges.get(topic_id, 0) | mask
 
@@ -60,7 +69,7 @@ class TopicRangeCollector:
 
     def __init__(self, dialect: str) -> None:
         """Collect from records of a dialect."""
-        self.topics = TopicRanges({}, {})
+        self.topics = TopicRanges({}, {}, {})
         self._dialect = dialect
         self._read = record_reader(dialect)
         self._remaining = _Remaining(b"", 0, 0, iter(()))
@@ -122,4 +131,4 @@ class TopicRangeCollector:
             found = self._read(read_record(data, group.start, 0, 0)[0].value)
             if not isinstance(found, Unknown):
                 record: TopicRecord = found[1]
-                self.topics.pairs[record["topicId"], record["name"]] = None
+                self.topics.add_topic(record["topicId"], record["name"])

@@ -186,12 +186,12 @@ def _hashes(names: TopicRanges) -> tuple[TopicHashes, dict[str, str]]:
             name = roots[name]
         return name
 
-    ids: dict[bytes, str] = {}
-    for topic_id, name in names.pairs:
-        one, other = root(ids.setdefault(topic_id, name)), root(name)
+    ids = names.names
+    for topic_id, name in names.renamed:
+        one, other = root(ids[topic_id]), root(name)
         if one != other:
             roots[other] = one
-    aliases = {name: root(name) for _, name in names.pairs if root(name) != name}
+    aliases = {name: root(name) for name in roots}
     order = sorted(ids)
     hashes = b"".join(hash_of(root(ids[topic_id])).to_bytes(4) for topic_id in order)
     return TopicHashes(b"".join(order), hashes), aliases

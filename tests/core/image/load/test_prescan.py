@@ -154,7 +154,7 @@ def test_topics_of_counted_records_are_collected(tmp_path: Path) -> None:
 
     topics = prescanned(path).prescan.topics
 
-    assert list(topics.pairs) == [(T, "t")]
+    assert topics.names == {T: "t"}
     assert topics.ranges == {T: 1 << range_of(5 << RANGE_BITS)}
 
 
@@ -187,7 +187,7 @@ def test_snapshot_is_one_part(tmp_path: Path) -> None:
 
     assert result
     assert result.has_footer
-    assert list(result.topics.pairs) == [(T, "t")]
+    assert result.topics.unpacked().names == {T: "t"}
     found = prescanned(path, parts=[(part, result)])
     assert result_of(found) == result_of(prescanned(path))
     assert found.image.offset == 4
@@ -217,5 +217,5 @@ def test_batch_with_many_transactions_is_indexed_once_for_each(
     monkeypatch.setattr(topic_ranges, "index_records", counted)
     path = written(tmp_path / "log", [BEGIN, TOPIC, END] * 100)
 
-    assert list(prescanned(path).prescan.topics.pairs) == [(T, "t")]
+    assert prescanned(path).prescan.topics.names == {T: "t"}
     assert len(calls) <= 101  # and once for all

@@ -7,7 +7,7 @@ NEAR, FAR = 3, 5 << RANGE_BITS
 
 
 def test_first_range_has_no_bit() -> None:
-    topics = TopicRanges({}, {})
+    topics = TopicRanges({}, {}, {})
 
     topics.add_partition(b"a", NEAR)
     topics.add_partition(b"b", FAR)
@@ -17,12 +17,14 @@ def test_first_range_has_no_bit() -> None:
 
 
 def test_update_joins_masks_and_names() -> None:
-    topics, others = TopicRanges({(b"a", "x"): None}, {b"a": 2}), TopicRanges({}, {})
-    others.pairs[b"a", "y"] = None
+    topics, others = TopicRanges({b"a": "x"}, {}, {b"a": 2}), TopicRanges({}, {}, {})
+    for name in ("y", "x", "z"):
+        others.add_topic(b"a", name)
     others.add_partition(b"a", FAR)
     others.add_partition(b"b", FAR)
 
     topics.update(others)
 
-    assert list(topics.pairs) == [(b"a", "x"), (b"a", "y")]
+    assert topics.names == {b"a": "x"}
+    assert list(topics.renamed) == [(b"a", "y"), (b"a", "z")]
     assert topics.ranges == {b"a": 2 | 1 << 5, b"b": 1 << 5}
