@@ -48,9 +48,9 @@ class KraftopsDataSource(DataSource):
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
-    pushdown        true: filters of Spark on type, offset and timestamp are evaluated while
-                    reading (4.1 and later, with spark.sql.python.filterPushdown.enabled); the
-                    log of the driver says which
+    pushdown        true: filters of Spark on type, offset, timestamp, topicId, partitionId and
+                    brokerId are evaluated while reading (4.1 and later, with
+                    spark.sql.python.filterPushdown.enabled); the log of the driver says which
     splitBytes, cores
                     the size of splits, or the number of tasks at a time
     tries           the number of tries of a task; the last one reports instead of reading

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run the python3 of PATH
 spark = SparkSession.builder.master("local[2,4]").getOrCreate()
 logs = spark.read.format("kraftops").option("decoder", "metadata")
+logs.option("columns", "timestamp,kind,type,topicId,partitionId")  # others are not decoded
 logs.load(sys.argv[1:]).createOrReplaceTempView("log")
 
 print("records per type and day")

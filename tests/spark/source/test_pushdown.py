@@ -6,6 +6,9 @@ import pytest
 
 from kraftops.dump.scan.arrow import MOST_MS
 from kraftops.query.filters import Filter
+from kraftops.query.row import Row
+from kraftops.query.where import with_conditions
+from kraftops.records.decoders import decoder_named
 from kraftops.spark.source.pushdown import pushed
 
 filters = pytest.importorskip("pyspark.sql.datasource")
@@ -73,6 +76,40 @@ def test_types_are_compared_again_by_spark() -> None:
 
     assert not is_exact
     assert found.types == {"topic"}
+
+
+def test_ids_are_conditions_that_spark_evaluates_again() -> None:
+    topic = filters.EqualTo(("topicId",), "it's-9+")
+    brokers, partitions = filters.In(("brokerId",), (1, -2)), filters.LessThan(("partitionId",), 5)
+
+    found = Filter(where="kind = 'metadata'")
+    for one in (topic, brokers, partitions):
+        found, is_exact = pushed(found, one)
+        assert not is_exact
+
+    assert with_conditions(Filter(), [found.where], [decoder_named("metadata")], 0) == found
+    row = Row("f", 0, kind="metadata", topic_id="it's-9+", partition_id=4, broker_id=-2)
+    assert found.matches(row)
+    assert not any(
+        found.matches(row._replace(**other))
+        for other in ({"topic_id": "x"}, {"partition_id": 5}, {"broker_id": None}, {"kind": "user"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [
+        ("EqualTo", "partitionId", None),
+        ("In", "brokerId", ()),
+        ("In", "brokerId", (1, None)),
+        ("GreaterThan", "topicId", "a"),
+        ("StringStartsWith", "topicId", "a"),
+    ],
+)
+def test_other_filters_on_ids_are_left_to_spark(name: str, column: str, value: object) -> None:
+    one = getattr(filters, name)((column,), value)
+
+    assert pushed(Filter(), one) == (Filter(), False)
 
 
 @pytest.mark.parametrize("column", ["key", "partition"])

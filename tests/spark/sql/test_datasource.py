@@ -132,6 +132,9 @@ def test_groups_are_chosen_as_by_the_tool(spark: Any) -> None:
         "kind = 'control'",
         "NOT type = 'TOPIC_RECORD'",
         "offset > 30 AND offset < 20",
+        "partitionId >= 1 AND brokerId IS NULL",
+        "brokerId IN (1, 2) OR partitionId = 0",
+        "brokerId IN (1, 2)",
     ],
 )
 def test_filters_of_spark_choose_the_same_when_they_are_pushed(spark: Any, condition: str) -> None:

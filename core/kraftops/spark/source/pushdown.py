@@ -8,6 +8,17 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.scan.arrow import LEAST_MS, MOST_MS
+from kraftops.query.conditions.parser import parse_condition
+from kraftops.query.conditions.syntax import (
+    Compare,
+    Condition,
+    Literal,
+    OneOf,
+    Path,
+    all_of,
+    conjuncts,
+    text_of,
+)
 from kraftops.query.filters import Filter, normal_type
 
 if TYPE_CHECKING:
@@ -22,13 +33,23 @@ _RANGES = {
     "LessThanOrEqual": (None, 0),
 }
 """Differences of the first and the last matching value from the given one."""
+_SIGNS = {
+    "EqualTo": "=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+}
+_IDS: dict[str, type] = {"topicId": str, "partitionId": int, "brokerId": int}
+"""Columns that a condition decides on the bytes of a record, and the type of their values."""
 
 
 def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
     """Return *known* narrowed by *one*, and whether the result is exact.
 
-    If it is not, it lets more rows pass, and Spark must filter them again. Offsets, timestamps and
-    types are taken over; types are not exact, since the scan compares them without case.
+    If it is not, it lets more rows pass, and Spark must filter them again. Offsets, timestamps,
+    types and ids of topics, partitions and brokers are taken over; types are not exact, since the
+    scan compares them without case, and ids neither.
     """
     name, column = type(one).__name__, ".".join(getattr(one, "attribute", ()))
     value: Any = getattr(one, "value", None)
@@ -39,8 +60,8 @@ def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
             return known, False
         both = types & known.types if known.types else types
         return (replace(known, types=both), False) if both else (known, False)
-    if name == "IsNotNull":
-        return known, False
+    if column in _IDS:
+        return _pushed_id(known, column, name, value), False
     if column == "timestamp" and isinstance(value, datetime):
         return _pushed_time(known, name, value)
     if column != "offset" or name not in _RANGES or not isinstance(value, int):
@@ -49,6 +70,23 @@ def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
     low = known.first_offset if first is None else max(known.first_offset, value + first)
     high = known.last_offset if last is None else min(known.last_offset, value + last)
     return replace(known, first_offset=low, last_offset=high), True
+
+
+def _pushed_id(known: Filter, column: str, name: str, value: Any) -> Filter:
+    """Return *known* with a condition on an id besides, if it has such conditions."""
+    path, kind = Path((column,)), _IDS[column]
+    values = value if name == "In" else (value,)
+    if not all(type(one) is kind for one in values):
+        return known
+    added: Condition
+    if name == "In" and values:
+        added = OneOf(path, tuple(map(Literal, values)))
+    elif name == "EqualTo" or (name in _SIGNS and kind is int):
+        added = Compare(path, _SIGNS[name], Literal(value))
+    else:
+        return known
+    before = conjuncts(parse_condition(known.where)) if known.where else ()
+    return replace(known, where=text_of(all_of([*before, added])))
 
 
 def pushed_text(taken: Iterable[SparkFilter], left: Iterable[SparkFilter]) -> str:
