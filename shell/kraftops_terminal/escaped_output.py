@@ -22,9 +22,11 @@ class EscapedOutput:
     `BrokenPipeError`.
     """
 
-    def __init__(self, terminal: int) -> None:
-        """Begin with the descriptor of a terminal."""
+    def __init__(self, terminal: int, *, is_csv: bool = False) -> None:
+        """Begin with the descriptor of a terminal; ends of lines in quoted CSV are escaped."""
         self._terminal = terminal
+        self._is_csv = is_csv
+        self._is_quoted = False
         self._reader, self.fd = os.pipe()
         self._writing = Lock()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -58,6 +60,8 @@ class EscapedOutput:
                 with self._writing:
                     data = os.read(self._reader, _BLOCK)
                     text = self._decoder.decode(data, final=not data)
+                    if self._is_csv:
+                        text = self._on_one_line(text)
                     write_all(self._terminal, escaped_lines(text).encode())
                     if not data:
                         return
@@ -65,3 +69,13 @@ class EscapedOutput:
             pass  # the terminal is gone
         finally:
             os.close(self._reader)
+
+    def _on_one_line(self, text: str) -> str:
+        """Return CSV with escapes for the ends of lines in its cells."""
+        parts = text.split('"')
+        for at, part in enumerate(parts):
+            if at:
+                self._is_quoted = not self._is_quoted
+            if self._is_quoted:
+                parts[at] = part.replace("\n", "\\n")
+        return '"'.join(parts)

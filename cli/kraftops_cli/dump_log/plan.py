@@ -117,7 +117,7 @@ def exit_code(plan: Plan, report: Report) -> int:
 def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     """Give the descriptor of the output file, or of standard output."""
     if plan.output is None:
-        return terminal.data_fd()
+        return terminal.data_fd(is_csv=bool(plan.query.output_format.head))
     return open_output(plan.output, plan.files, plan.output_flags)
 
 

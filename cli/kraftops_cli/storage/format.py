@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -167,7 +167,7 @@ def format_(terminal: Terminal, /, **options: object) -> int:
             done.extend(format_directories(plan))
     except KraftopsError:
         if form == "text":
-            for line in _as_text(plan, done, is_dry=is_dry):
+            for line in _as_text(plan, done, terminal.shown, is_dry=is_dry):
                 terminal.write(line)
         raise
     for path in _with_foreign_files(done):
@@ -181,7 +181,7 @@ def format_(terminal: Terminal, /, **options: object) -> int:
         form,
         "format",
         lambda: {"dryRun": is_dry, **describe_format(plan, done, is_dry=is_dry)},
-        lambda: _as_text(plan, done, is_dry=is_dry),
+        lambda: _as_text(plan, done, terminal.shown, is_dry=is_dry),
     )
     return 0
 
@@ -336,7 +336,10 @@ def _warn_of(terminal: Terminal, flags: Mapping[str, object], reason: str) -> No
         terminal.error(f"warning: {flag} has no effect: {reason}")
 
 
-def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:
+def _as_text(
+    plan: FormatPlan, done: list[Target], shown: Callable[[str], str], *, is_dry: bool
+) -> Iterator[str]:
+    """Yield the lines of an answer; *shown* makes names fit for where they are written."""
     from kraftops.storage.format.describe import new_entries
 
     if not plan.targets:
@@ -348,9 +351,11 @@ def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[
     entries = new_entries(plan.targets) if is_dry else [[]] * len(done)
     for target, new in zip(plan.targets if is_dry else done, entries, strict=True):
         verb = "Would format" if is_dry else "Formatting"
-        yield f"{verb} {target.kind} {target.directory.path} with metadata.version {version}.\n"
+        path = shown(target.directory.path)
+        yield f"{verb} {target.kind} {path} with metadata.version {version}.\n"
         for stale in target.removes if is_dry else ():
-            yield f"  removes {stale}\n"
+            yield f"  removes {shown(stale)}\n"
         for entry, size, mode in new:
-            shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
-            yield f"  {shown} mode {mode:04o}\n"
+            name = shown(entry)
+            named = f"{name}/" if size is None else f"{name} ({size} bytes)"
+            yield f"  {named} mode {mode:04o}\n"

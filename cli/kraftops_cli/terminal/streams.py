@@ -109,14 +109,17 @@ class Terminal:
         return _escaped(text) if self.is_escaping else text
 
     @contextmanager
-    def data_fd(self) -> Iterator[int]:
-        """Give a descriptor for data on standard output: on a terminal, it is escaped."""
+    def data_fd(self, *, is_csv: bool = False) -> Iterator[int]:
+        """Give a descriptor for data on standard output: on a terminal, it is escaped.
+
+        With *is_csv*, ends of lines in its cells are escaped, too.
+        """
         if not self.is_escaping:
             yield self.fd
             return
         from kraftops_terminal.escaped_output import EscapedOutput
 
-        with EscapedOutput(self.fd) as self._escaped:
+        with EscapedOutput(self.fd, is_csv=is_csv) as self._escaped:
             yield self._escaped.fd
         self._escaped = None
 

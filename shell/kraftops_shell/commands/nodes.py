@@ -51,7 +51,9 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
         texts = node.kafka_texts()
         names = sorted_strings(texts)
         shown = session.shown
-        session.out("".join([f"{indent}{shown(name)}:\n{below}{texts[name]}\n" for name in names]))
+        session.out(
+            "".join([f"{indent}{shown(name)}:\n{below}{shown(texts[name])}\n" for name in names])
+        )
         return
     ordered = node.sorted_names() if session.is_kafka else node.natural_names()
     if node.is_known_flat:

@@ -84,7 +84,7 @@ class Session:
 
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
-        self.shown_leaf = _kafka_text if self.is_kafka else _json
+        self.shown_leaf = self._kafka_text if self.is_kafka else _json
         self.table_console = TableConsole(self.out, -1, is_terminal=False, color="never")
 
     @property
@@ -145,9 +145,8 @@ class Session:
             for match in found:
                 yield path, match
 
-
-def _kafka_text(leaf: Leaf) -> str:
-    return leaf.kafka_text
+    def _kafka_text(self, leaf: Leaf) -> str:
+        return self.shown(leaf.kafka_text)
 
 
 def _json(leaf: Leaf) -> str:

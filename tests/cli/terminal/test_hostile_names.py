@@ -11,8 +11,15 @@ import pytest
 from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
-from tests.helpers.nodes.node_directories import format_node, make_node
-from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, METADATA_SHELL, STORAGE
+from tests.helpers.nodes.node_directories import CLUSTER_ID, format_node, make_node
+from tests.helpers.tools.console import (
+    CLUSTER,
+    DUMP_LOG,
+    ENVIRONMENT,
+    KRAFTOPS,
+    METADATA_SHELL,
+    STORAGE,
+)
 from tests.helpers.tools.hostile import FORBIDDEN, NAME, check_shown, on_terminal
 from tests.helpers.tools.terminal_program import Screen
 
@@ -60,6 +67,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     node = make_node(folder / "node", log_dirs=f"d1,{NAME}")
     format_node(node)
     (node / NAME / "stray").touch()
+    line = NAME.replace("\n", "\\n")
+    (folder / "hostile.properties").write_text(
+        f"security.protocol={line}\n{line}={line}\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -67,6 +78,7 @@ LOG = "__cluster_metadata-0"
 SEGMENT = FILE + b"-0/00000000000000000000.log"
 OURS = (KRAFTOPS, "metadata-shell", "-s", LOG)
 KAFKAS = (METADATA_SHELL, "-s", LOG)
+VIEWS = ("topics", "partitions", "brokers", "configs", "acls", "quotas", "groups")
 COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "dump metadata": (DUMP_LOG, "--cluster-metadata-decoder", "--files", LOG),
     "dump json": (DUMP_LOG, "--cluster-metadata-decoder", "--format", "json", "--files", LOG),
@@ -94,6 +106,54 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "info table": (STORAGE, "info", "-c", "node/server.properties", "--format", "table"),
     "verify": (STORAGE, "verify", "-c", "node/server.properties"),
     "no such file": (STORAGE, "info", "-c", os.fsencode(NAME) + b"\xff"),
+    "dump csv": (DUMP_LOG, "--cluster-metadata-decoder", "--format", "csv", "--files", LOG),
+    "dump safe csv": (DUMP_LOG, "--format", "csv", "--csv-safe", "--files", SEGMENT),
+    "salvage": (DUMP_LOG, "--salvage", "--print-data-log", "--files", SEGMENT),
+    "summary of one": (DUMP_LOG, "--summary", "--log", NAME, "--files", b"./"),
+    "no such topic": (DUMP_LOG, "--topic", NAME, "--cluster-metadata-decoder", "--files", LOG),
+    "no such type": (DUMP_LOG, "--type", NAME, "--cluster-metadata-decoder", "--files", LOG),
+    "bad condition": (DUMP_LOG, "--where", f"value.x = {NAME}", "--files", LOG),
+    "bad option": (DUMP_LOG, f"--{NAME}"),
+    "bad value": (DUMP_LOG, "--max-bytes", NAME, "--files", LOG),
+    "bad time": (DUMP_LOG, "--since", NAME, "--files", LOG),
+    "output that exists": (DUMP_LOG, "--files", SEGMENT, "--output", SEGMENT),
+    "output nowhere": (DUMP_LOG, "--files", SEGMENT, "--output", FILE + b"/x"),
+    "bad master": (DUMP_LOG, "--spark", "--master", NAME, "--files", LOG),
+    "bad command": (KRAFTOPS, NAME),
+    "kafka bad command": (*KAFKAS, NAME),
+    "kafka cat": (*KAFKAS, "cat", "/image/configs/*/*"),
+    "kafka tree": (*KAFKAS, "tree", "/"),
+    "cat": (*OURS, "--show-secrets", "cat", "/image/configs/*/*", "/image/acls/byId/*"),
+    "export": (*OURS, "export", "/image"),
+    "export lines": (*OURS, "export", "/image", "--format", "ndjson"),
+    "export nowhere": (*OURS, "export", "/image", "--output", NAME + "/x"),
+    "blame": (*OURS, "blame", "/image/acls/byId/*"),
+    "log": (*OURS, "log"),
+    "log csv": (*OURS, "log", "--csv"),
+    **{f"view {name}": (*OURS, name) for name in VIEWS},
+    **{f"view {name} as csv": (*OURS, name, "--csv") for name in ("configs", "acls")},
+    "what if": (*OURS, "what-if", "--lose", "1"),
+    "skew": (*OURS, "skew"),
+    "bad view": (*OURS, "topics", "--where", f"name = {NAME}"),
+    "bad column": (*OURS, "topics", "--columns", NAME),
+    "no such node": (*OURS, "cat", "/image/" + NAME.replace("\n", " ")),
+    "no such word": (*OURS, NAME),
+    "bad moment": (*OURS, "diff", "@" + NAME),
+    "verify table": (STORAGE, "verify", "-c", "node/server.properties", "--format", "json"),
+    "rewrite": (STORAGE, "rewrite", "-c", "node/server.properties", "--node-id", "7", "--dry-run"),
+    "rewrite refused": (STORAGE, "rewrite", "-c", "node/server.properties", "-t", NAME),
+    "format again": (STORAGE, "format", "-c", "node/server.properties", "-t", CLUSTER_ID),
+    "format elsewhere": (STORAGE, "format", "-c", "node/server.properties", "-t", NAME),
+    "bad override": (STORAGE, "info", "-c", "node/server.properties", "--override", f"a={NAME}"),
+    "wrong override": (
+        *(STORAGE, "info", "-c", "node/server.properties"),
+        *("--override", f"num.partitions={NAME}"),
+    ),
+    "recover": (STORAGE, "recover", "-c", "node/server.properties", "--from", NAME),
+    "bad address": (CLUSTER, "describe", "-b", NAME),
+    "bad settings": (CLUSTER, "describe", "-b", "h:1", "--command-config", "hostile.properties"),
+    "no such settings": (CLUSTER, "describe", "-b", "h:1", "--command-config", NAME),
+    "bad plan": (CLUSTER, "undrain", "-b", "h:1", "--plan", "hostile.properties"),
 }
 
 

@@ -138,7 +138,7 @@ def _print_rows(
     is_safe = form is CSV_SAFE
     terminal.write(csv_line(columns, is_safe=is_safe))
     for row in rows:
-        terminal.write(csv_line(map(_field, row), is_safe=is_safe))
+        terminal.write(terminal.shown(csv_line(map(_field, row), is_safe=is_safe)[:-1]) + "\n")
 
 
 def _table_of(columns: list[str], rows: list[list[Any]]) -> Table:

@@ -56,7 +56,7 @@ def log(session: Session, call: Call) -> int:
             return OK
         session.out(",".join(names) + "\n")
         for row in rows:
-            session.out(chosen_csv(row, names, is_safe="--csv-safe" in call.flags))
+            session.line(chosen_csv(row, names, is_safe="--csv-safe" in call.flags)[:-1])
         return OK
     found = newest_rows(question, _MOST if limit is None else limit)
     if found.earlier:

@@ -41,7 +41,8 @@ def print_csv(session: Session, call: Call, columns: Sequence[ViewColumn], rows:
     is_safe = "--csv-safe" in call.flags
     session.out(csv_line([column.name for column in columns]))
     for row in rows:
-        session.out(csv_line([_csv_field(value) for value in row], is_safe=is_safe))
+        line = csv_line([_csv_field(value) for value in row], is_safe=is_safe)
+        session.line(line[:-1])
 
 
 def asks_for_csv(call: Call) -> bool:
