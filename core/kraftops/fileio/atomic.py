@@ -179,6 +179,13 @@ class OutputFile:
                 self._link(self._temporary)
                 self._has_name = True
             self._rename()
+
+    def sync(self) -> None:
+        """Sync the directory, so that the file has its name after a power cut, too.
+
+        Raises:
+            OSError: it cannot be done; the file has its name nevertheless.
+        """
         os.fsync(self._directory)
 
     def _link(self, name: str) -> None:
@@ -193,7 +200,11 @@ class OutputFile:
             if error.errno not in _NO_LINKS or not self._has_name:
                 raise
             os.close(os.open(name, _NEW, 0o600, dir_fd=place))
-            self._rename()
+            try:
+                self._rename()
+            except OSError:
+                os.unlink(name, dir_fd=place)
+                raise
 
     def _rename(self) -> None:
         ends = {"src_dir_fd": self._directory, "dst_dir_fd": self._directory}
@@ -205,6 +216,7 @@ class OutputFile:
         if self._has_name:
             with suppress(OSError):
                 os.unlink(self._temporary, dir_fd=self._directory)
-        if self.fd >= 0:
-            os.close(self.fd)
-        os.close(self._directory)
+        for fd in (self.fd, self._directory):
+            with suppress(OSError):  # what is written is synced
+                if fd >= 0:
+                    os.close(fd)

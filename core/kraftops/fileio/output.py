@@ -89,6 +89,11 @@ def open_output(
             yield new.fd
         with _errors_of(path):
             new.commit()
+        try:
+            new.sync()
+        except OSError as error:
+            text = f"{path} is written, but its directory cannot be synced: {error.strerror}"
+            raise OutputError(text, "a power cut could still take it away") from error
     finally:
         new.close()
 
