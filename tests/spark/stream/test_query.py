@@ -56,3 +56,20 @@ def test_a_loss_is_named_by_the_failed_query(session: Session, tmp_path: Path) -
 
     with pytest.raises(Exception, match="the records from offset 1 to 2 are deleted"):
         run(spark, logs, target)
+
+
+def test_passwords_in_options_are_not_shown_in_plans(session: Session) -> None:
+    spark: Any = session.spark
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required password="MARKED";'
+    options = {
+        "controllers": "127.0.0.1:9093",
+        "kafka.sasl.jaas.config": login,
+        "kafka.ssl.truststore.password": "MARKED",
+    }
+
+    stream = spark.readStream.format("kraftops").options(**options).load()
+
+    plan = stream._jdf.queryExecution().toString()
+    assert "127.0.0.1:9093" in plan
+    assert "redacted" in plan
+    assert "MARKED" not in plan

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.remote import filesystem
 from tests.helpers.logs.log_directories import SNAPSHOT, snapshot
 from tests.helpers.spark.streams import GrowingLog, Stream, table
 
@@ -326,3 +327,36 @@ def test_a_file_that_nobody_can_read_is_no_row(log: GrowingLog) -> None:
 
     with pytest.raises(SourceError, match="No such file"):
         list(reader.read(partition))
+
+
+@pytest.mark.parametrize("options", [{}, {"maxBytesPerTrigger": "1"}], ids=["all", "limit"])
+def test_objects_of_a_bucket_are_followed(
+    store: str, tmp_path: Path, options: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    """Segments are put there when they are closed, the last one again and again."""
+    log = GrowingLog(tmp_path / "orders-0")
+    prefix = f"{store}/stream-{request.node.callspec.id}"
+    stream = Stream(prefix, {"decoder": "user", **options})
+
+    def put() -> list[int]:
+        system, path = filesystem(f"{prefix}/orders-0")
+        for file in log.folder.iterdir():
+            with system.open_output_stream(f"{path}/{file.name}") as out:
+                out.write(file.read_bytes())
+        found = []
+        while rows := stream.step():
+            found += [row["offset"] for row in rows]
+        return found
+
+    assert stream.step() == []
+    log.append(2)
+    found = [put()]
+    log.append(3)
+    found += [put(), put()]
+    log.append(1)
+    log.roll()
+    log.append(1)
+    found.append(put())
+
+    assert found == [[0, 1], [2, 3, 4], [], [5, 6]]
+    assert stream.rows == table(prefix, decoder="user")

@@ -91,7 +91,8 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
         for source in found:
             if source.path == name and not (is_remote(name) or os.path.exists(name)):
                 raise SourceError(f"cannot read {name}: No such file or directory")
-            yield source
+            if not (is_remote(name) and source.path == name and file_name(name) is None):
+                yield source  # else nothing in a store has this prefix yet
 
 
 def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Watermarks) -> StreamLog:
