@@ -6,11 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyspark import cloudpickle
-
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.spark.datasource import KraftopsDataSource
-from kraftops.spark.stream.reader import StreamReader
 
 
 @dataclass
@@ -67,10 +63,8 @@ class Stream:
     def reader(self) -> Any:
         """Return a reader, as each start of the query makes one; workers get a copy of it."""
         path = {} if self.path is None else {"path": self.path}
-        source = KraftopsDataSource({**path, **self.options})
-        found = source.streamReader(source.schema())
-        assert isinstance(found, StreamReader)
-        return found
+        source = _source({**path, **self.options})
+        return source.streamReader(source.schema())
 
     def step(self, reader: Any = None) -> list[dict[str, Any]]:
         """Run one batch, and return its rows."""
@@ -83,6 +77,8 @@ class Stream:
         if self.offset is None:
             self.offset = json.loads(json.dumps(reader.initialOffset()))
         if self.is_old:
+            from kraftops.spark.stream.reader import StreamReader
+
             end = StreamReader.latestOffset(reader)
         else:
             end = reader.latestOffset(self.offset, reader.getDefaultReadLimit())
@@ -95,6 +91,8 @@ class Stream:
         return rows
 
     def _rows(self, reader: Any, end: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        from pyspark import cloudpickle
+
         for partition in reader.partitions(self.offset, end):
             worker = cloudpickle.loads(cloudpickle.dumps(self.reader()))
             for batch in worker.read(cloudpickle.loads(cloudpickle.dumps(partition))):
@@ -107,11 +105,18 @@ class Stream:
 
 def table(path: str, **options: str) -> list[dict[str, Any]]:
     """Return the rows of the table of the same logs."""
-    source = KraftopsDataSource({"path": path, **options})
-    reader: Any = source.reader(source.schema())
+    source = _source({"path": path, **options})
+    reader = source.reader(source.schema())
     return [
         row
         for partition in reader.partitions()
         for batch in reader.read(partition)
         for row in batch.to_pylist()
     ]
+
+
+def _source(options: dict[str, str]) -> Any:
+    """Return the data source; it needs pyspark, which not every test has."""
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    return KraftopsDataSource(options)
