@@ -16,7 +16,7 @@ from kraftops.spark.session.settings import Settings, server_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_MOST_TRIES = 6  # of a request that the server does not answer: about 10 s
+_FIRST_TRIES, _LATER_TRIES = (4, 2000), (8, 15_000)  # about 5 s, a minute
 _PROGRESS_BAR = "SPARK_CONNECT_PROGRESS_BAR_ENABLED"
 
 
@@ -33,27 +33,40 @@ def connected(settings: Settings) -> Iterator[SparkSession]:
 
     server = server_text(settings.master)
     check_reachable(settings.master)
-    os.environ.setdefault(_PROGRESS_BAR, "false")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # about newer releases of pandas
+    if not settings.verbose:
+        os.environ.setdefault(_PROGRESS_BAR, "false")
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about newer releases of pandas
+        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says it
+        try:
             spark = SparkSession.builder.remote(settings.master).create()
-        from pyspark.sql.connect.client.retries import DefaultPolicy
+        except PySparkImportError as error:
+            raise UsageError(
+                f"{server} needs a package: {error}", hint="pip install 'kraftops[spark-connect]'"
+            ) from error
+        except PySparkException as error:
+            raise SparkError(f"cannot connect to {server}: {reason_of(error)}") from error
+        try:
+            with job_errors(f"cannot connect to {server}"):
+                _try(spark, _FIRST_TRIES)
+                _configure(spark, settings)
+                _try(spark, _LATER_TRIES)
+            yield spark
+        finally:
+            with suppress(Exception):
+                spark.stop()
 
-        spark.client.set_retry_policies([DefaultPolicy(max_retries=_MOST_TRIES)])
-    except PySparkImportError as error:
-        raise UsageError(
-            f"{server} needs a package: {error}", hint="pip install 'kraftops[spark-connect]'"
-        ) from error
-    except PySparkException as error:
-        raise SparkError(f"cannot connect to {server}: {reason_of(error)}") from error
-    try:
-        with job_errors(f"cannot connect to {server}"):
-            _configure(spark, settings)
-        yield spark
-    finally:
-        with suppress(Exception):
-            spark.stop()
+
+def _try(spark: SparkSession, tries: tuple[int, int]) -> None:
+    """Limit how often a request is repeated that a server does not answer, and the wait in ms.
+
+    The client itself would go on for ten minutes.
+    """
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    count, wait = tries
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=count, max_backoff=wait)])
 
 
 def _configure(spark: SparkSession, settings: Settings) -> None:

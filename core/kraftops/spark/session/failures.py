@@ -10,6 +10,7 @@ from kraftops.errors import KraftopsError
 from kraftops.spark.session.shipping import missing_module_text
 
 _PYTHON_ERROR = r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$"
+_RPC_DETAILS = r'^<_\w*Rpc\w*Error of RPC .*:\n(?:.*\n)*?\s*details = "(.*)"'
 _CALL = "An error occurred while calling"
 _CLASS = re.compile(r'(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[\w$]+: ')
 _LAST_TRY = re.compile(r".* most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(.*?\): ")
@@ -24,6 +25,8 @@ class SparkError(KraftopsError):
 def reason_of(error: BaseException) -> str:
     """Return the reason in one line: the last line of the worker's trace, or Java's message."""
     text = _text_of(error)
+    if rpc := re.search(_RPC_DETAILS, text):
+        return rpc[1]
     python = re.findall(_PYTHON_ERROR, text, re.MULTILINE)
     if python and "Traceback" in text:
         name, message = python[-1]
