@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from kraftops.dump.scan.arrow import LEAST_MS, MOST_MS
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.syntax import (
+    And,
     Compare,
     Condition,
     Literal,
     OneOf,
     Path,
-    all_of,
     conjuncts,
     text_of,
 )
@@ -85,8 +85,9 @@ def _pushed_id(known: Filter, column: str, name: str, value: Any) -> Filter:
         added = Compare(path, _SIGNS[name], Literal(value))
     else:
         return known
-    before = conjuncts(parse_condition(known.where)) if known.where else ()
-    return replace(known, where=text_of(all_of([*before, added])))
+    if known.where:
+        added = And((*conjuncts(parse_condition(known.where)), added))
+    return replace(known, where=text_of(added))
 
 
 def pushed_text(taken: Iterable[SparkFilter], left: Iterable[SparkFilter]) -> str:
