@@ -43,6 +43,7 @@ CHECKS = (
     ),
     ("generated files", ["scripts/generate.py", "--check"]),
     ("licences", ["scripts/licences.py"]),
+    ("installs", ["scripts/installs.py"]),
 )
 
 
