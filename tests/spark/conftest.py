@@ -36,6 +36,9 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         ("spark.default.parallelism", "2"),
         ("spark.local.dir", str(tmp_path_factory.mktemp("local"))),
         ("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse"))),
+        ("spark.eventLog.enabled", "true"),  # for test_secrets.py
+        ("spark.eventLog.compress", "false"),
+        ("spark.eventLog.dir", tmp_path_factory.mktemp("events").as_uri()),
     )
     return Settings("local[2,4]", conf, cache=cache)
 
