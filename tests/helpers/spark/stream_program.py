@@ -2,7 +2,7 @@
 
     python -m tests.helpers.spark.stream_program LOGS TARGET FORMAT MAX_BYTES
 
-`TARGET/end` ends it: what is there by then is written, compared with the table that
+A query that ends, since its workers are killed, is started again. `TARGET/end` ends it: what is there by then is written, compared with the table that
 `spark.read` shows of the same logs, and counted on standard output.
 """
 
@@ -17,7 +17,10 @@ COLUMNS = ("file", "position", "topic", "partition", "offset", "timestamp", "lea
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
 }
+
+MOST_STARTS = 50
 
 
 def session(form: str) -> Any:
@@ -75,11 +78,17 @@ def main() -> None:
     logs, folder, form, most = sys.argv[1:]
     target = Path(folder)
     spark = session(form)
+    ended = 0
     query = start(spark, logs, target, form, most)
     while not (target / "end").exists():
         if not query.isActive:
-            sys.exit(f"the query ended: {query.exception()}")
+            ended += 1
+            if ended > MOST_STARTS:
+                sys.exit(f"the query ended: {query.exception()}")
+            query = start(spark, logs, target, form, most)
         time.sleep(0.05)
+    if not query.isActive:
+        query = start(spark, logs, target, form, most)
     query.processAllAvailable()
     query.stop()
     sys.stdout.write(json.dumps(compared(spark, logs, target, form)))

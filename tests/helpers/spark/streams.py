@@ -8,6 +8,9 @@ from typing import Any
 
 from kraftops.log.batch import Record, batch_bytes
 
+LATE = "Python worker failed to connect back"
+"""A query's error: Spark gives a worker 10 s to start, too few on a busy machine."""
+
 
 @dataclass
 class GrowingLog:

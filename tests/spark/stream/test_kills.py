@@ -26,13 +26,13 @@ import pytest
 
 from kraftops.spark.session.session import Session
 from tests.helpers.spark.stream_program import COLUMNS, start
-from tests.helpers.spark.streams import GrowingLog, table
+from tests.helpers.spark.streams import LATE, GrowingLog, table
 
 pytestmark = pytest.mark.spark
 
 KILLS = int(os.environ.get("KRAFTOPS_STREAM_KILLS", "0"))
 SINKS = os.environ.get("KRAFTOPS_STREAM_SINKS", "parquet").split(",")
-SECONDS = 180
+SECONDS = 600
 MOMENTS = {
     "planned": "checkpoint/offsets/[0-9]*",
     "writing": "table/part-*",
@@ -107,19 +107,25 @@ def test_each_record_is_written_once_by_a_stream_whose_processes_are_killed(
     session: Session, tmp_path: Path
 ) -> None:
     spark: Any = session.spark
-    (jvm,) = _children(os.getpid(), b"org.apache.spark")
     target = tmp_path / "target"
     with growing(tmp_path / "logs", pause=0.05):
         query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
         for moment in ("planned", "writing"):
             known = set(target.glob(MOMENTS[moment]))
             wait_for(lambda: set(target.glob(MOMENTS[moment])) - known or not query.isActive)  # noqa: B023
-            for pid in python_processes(jvm):
-                _kill(pid)
-            wait_for(lambda: not query.isActive)  # noqa: B023 - without who plans
+            while query.isActive:  # with the one that plans it ends
+                for pid in python_processes(os.getpid()):
+                    _kill(pid)
+                time.sleep(0.05)
             query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
-    query.processAllAvailable()
-    query.stop()
+    while query.isActive or query.exception():
+        try:
+            query.processAllAvailable()
+            query.stop()
+        except Exception as error:
+            if LATE not in str(error):  # pyspark's own class, which not every environment has
+                raise
+            query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
 
     written = spark.read.parquet(str(target / "table")).collect()
 
@@ -128,19 +134,6 @@ def test_each_record_is_written_once_by_a_stream_whose_processes_are_killed(
     assert sorted((row.topic, row.partition, row.offset) for row in written) == sorted(
         (row["topic"], row["partition"], row["offset"]) for row in whole
     )
-
-
-def _children(parent: int, word: bytes) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                stat = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(stat[1]) == parent and word in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
 
 
 def _kill(pid: int) -> None:
@@ -197,10 +190,10 @@ def test_each_record_is_written_once_by_drivers_that_are_killed(tmp_path: Path, 
         program = Program(tmp_path / "logs", target, form)
         while len(killed) < KILLS:
             moment = [*moments][len(killed) % len(moments)]
-            _wait_for_files(target, moments[moment], random.randrange(1, 3), program)
+            _wait_for_files(target, moments[moment], 1, program)
             time.sleep(random.choice((0, 0, 0.02, 0.2)))
             if program.is_alive:
-                is_driver = random.random() < 0.7
+                is_driver = random.random() < 0.4
                 killed.append(f"{'driver' if is_driver else 'workers'} {moment}")
                 sys.stderr.write(f"{form}: kill {len(killed)}, {killed[-1]}\n")
                 if is_driver:

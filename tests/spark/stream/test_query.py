@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 
 from kraftops.spark.session.session import Session
-from tests.helpers.spark.streams import GrowingLog
+from tests.helpers.spark.streams import LATE, GrowingLog
 
 pytestmark = pytest.mark.spark
-
-LATE = "Python worker failed to connect back"
-"""Spark gives a worker 10 s to start, which are too few on a busy machine."""
 
 
 def run(spark: Any, logs: Path, target: Path, **options: str) -> Any:
