@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 
 from kraftops.dump.scan.part_printer import file_head
 from kraftops.dump.scan.record_lines import RecordLine, record_lines
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.fileio.writing import Chunks, write_all
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import max_batch_bytes
 from kraftops_cli.dump_log.plan import Plan, Run
 
 
 def write_limited(plan: Plan, fd: int, lines: Iterator[RecordLine]) -> None:
     """Write the first or last records of *lines*, with the header lines of files and batches."""
     chunks = Chunks(lambda data: write_all(fd, data))
-    records = deque(lines, plan.tail) if plan.limit is None else islice(lines, plan.limit)
+    if plan.limit is not None:
+        records = _first(lines, plan.limit)
+    else:
+        assert plan.tail is not None
+        records = _last(lines, plan.tail)
     previous = RecordLine(b"", b"", b"")
     for record in records:
         for head, previous_head in zip(record[:2], previous[:2], strict=True):
@@ -26,6 +30,36 @@ def write_limited(plan: Plan, fd: int, lines: Iterator[RecordLine]) -> None:
         chunks.add(record.line)
         previous = record
     chunks.flush()
+
+
+def _first(lines: Iterator[RecordLine], most: int) -> Iterator[RecordLine]:
+    while most and (line := next(lines, None)):
+        most -= line.is_end
+        yield line
+
+
+def _last(lines: Iterator[RecordLine], most: int) -> Iterator[RecordLine]:
+    """Yield the last *most* lines.
+
+    Raises:
+        KraftopsError: they take more than the memory budget has for them.
+    """
+    kept: deque[RecordLine] = deque()
+    ends = size = 0
+    for line in lines:
+        kept.append(line)
+        size += len(line.line)
+        ends += line.is_end
+        while ends > most:
+            dropped = kept.popleft()
+            size -= len(dropped.line)
+            ends -= dropped.is_end
+        if size > max_batch_bytes():
+            raise KraftopsError(
+                f"the last {most} records take more than {max_batch_bytes()} bytes of output,"
+                " a quarter of --max-memory"
+            )
+    yield from kept
 
 
 def lines_of_sources(run: Run) -> Iterator[RecordLine]:

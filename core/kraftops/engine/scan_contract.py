@@ -28,7 +28,7 @@ class Request:
     """The request for a scan of one file.
 
     *path* is for messages and the column `file`. With *marks*, `Outcome.marks` has the ends of
-    records in the output, and no record is cut.
+    records in the output.
     """
 
     path: str

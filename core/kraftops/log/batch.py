@@ -18,6 +18,7 @@ LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in th
 HEADER_SIZE = 61
 SMALLEST_LENGTH = 14  # of a message of magic 0; Kafka calls smaller lengths corrupt
 CRC_START = 21
+LARGE_PART = 1 << 18  # bytes of a key or value that is not copied out of its batch
 MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
 
 CODEC_MASK = 0x07

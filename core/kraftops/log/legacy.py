@@ -2,11 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from zlib import crc32
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.batch import CODEC_MASK, LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Record, int64
+from kraftops.log.batch import (
+    CODEC_MASK,
+    LARGE_PART,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    Batch,
+    Record,
+    int64,
+)
 from kraftops.log.codecs import CODECS, compress, decompress
 
 NO_TIMESTAMP = -1
@@ -89,7 +97,7 @@ def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int | None) -> Iter
         raise DecodeError(f"zstd in a batch of magic {head.magic}")
     if outer.record.value is None:
         raise DecodeError(outer.overrun or "a compressed set of messages without a value")
-    buffer = decompress(head.codec, outer.record.value, limit, head.magic)
+    buffer = decompress(head.codec, bytes(outer.record.value), limit, head.magic)
     first = last = 0
     for _, inner_head in _inner(buffer):  # Kafka too reads all of them before it prints one
         last = inner_head.offset
@@ -148,15 +156,22 @@ def _read(buffer: bytes, pos: int) -> tuple[LegacyRecord, int]:
     end = pos + LOG_OVERHEAD + head.size
     at = pos + 26 if head.magic != 0 else pos + 18
     key_size, at = _read_size(buffer, at, end, "key")
-    key = None if key_size < 0 else buffer[at : at + key_size]
+    key = None if key_size < 0 else _part(buffer, at, at + key_size)
     value_size, at = _read_size(buffer, at + max(key_size, 0), end, "value")
     overrun = ""
     if value_size > end - at:
         overrun = f"newLimit > capacity: ({value_size} > {end - at})"
-    value = None if value_size < 0 or overrun else buffer[at : at + value_size]
-    is_valid = head.crc == crc32(buffer[pos + 16 : end])
+    value = None if value_size < 0 or overrun else _part(buffer, at, at + value_size)
+    is_valid = head.crc == crc32(memoryview(buffer)[pos + 16 : end])
     record = Record(head.offset, head.timestamp, key, value)
     return LegacyRecord(record, head.crc, is_valid, head.magic, key_size, value_size, overrun), end
+
+
+def _part(buffer: bytes, start: int, end: int) -> bytes:
+    """Return bytes of a message; many are a view."""
+    if end - start > LARGE_PART:
+        return cast("bytes", memoryview(buffer)[start:end])
+    return buffer[start:end]
 
 
 def _read_size(buffer: bytes, pos: int, end: int, what: str) -> tuple[int, int]:

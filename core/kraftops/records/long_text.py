@@ -6,7 +6,9 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Self
 
-LONG = 1 << 18
+from kraftops.log.batch import LARGE_PART
+
+LONG = LARGE_PART
 """The smallest number of bytes of a long key or value."""
 _PIECE = 3 << 16  # bytes: base64 can be cut after each three
 

@@ -7,6 +7,10 @@ use std::ops::Range;
 const LONG: usize = 256 << 10;
 /// The size of a piece in bytes; a multiple of three, for base64.
 const PIECE: usize = 96 << 10;
+/// The size of the output after which all values but short ones are written in pieces: a record can
+/// have thousands of headers.
+const MUCH: usize = 2 << 20;
+const SHORT: usize = 32;
 
 /// The encoding of a value in the output.
 #[derive(Clone, Copy)]
@@ -95,16 +99,13 @@ pub struct Output {
     pub bytes: Vec<u8>,
     long_values: Vec<LongValue>,
     rest: Option<UnfinishedLine>,
-    /// Whether lines are written in one piece.
-    is_whole: bool,
     /// Whether ends of lines in values are written as escapes.
     is_one_line: bool,
 }
 
 impl Output {
-    pub fn new(is_whole: bool, is_one_line: bool) -> Self {
+    pub fn new(is_one_line: bool) -> Self {
         Output {
-            is_whole,
             is_one_line,
             ..Output::default()
         }
@@ -113,7 +114,7 @@ impl Output {
     /// Append a value inside *records*, or note a long one for `go_on`.
     #[inline]
     pub fn value(&mut self, encoding: Encoding, raw: &[u8], records: &[u8]) {
-        if raw.len() <= LONG || self.is_whole {
+        if self.takes(raw.len()) {
             return self.put(encoding, raw);
         }
         let start = (raw.as_ptr() as usize).wrapping_sub(records.as_ptr() as usize);
@@ -130,10 +131,16 @@ impl Output {
     #[inline]
     pub fn rendered(&mut self, encoding: Encoding, part: Part, scratch: &Scratch) {
         let text = scratch.part(part);
-        if text.len() <= LONG || self.is_whole {
+        if self.takes(text.len()) {
             return self.put(encoding, text);
         }
         self.long_value(encoding, Some(part), 0..text.len());
+    }
+
+    /// Tell whether a value of this size is written at once.
+    #[inline]
+    fn takes(&self, size: usize) -> bool {
+        size <= SHORT || size <= LONG && self.bytes.len() < MUCH
     }
 
     #[inline]

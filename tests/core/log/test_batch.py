@@ -315,7 +315,7 @@ def test_batch_that_inflates_too_much_is_refused(codec: int) -> None:
 
 
 def test_batch_too_large_for_memory_cannot_be_read() -> None:
-    with pytest.raises(DecodeError, match="beyond what is held"):
+    with pytest.raises(DecodeError, match="more than a quarter of --max-memory"):
         records(Batch(0, 5000, batch_around(b"", 1)[:61], crc=0))
 
 

@@ -262,7 +262,7 @@ def test_wrapper_that_inflates_too_much_is_refused() -> None:
 
 
 def test_batch_too_large_for_memory_cannot_be_read() -> None:
-    with pytest.raises(DecodeError, match="beyond what is held"):
+    with pytest.raises(DecodeError, match="more than a quarter of --max-memory"):
         read(Batch(0, 5000, message_bytes(A, 1)[:34], crc=0))
 
 

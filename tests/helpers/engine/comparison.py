@@ -240,7 +240,8 @@ def _check_marks(trial: Trial, outcome: Outcome, marks: "array[int]") -> None:
     ends = [abs(mark) for mark in marks]
     if any(a > b for a, b in pairwise(ends)):
         raise ScanFailure(f"marks that go back: {ends}")
-    if outcome.out and (not ends or ends[-1] != len(outcome.out)):
+    has_ended = bool(ends) and ends[-1] == len(outcome.out)
+    if outcome.out and outcome.why != Why.FULL and not has_ended:
         raise ScanFailure("output behind the last mark: a record is cut")
     if any(outcome.out[end - 1 : end] != b"\n" for end in ends):
         raise ScanFailure("a mark that is no end of a line")

@@ -83,17 +83,18 @@ def _marker(number: int, offset: int) -> bytes:
 # Run by a fresh Python: a child process starts with the peak memory of its parent.
 _MEASURED = """
 import resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE)
-sys.stdout.buffer.write(done.stdout)
+done = subprocess.run(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(done.returncode)
 """
 
+_WITHOUT_OUTPUT = _MEASURED.replace("sys.argv[1:]", "sys.argv[1:], stdout=subprocess.DEVNULL")
 
-def measured(engine: str, program: str, *args: str) -> tuple[Done, int]:
+
+def measured(engine: str, program: str, *args: str, keeps_output: bool = True) -> tuple[Done, int]:
     """Run a tool with an engine; return the result and the peak resident size in bytes."""
     done = run_command(
-        *("-c", _MEASURED, program, *args),
+        *("-c", _MEASURED if keeps_output else _WITHOUT_OUTPUT, program, *args),
         program=sys.executable,
         environment={VARIABLE: engine},
     )

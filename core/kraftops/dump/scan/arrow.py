@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LEAST_MS, MOST_MS = -(1 << 63) // 1000 + 1, (1 << 63) // 1000
 """The range of times in ms that int64 has in microseconds."""
-_LARGE_BYTES = 8 << 20  # a record batch of this size is a row group of its own
+_GROUP_BYTES = 8 << 20
 MERGED_ROWS, _MERGED_BYTES = 8 * MAX_ROWS, 2 << 20
 """The most rows, and bytes, of record batches that are merged."""
 GROUP_ROWS = MAX_ROWS
@@ -34,6 +34,8 @@ GROUP_ROWS = MAX_ROWS
 
 _VARIED = frozenset({"position", "baseOffset", "offset", "timestamp", "value"})
 """Columns whose values seldom repeat: dictionaries of them take a tenth of the time, and space."""
+_LONG = frozenset({"key", "value", HEADERS})
+"""Columns without least and greatest values: of long ones these take as much memory."""
 _OF_HEADERS = (f"{HEADERS}.list.element.key", f"{HEADERS}.list.element.value")
 
 
@@ -217,7 +219,7 @@ class ParquetFile:
         self._opened = ExitStack()
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []  # to be written together
-        self._rows = 0
+        self._rows = self._bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -235,7 +237,8 @@ class ParquetFile:
         """
         self._batches.append(batch)
         self._rows += batch.num_rows
-        if self._rows >= GROUP_ROWS or batch.nbytes >= _LARGE_BYTES:
+        self._bytes += batch.nbytes
+        if self._rows >= GROUP_ROWS or self._bytes >= _GROUP_BYTES:
             self._write()
 
     def _write(self) -> None:
@@ -244,7 +247,7 @@ class ParquetFile:
             import pyarrow as pa
 
             writer.write_table(pa.Table.from_batches(self._batches))
-            self._batches, self._rows = [], 0
+            self._batches, self._rows, self._bytes = [], 0, 0
 
     def _open(self) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
@@ -253,7 +256,14 @@ class ParquetFile:
         if isinstance(file, int):
             file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
         repeated = [*(name for name in self._schema.names if name not in _VARIED), *_OF_HEADERS]
-        writer = pq.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=repeated)
+        measured = [name for name in self._schema.names if name not in _LONG]
+        writer = pq.ParquetWriter(
+            file,
+            self._schema,
+            compression="zstd",
+            use_dictionary=repeated,
+            write_statistics=measured,
+        )
         self._writer = self._opened.enter_context(writer)
         return self._writer
 

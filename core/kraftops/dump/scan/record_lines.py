@@ -16,12 +16,14 @@ from kraftops.query.query import Query
 class RecordLine(NamedTuple):
     """The line of a record, or of a batch without shown records, with its header lines.
 
-    Records of the same file, or batch, share the same bytes object.
+    Records of the same file, or batch, share the same bytes object. A long line comes in pieces,
+    all but the last without *is_end*.
     """
 
     file: bytes
     batch: bytes
     line: bytes
+    is_end: bool = True
 
 
 def record_lines(
@@ -47,4 +49,6 @@ def record_lines(
                 batch = line
             else:
                 yield RecordLine(head, batch, line)
+        if start < len(outcome.out):
+            yield RecordLine(head, batch, outcome.out[start:], is_end=False)
         add_notes(notes, part.path, report)

@@ -34,12 +34,12 @@ class Output:
             self._marks.append(-self._size if is_batch else self._size)
 
     def long_line(self, pieces: Iterable[str]) -> Iterator[None]:
-        """Add a line piece by piece; pause if the call should end, but not with marks."""
+        """Add a line piece by piece; pause if the call should end."""
         for text in pieces:
             part = text.encode()
             self._parts.append(part)
             self._size += len(part)
-            if self.is_full and not self._has_marks:
+            if self.is_full:
                 yield
         if self._has_marks:
             self._marks.append(self._size)

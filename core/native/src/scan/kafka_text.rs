@@ -95,7 +95,6 @@ impl Scan {
             self.fail(position, record.offset, &reason, start);
         }
         self.output.bytes.push(b'\n');
-        self.mark();
     }
 
     #[inline]

@@ -109,7 +109,7 @@ impl Scan {
         select: Select,
         columns: &[Column],
     ) -> Self {
-        let output = Output::new(request.marks, request.is_one_line);
+        let output = Output::new(request.is_one_line);
         Scan {
             decoder,
             control,
@@ -344,6 +344,7 @@ impl Scan {
             if self.output.has_rest() {
                 return false;
             }
+            self.mark();
         }
         let header = cursor.header.clone();
         let mut reader = Reader::new(records, cursor.at);
@@ -376,10 +377,12 @@ impl Scan {
                     continue;
                 }
             }
+            let mut start = self.output.bytes.len();
             if is_text {
                 if self.request.is_chosen && selects && !cursor.has_line {
                     cursor.has_line = true;
                     self.batch_line(&header, position);
+                    start = self.output.bytes.len();
                 }
                 self.note_offset(record.offset);
                 self.record_line(&header, &record, records, position);
@@ -392,6 +395,9 @@ impl Scan {
                 if self.output.has_rest() {
                     return false;
                 }
+            }
+            if self.output.bytes.len() > start {
+                self.mark();
             }
         }
         true

@@ -147,10 +147,6 @@ impl Scan {
                 OutputForm::Csv => csv_row(&mut self.output, &self.common, &row, records),
                 OutputForm::Columns | OutputForm::Text => self.columns.add(&row),
             }
-            if self.request.form != OutputForm::Columns && self.request.marks {
-                self.marks
-                    .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
-            }
         }
         self.scratch = scratch;
     }

@@ -1,0 +1,82 @@
+"""The memory of each command for logs that inflate to much, within the limit and beyond it.
+
+`KRAFTOPS_BOMBS=1` has every place, codec and form; `--junit-xml` has the table.
+"""
+
+import os
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from kraftops.log.codecs import CODECS
+from tests.helpers.engine.bombs import PLACES, bomb, is_possible
+from tests.helpers.logs.costly_files import MIB, measured
+from tests.helpers.tools.console import DUMP_LOG
+
+WITHIN, BEYOND = 62 * MIB, 200 * MIB
+FORMS: dict[str, tuple[str, ...]] = {
+    "text": ("--print-data-log",),
+    "json": ("--format", "json"),
+    "csv": ("--format", "csv"),
+    "limit": ("--format", "json", "--limit", "9"),
+    "where": ("--format", "json", "--where", "value ~ 'b+c'"),
+    "check": ("--print-data-log", "--check"),
+    "summary": ("--summary",),
+    "parquet": ("--format", "parquet", "--output", "out.parquet"),
+}
+MOST = 160 * MIB
+MOST_OF_COLUMNS = 512 * MIB  # pyarrow has 60 MiB, and copies a value to encode and to compress it
+IN_GATE = [
+    ("value", "json", "zstd", WITHIN),
+    ("headers", "json", "zstd", WITHIN),
+    ("many headers", "csv", "gzip", WITHIN),
+    ("batches", "text", "zstd", WITHIN),
+    ("key", "limit", "lz4", WITHIN),
+    ("old value", "json", "gzip", WITHIN),
+    ("old wrapper in a wrapper", "text", "lz4", WITHIN),
+    ("values", "parquet", "zstd", WITHIN),
+    ("records", "summary", "gzip", BEYOND),
+]
+EVERY = [
+    (place, form, codec, size)
+    for place, form, codec, size in product(PLACES, FORMS, CODECS[1:], (WITHIN, BEYOND))
+    if is_possible(place, codec)
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "form", "codec", "size"), EVERY if os.environ.get("KRAFTOPS_BOMBS") else IN_GATE
+)
+def test_log_that_inflates_to_much_is_read_in_bounded_memory(
+    place: str,
+    form: str,
+    codec: str,
+    size: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(bomb(place, size, codec))
+
+    done, peak = measured("", DUMP_LOG, *FORMS[form], str(path), keeps_output=False)
+
+    record_property("peak MiB", peak >> 20)
+    assert "Traceback" not in done.err
+    assert (done.code == 0) == (size == WITHIN and place != "old wrapper in a wrapper"), done.err
+    assert peak < (MOST_OF_COLUMNS if form == "parquet" else MOST)
+
+
+def test_last_records_beyond_the_budget_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(bomb("value", WITHIN, "zstd"))
+
+    done, peak = measured("", DUMP_LOG, "--format", "csv", "--tail", "1", str(path))
+    refused, refused_peak = measured("", DUMP_LOG, "--format", "json", "--tail", "1", str(path))
+
+    assert (done.code, refused.code) == (0, 1)
+    assert "the last 1 records take more than 67108864 bytes of output" in refused.err
+    assert max(peak, refused_peak) < 2 * MOST
