@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kraftops.fileio.output import OutputError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
@@ -135,3 +136,23 @@ def test_small_file_of_a_log_directory_is_a_json_object(tmp_path: Path) -> None:
 
     assert json.loads(task.text(part))["file"] == str(path)
     assert part.records == 1
+
+
+@pytest.mark.parametrize(("attempt", "is_told"), [(0, False), (2, True), (3, True)])
+def test_part_that_cannot_be_written_is_no_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: int, *, is_told: bool
+) -> None:
+    """Tries on a full disk would end in a last one, which says that a worker died."""
+    pyspark = pytest.importorskip("pyspark")
+    context = SimpleNamespace(attemptNumber=lambda: attempt, taskAttemptId=lambda: 7)
+    monkeypatch.setattr(pyspark.TaskContext, "get", lambda: context)
+    target = Target(str(tmp_path / "out"), str(tmp_path / "none"), "run")
+    split = Split(0, (LabelledRange(ByteRange(str(tmp_path / "x.log"))),), 0)
+    work = DumpWork(Query(), target, 1, 4)
+
+    if is_told:
+        (part,) = work([split])
+        assert part.failure.startswith(f"cannot write {tmp_path / 'out'}")
+    else:
+        with pytest.raises(OutputError, match="cannot write"):
+            list(work([split]))

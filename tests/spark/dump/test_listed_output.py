@@ -68,6 +68,7 @@ def test_listing_reader_sees_each_record_once(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 @pytest.mark.skipif(not KILLS, reason="KRAFTOPS_SPARK_KILLS=6 kills so many processes")
 def test_killed_processes_of_a_cluster_leave_nothing_that_is_read(
     store: str, tmp_path: Path
@@ -87,8 +88,12 @@ def test_killed_processes_of_a_cluster_leave_nothing_that_is_read(
                 begun(cluster, aws, f"{folder}/{number}-{name}", str(path))
                 for name, path in (("small", logs / "small"), ("large", large))
             ]
-            killed = kill_one(victim, jobs, cluster, choice)
-            codes = [job.wait(600) for job in jobs]
+            try:
+                killed = kill_one(victim, jobs, cluster, choice)
+                codes = [job.wait(1200) for job in jobs]
+            finally:
+                for job in jobs:
+                    job.kill()
             seen.append((victim, killed, codes))
             found = reader.look()
             for name, code in zip(("small", "large"), codes, strict=True):
@@ -135,7 +140,7 @@ def begun(
     cluster: Cluster, aws: dict[str, str], output: str, source: str
 ) -> subprocess.Popen[bytes]:
     """Begin a dump on a core of the cluster."""
-    conf = [*CONF, ("spark.cores.max", "1"), ("spark.kraftops.splitBytes", "4000000")]
+    conf = [*CONF, ("spark.cores.max", "1"), ("spark.kraftops.splitBytes", "16000000")]
     conf += [(f"spark.executorEnv.{name}", value) for name, value in aws.items()]
     options = [text for name, value in conf for text in ("--conf", f"{name}={value}")]
     command = [DUMP_LOG, "--spark", "--master", cluster.master, "--shared-paths", *options]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import ReportMerger
-from kraftops.fileio.output import PLAIN, OutputFlags
+from kraftops.fileio.output import PLAIN, OutputError, OutputFlags
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
 from kraftops.spark.dump.joining import join, join_part
@@ -76,7 +76,11 @@ def _written(
 ) -> list[WrittenPart]:
     decoders = query.decoders(labelled.decoder for split in splits for labelled in split.ranges)
     work = DumpWork(query, target, len(splits), session.settings.tries, decoders)
-    return run_by_range(session, splits, work, show)
+    written = run_by_range(session, splits, work, show)
+    for part in written:
+        if part.failure:
+            raise OutputError(part.failure)
+    return written
 
 
 def _parts(

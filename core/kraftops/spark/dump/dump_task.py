@@ -16,13 +16,14 @@ from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.dump.small_files import is_small_file, small_file
 from kraftops.dump.sources.parts import PartResult
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.output import OutputError
 from kraftops.fileio.writing import Chunks
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row_lines import lines_of
 from kraftops.spark.dump.targets import ENDINGS, Target, part_name
 from kraftops.spark.jobs.planning import Split
-from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
+from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_reading, is_last_try
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +46,8 @@ class WrittenPart(NamedTuple):
     """Lines about damage that were not kept."""
     more_offsets: int = 0
     """Lines about offset gaps that were not kept."""
+    failure: str = ""
+    """The reason why it could not be written, as on a full disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,13 @@ class DumpWork:
         try:
             for split in splits:
                 is_last = is_last_try(self.tries)
-                yield self._write(split, context.taskAttemptId(), is_last=is_last)
+                try:
+                    part = self._write(split, context.taskAttemptId(), is_last=is_last)
+                except OutputError as error:
+                    if not is_last_reading(self.tries):
+                        raise
+                    part = WrittenPart(split.number, "", 0, (), 0, failure=error.message)
+                yield part
         finally:
             gc.enable()
 

@@ -48,6 +48,11 @@ def is_try_before_last(tries: int) -> bool:
     return 0 < _attempt() == tries - 2
 
 
+def is_last_reading(tries: int) -> bool:
+    """Tell, in a worker, whether no later try reads: an error that is raised would be forgotten."""
+    return tries > 1 and _attempt() >= tries - 2
+
+
 def _attempt() -> int:
     """Return how often the task was tried before, 0 outside of workers."""
     from pyspark import TaskContext
