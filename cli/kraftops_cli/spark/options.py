@@ -193,7 +193,7 @@ def _checked_master(text: str) -> str:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.startswith("spark."):
-        raise UsageError(f"{text!r} is no configuration", hint="as spark.executor.memory=4g")
+        raise UsageError(f"{name!r} is no configuration", hint="as spark.executor.memory=4g")
     if name == "spark.master":
         raise UsageError(f"{text!r} is no configuration of ours", hint=f"--master {value}")
     _check_ours(name)

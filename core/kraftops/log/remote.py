@@ -20,6 +20,7 @@ _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
 _CONNECT_SECONDS = 5.0
 _OPTIONS = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=15")  # 15 minutes by default
 _GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
+_CREDENTIALS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, name some"}
 _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
 _LEAST = 64 << 10  # bytes of a request out of order
 _NEAR = 1 << 20  # bytes that are skipped sooner than requested anew
@@ -161,6 +162,7 @@ def filesystem(uri: str) -> tuple[FileSystem, str]:
 @cache
 def _filesystem(base: str) -> tuple[FileSystem, str]:
     """Return the file system of a scheme and authority, and the path of its root."""
+    _refuse_password(base)
     try:
         from pyarrow.fs import FileSystem  # heavy: 100 ms
     except ImportError:
@@ -176,6 +178,22 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
         hint = _HADOOP if scheme in ("hdfs", "viewfs") else None
         raise UsageError(f"{base}: {_first_line(error)}", hint) from None
     return system, root.rstrip("/")
+
+
+def _refuse_password(base: str) -> None:
+    """Refuse a password in a URI: rows, messages and plans of Spark would show it.
+
+    Raises:
+        UsageError: there is one; the message does not have it.
+    """
+    scheme, _, authority = base.partition("://")
+    user, at, host = authority.rpartition("@")
+    name, colon, port = host.partition(":")
+    if ":" in user or (colon and not port.isdigit()):
+        shown = f"{scheme}://…@{host}" if at else f"{scheme}://{name}:…"
+        raise UsageError(
+            f"{shown} has a password, which outputs would show", hint=_CREDENTIALS.get(scheme)
+        )
 
 
 def _prepare(scheme: str) -> None:

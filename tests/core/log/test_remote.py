@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from pyarrow.fs import LocalFileSystem
 
-from kraftops.errors import SourceError
+from kraftops.errors import SourceError, UsageError
 from kraftops.log import remote
 from kraftops.log.log_file import LogFile
-from kraftops.log.remote import AHEAD, RemoteFile, reading
+from kraftops.log.remote import AHEAD, RemoteFile, filesystem, reading
 from tests.helpers.logs.segments import IN
 
 LOG = IN / "meta/00000000000000000000.log"
@@ -108,3 +108,19 @@ def test_error_of_a_store_is_one_line(error: Exception, reason: str) -> None:
         raise error
 
     assert caught.value.message == f"cannot read abfs://c@a/x: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("s3://AKIA:hunter2@bucket/log", "s3://…@bucket"),
+        ("s3://AKIA:hunter/2@bucket/log", "s3://AKIA:…"),
+        ("s3://AKIA:hunter2", "s3://AKIA:…"),
+        ("abfss://a:hunter2@account.dfs/x", "abfss://…@account.dfs"),
+    ],
+)
+def test_password_in_a_uri_is_refused_and_not_shown(uri: str, shown: str) -> None:
+    with pytest.raises(UsageError, match=f"^{shown} has a password") as caught:
+        filesystem(uri)
+
+    assert "hunter" not in f"{caught.value.message}{caught.value.hint}"

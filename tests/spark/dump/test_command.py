@@ -48,7 +48,7 @@ pytestmark = pytest.mark.spark
         *(
             (["--spark", "--conf", conf, "--output", "o", LOG], reason)
             for conf, reason in (
-                ("a=b", "'a=b' is no configuration"),
+                ("a=b", "'a' is no configuration"),
                 ("spark.master=local[1]", "'spark.master=local[1]' is no configuration of ours"),
                 ("spark.kraftops.split=1", "there is no configuration spark.kraftops.split"),
             )
