@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -40,7 +41,8 @@ class Partitions:
     *version* is that of their records, *topics* tells how many partitions a topic may have.
     *out_of_sync* and *shuffled* are shares of the partitions: those whose ISR lacks replicas (and
     which have an ELR from version 2 on), and those whose ISR is not in the order of their replicas.
-    *changed* is the share that is otherwise than in a cluster where that is 0.
+    *changed* is the share that is otherwise than in a cluster where that is 0, *skew* the share of
+    changes that are of the first topic.
     """
 
     count: int = 100_000
@@ -50,6 +52,7 @@ class Partitions:
     out_of_sync: float = 0
     shuffled: float = 0
     changed: float = 0
+    skew: float = 0
 
 
 class Placed(NamedTuple):
@@ -101,7 +104,9 @@ class MadeCluster:
     def change(self) -> bytes:
         """Return the value of a change of some partition's ISR, and mostly of its leader."""
         random = self.random
-        number, topic_id, replicas = random.choice(self.placed)
+        is_of_first = self.partitions.skew and self._drift.random() < self.partitions.skew
+        placed = self._of_first_topic if is_of_first else self.placed
+        number, topic_id, replicas = random.choice(placed)
         isr = random.sample(replicas, random.randint(1, len(replicas)))
         data: dict[str, object] = {"partitionId": number, "topicId": topic_id, "isr": isr}
         if random.random() < 0.5:
@@ -109,6 +114,10 @@ class MadeCluster:
         if len(isr) < len(replicas) and random.random() < 0.1:
             data["eligibleLeaderReplicas"] = [one for one in replicas if one not in isr]
         return framed("PartitionChangeRecord", self.partitions.version, data)
+
+    @cached_property
+    def _of_first_topic(self) -> list[Placed]:
+        return [one for one in self.placed if one.topic_id == self.placed[0].topic_id]
 
     def _partition(self, placed: Placed) -> bytes:
         random, drift = self.random, self._drift
@@ -231,7 +240,7 @@ def main() -> None:
     parser.add_argument(
         "--topics", type=spans, default=usual.topics, metavar="MIN:MAX[,MIN:MAX…]", help="sizes"
     )
-    for share in ("--out-of-sync", "--shuffled", "--changed"):
+    for share in ("--out-of-sync", "--shuffled", "--changed", "--skew"):
         parser.add_argument(share, type=float, default=0, metavar="SHARE")
     parser.add_argument("--changes", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -244,6 +253,7 @@ def main() -> None:
         given.out_of_sync,
         given.shuffled,
         given.changed,
+        given.skew,
     )
     given.directory.mkdir(parents=True, exist_ok=True)
     if given.kind == "snapshot":

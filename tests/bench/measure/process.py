@@ -1,11 +1,14 @@
 """Run a process to its end, and measure time and memory."""
 
 import os
+import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Event, Thread
 from typing import IO, NamedTuple
 
 
@@ -53,8 +56,20 @@ def run_to_pipe(command: Sequence[str]) -> Usage:
         return run(command, reader.stdin)
 
 
+def used_here(work: Callable[[], object]) -> Usage:
+    """Measure work in this process and in those that it has started, without their memory."""
+    cpu, start = tree_cpu(), time.perf_counter()
+    work()
+    return Usage(time.perf_counter() - start, tree_cpu() - cpu, 0)
+
+
 def tree_cpu() -> float:
     """Return the seconds of CPU of this process and of all that it has started, also of ended ones."""
+    return sum(_tree_ticks().values()) / os.sysconf("SC_CLK_TCK")
+
+
+def _tree_ticks() -> dict[int, int]:
+    """Return the ticks of CPU of this process and of all below it, by process."""
     parents: dict[int, int] = {}
     ticks: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -70,4 +85,43 @@ def tree_cpu() -> float:
             pid = parents.get(pid, 0)
         return bool(pid)
 
-    return sum(used for pid, used in ticks.items() if is_ours(pid)) / os.sysconf("SC_CLK_TCK")
+    return {pid: used for pid, used in ticks.items() if is_ours(pid)}
+
+
+class Peaks(NamedTuple):
+    """Largest resident sizes of processes in bytes, and their command lines."""
+
+    sizes: dict[int, int]
+    lines: dict[int, bytes]
+
+    def of(self, word: bytes) -> list[int]:
+        """Return the sizes of those with a word in their command lines, of Python or Java."""
+        return [size for pid, size in self.sizes.items() if word in self.lines[pid]]
+
+
+@contextmanager
+def peaks() -> Iterator[Peaks]:
+    """Give the peaks of all processes below this one, complete in the end.
+
+    `wait4` would tell of the caller, too, and not of each.
+    """
+    found, is_over = Peaks({}, {}), Event()
+
+    def watch() -> None:
+        while not is_over.wait(0.5):
+            for pid in _tree_ticks().keys() - {os.getpid()}:
+                try:
+                    line = Path(f"/proc/{pid}/cmdline").read_bytes()
+                    status = Path(f"/proc/{pid}/status").read_text()
+                except OSError:
+                    continue  # it has ended
+                if match := re.search(r"VmHWM:\s+(\d+) kB", status):
+                    found.sizes[pid], found.lines[pid] = int(match[1]) * 1024, line
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        is_over.set()
+        thread.join()
