@@ -24,6 +24,7 @@ _CLASSIFIERS = {  # of packages that do not say it in SPDX's words
     "License :: OSI Approved :: GNU General Public License v2 (GPLv2)": "GPL-2.0-only",
     "License :: OSI Approved :: MIT License": "MIT",
 }
+_TEXTS = {"3-Clause BSD License": "BSD-3-Clause"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -126,15 +127,17 @@ def packages(extras: Iterable[str]) -> list[Component]:
     for extra in extras:
         wanted += project["optional-dependencies"][extra]
     found: dict[str, Component] = {}
+    extras_of: dict[str, frozenset[str]] = {}
     todo = [(Requirement(one), frozenset({""})) for one in wanted]
     while todo:
         requirement, environments = todo.pop()
         name = canonicalize_name(requirement.name)
-        if name in found or not _applies(requirement, environments):
+        inner = extras_of.get(name, frozenset[str]()) | {"", *requirement.extras}
+        if inner == extras_of.get(name) or not _applies(requirement, environments):
             continue
+        extras_of[name] = inner
         installed = metadata.distribution(name)
         needs = [Requirement(one) for one in installed.requires or ()]
-        inner = frozenset({"", *requirement.extras})
         todo += [(one, inner) for one in needs]
         urls = (
             f"pkg:pypi/{canonicalize_name(one.name)}@{metadata.version(one.name)}"
@@ -158,6 +161,6 @@ def licence_of(installed: metadata.Distribution) -> str:
     if expression := said.get("License-Expression"):
         return str(expression)
     named = [_CLASSIFIERS[one] for one in said.get_all("Classifier") or () if one in _CLASSIFIERS]
-    text = str(said.get("License") or "")
+    text = _TEXTS.get(str(said.get("License")), str(said.get("License") or ""))
     short = text if re.fullmatch(r"[\w.+-]+", text) else ""
     return " AND ".join(dict.fromkeys(named)) or short

@@ -76,7 +76,7 @@ def _release(out: Path) -> None:
         for one in first.iterdir():
             (check_sdist if one.suffix == ".gz" else check_wheel)(one, version)
         _run_them(first, Path(scratch))
-        extras = sorted(set(_project()["optional-dependencies"]) - {"spark-connect"})
+        extras = sorted(_project()["optional-dependencies"])
         required = packages(extras)
         bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
         if bad := refused([*required, *bundled]):
