@@ -103,7 +103,7 @@ def same_print(*args: str, program: str = DUMP_LOG) -> Done:
 
     done = run_here("--spark", *args, program=program)
 
-    assert (done.code, done.text) == (local.code, local.text)
+    assert (done.code, done.text) == (local.code, local.text), done.err
     return done
 
 

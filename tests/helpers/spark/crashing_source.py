@@ -8,9 +8,10 @@ from pyspark.sql.types import StructType
 
 from kraftops.log.log_file import LogFile
 from kraftops.log.streams import OpenName
-from kraftops.spark.datasource import KraftopsDataSource, Reader, SplitPartition
+from kraftops.spark.datasource import KraftopsDataSource
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.source.options import source_options
+from kraftops.spark.source.reader import Reader, SplitPartition
 from kraftops.spark.source.shape import shape
 from tests.helpers.spark.crash_folder import CRASH_FOLDER
 

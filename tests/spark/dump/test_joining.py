@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.scan.arrow import arrow_batches, arrow_schema, write_parquet
-from kraftops.fileio.output import OutputError
+from kraftops.fileio.output import OutputError, OutputFlags
 from kraftops.query.row import Row
 from kraftops.spark.dump.joining import join, join_part
 from kraftops.spark.dump.targets import Target
+
+REPLACING = OutputFlags(overwrite=True)
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def test_file_stays_as_it_was_if_a_part_is_missing(target: Target, tmp_path: Pat
     (tmp_path / "out").write_bytes(b"earlier")
 
     with pytest.raises(OutputError, match="no"):
-        join(target, [*put(target, a=b"1\n"), "none"], "text", str(tmp_path / "out"))
+        join(target, [*put(target, a=b"1\n"), "none"], "text", str(tmp_path / "out"), REPLACING)
 
     assert (tmp_path / "out").read_bytes() == b"earlier"
 

@@ -198,7 +198,7 @@ class TestOutput:
         for more in ([], ["--overwrite"], ["--single-file"]):
             done = self.run(place, *more)
 
-            assert done.code == (1 if more == ["--overwrite"] else 3)
+            assert done.code == (3 if more == ["--single-file"] else 1)
             assert str(place) in done.errors[1]
             assert place.read_text() == "mine"
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 from kraftops.spark.find.scan_job import LogScan
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
+from kraftops.spark.session.shipping import sent_file
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,6 @@ def sent(session: Session, scan: LogScan) -> Iterator[ScanFile]:
 
 @lru_cache(1)
 def _read(path: str) -> LogScan:
-    from pyspark import SparkFiles
-
-    place = path if os.path.isabs(path) else SparkFiles.get(path)
-    with open(place, "rb") as file:
+    with open(path if os.path.isabs(path) else sent_file(path), "rb") as file:
         scan: LogScan = pickle.load(file)  # noqa: S301 - written by `sent`
     return scan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
@@ -46,6 +47,7 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     if not settings.verbose:
         _silence_loggers()
+        warnings.filterwarnings("ignore", module=r"pyspark\.")  # about its own pandas, for example
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
     with private_directory(settings.cache) as cache, _log(settings) as log:
         os.environ["JAVA_HOME"] = java_home(os.environ, cache)
