@@ -17,7 +17,7 @@ from tests.helpers.tools.console import run_here
 LOG = IN / "user/none/00000000000000000000.log"
 KEYS = int(os.environ.get("KRAFTOPS_STORE_KEYS", "1000"))
 _PLANNED = """
-import json, resource, sys, time
+import json, re, sys, time
 from kraftops.dump.sources.names import expand
 from kraftops.spark.jobs.planning import plan_splits
 start = time.monotonic()
@@ -28,7 +28,7 @@ print(json.dumps({
     "splits": len(splits),
     "bytes": sum(split.size for split in splits),
     "seconds": time.monotonic() - start,
-    "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+    "peak": int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10,
 }))
 """
 
