@@ -39,6 +39,9 @@ class Output:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
+    def shown(self, text: str) -> str:
+        return text
+
 
 def job(
     output: Output, query: Query | None = None, path: Path | None = None, **request: Any
