@@ -35,8 +35,11 @@ def test_long_line_pauses_when_the_output_is_full() -> None:
     assert output.take(0, Why.MORE).out == b"y\n"
 
 
-def test_line_is_whole_with_marks() -> None:
+def test_long_line_is_marked_where_it_ends() -> None:
     output = Output(marks=True)
+    writing = output.long_line(["x" * MAX_OUTPUT, "y\n"])
 
-    assert list(output.long_line(["x" * MAX_OUTPUT, "y\n"])) == []
-    assert list(array("i", output.take(0, Why.FULL).marks)) == [MAX_OUTPUT + 2]
+    next(writing)
+    assert output.take(0, Why.FULL).marks == b""
+    assert list(writing) == []
+    assert list(array("i", output.take(0, Why.MORE).marks)) == [2]

@@ -18,7 +18,7 @@ def batch(offset: int) -> bytes:
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "parquet"])
 def test_call_ends_by_size_and_the_next_one_goes_on(form: str) -> None:
-    """Also within a batch, and without marks within a value."""
+    """Also within a batch, and within a value; each line has a mark where it ends."""
     values = [bytes([65 + n]) * (700_000 * n) for n in range(6)]
     data = batch_bytes([Record(n, 0, None, value) for n, value in enumerate(values)]) + batch(6)
     for marks in (False, True):
@@ -34,10 +34,10 @@ def test_call_ends_by_size_and_the_next_one_goes_on(form: str) -> None:
         assert len(made) > 1
         if form == "parquet":
             assert sum(one.rows for one in made) == 8
-        elif marks:
-            assert all(one.out.endswith(b"\n") for one in made if one.out)
         else:
+            lines = b"".join(one.out for one in made).count(b"\n")
             assert max(len(one.out) for one in made) < 1_300_000
+            assert sum(len(one.marks) // 4 for one in made) == (lines if marks else 0)
         if form == "text":
             assert b"".join(one.out for one in made).count(b"\n| offset: ") == 8
 
