@@ -22,9 +22,9 @@ def test_errors_go_to_the_stream_of_the_form(kafka: bool) -> None:
 @pytest.mark.parametrize(("kafka", "text"), [(False, "  {\n    1}"), (True, "  {\n  1}")])
 def test_kafkas_form_indents_the_first_line_only(kafka: bool, text: str) -> None:
     one, _, _ = session(TREE, kafka=kafka)
-    one.shown_leaf = lambda _: "{\n  1}"
+    one.shown_leaf = lambda leaf: leaf.kafka_text
 
-    assert one.indented_text(leaf(1), "  ") == text
+    assert one.indented_text(leaf("{\n  1}"), "  ") == text
 
 
 @pytest.mark.parametrize(("kafka", "text"), [(False, '"é"'), (True, "é")])

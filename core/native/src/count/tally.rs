@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(history.first, 999 >> 7);
         assert_eq!(
             history.buckets.iter().map(|one| one.0).collect::<Vec<_>>()[..2],
-            [1, 3]
+            [2, 2]
         );
         assert_eq!(history.buckets.iter().map(|one| one.1).sum::<u64>(), 50);
         history.add(i64::MAX, 1, 1);
