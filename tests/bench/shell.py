@@ -187,6 +187,7 @@ class Bench:
                 "report",
                 str(path),
                 "--overwrite",
+                "--overwrite",
                 "--output",
                 str(self.scratch / "report.html"),
             ]

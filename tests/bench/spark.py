@@ -88,7 +88,16 @@ class SparkBench:
     def local(self, options: Sequence[str], log: Path) -> Usage:
         """Dump a log by the local tool."""
         output = self.scratch / "output"
-        command = [CONF_PREFIX, METADATA, *options, "--output", str(output), "--files", str(log)]
+        command = [
+            CONF_PREFIX,
+            METADATA,
+            *options,
+            "--overwrite",
+            "--output",
+            str(output),
+            "--files",
+            str(log),
+        ]
         try:
             return run_to_file(command, self.scratch / "nothing")
         finally:
@@ -214,7 +223,14 @@ def on_spark(*words: str, scratch: Path) -> Usage:
 
 def first_result(logs: Bench, runs: int) -> Row:
     """Measure from the command line to the first result."""
-    words = (CONF_PREFIX, METADATA, "--output", str(logs.scratch / "out"), str(logs.log(SMALL)))
+    words = (
+        CONF_PREFIX,
+        METADATA,
+        "--overwrite",
+        "--output",
+        str(logs.scratch / "out"),
+        str(logs.log(SMALL)),
+    )
     wall = median(on_spark(*words, scratch=logs.scratch).wall for _ in range(runs))
     return Row("start to first result", "≤ 12 s", f"{wall:.1f} s", "", f"{wall:.1f} s", wall / 12)
 
@@ -223,7 +239,15 @@ def scale(logs: Bench) -> list[Row]:
     """Compare 64 files with 3 of them: time for each byte, and the memory of workers."""
     scratch = logs.scratch
     whole = logs.log(LOGS["metadata log"].format(size="200M")).read_bytes()[: 64 << 20]
-    words = (CONF_PREFIX, METADATA, "--format", "parquet", "--output", str(scratch / "out"))
+    words = (
+        CONF_PREFIX,
+        METADATA,
+        "--format",
+        "parquet",
+        "--overwrite",
+        "--output",
+        str(scratch / "out"),
+    )
     start = on_spark(*words, str(logs.log(SMALL)), scratch=scratch)
     used, sizes = [], []
     for count in (3, 64):
