@@ -66,7 +66,14 @@ def test_ranges_of_a_large_file_keep_the_labels_of_its_directory(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("total", "cores", "size"),
-    [(0, 8, 16 << 20), (1 << 40, 8, 256 << 20), (1 << 30, 8, 32 << 20)],
+    [
+        (0, 8, 16 << 20),
+        (1 << 40, 8, 256 << 20),
+        (1 << 30, 2, 128 << 20),
+        (1 << 30, 8, 64 << 20),
+        (200 << 20, 2, 100 << 20),
+        (200 << 20, 100, 16 << 20),
+    ],
 )
 def test_size_of_splits_has_bounds(total: int, cores: int, size: int) -> None:
     assert split_bytes(total, cores) == size

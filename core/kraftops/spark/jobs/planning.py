@@ -14,7 +14,8 @@ from kraftops.uris import is_remote
 
 LEAST_BYTES = 16 << 20
 MOST_BYTES = 256 << 20
-_TASKS_A_CORE = 4  # so that the last ones do not wait long for one
+_GOOD_BYTES = 64 << 20  # a task takes as long to begin as 8 MB to be read
+_TASKS_A_CORE = 4  # at most, so that the last ones do not wait long for one
 _ARCHIVE_FACTOR = 4  # how much more is in an archive than it takes, about
 _FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read meanwhile
 _MOST_RANGES = 10_000
@@ -38,8 +39,9 @@ class Split(NamedTuple):
 
 
 def split_bytes(total: int, cores: int) -> int:
-    """Return how large splits should be: several for each core, none too small or too large."""
-    return max(LEAST_BYTES, min(MOST_BYTES, total // (cores * _TASKS_A_CORE)))
+    """Return how large splits should be: as many for each core, none too small or too large."""
+    a_core = max(1, min(_TASKS_A_CORE, total // cores // _GOOD_BYTES))
+    return max(LEAST_BYTES, min(MOST_BYTES, -(-total // (cores * a_core))))
 
 
 def plan_splits(
