@@ -67,7 +67,7 @@ def test_every_file_of_a_directory(session: Session, tmp_path: Path) -> None:
     same(tmp_path, "--check", "--deep-iteration", *files)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "csv"])
-def test_a_split_for_each_batch(session: Session, tmp_path: Path, form: str) -> None:
-    same(tmp_path, METADATA, "--format", form, LOG, spark=SMALLEST)
+def test_a_split_for_each_batch(session: Session, tmp_path: Path) -> None:
+    """Of a form that begins with a line of its own."""
+    same(tmp_path, METADATA, "--format", "csv", LOG, spark=SMALLEST)
     assert len(os.listdir(tmp_path / "out")) > 50
