@@ -67,8 +67,9 @@ def check(child: Child, fault: str, new: bytes) -> None:
     assert left == set(), child.call
     assert "Traceback" not in child.err, (child.call, child.err)
     if fault == INTERRUPT:
-        assert (child.code, child.err) == (130, ""), child.call
-        assert out in (OLD, new), child.call
+        # A thread that counts logs of a report may meet it, too, where no Ctrl-C comes.
+        assert (child.code, child.err) in ((130, ""), (0, "")), child.call
+        assert out == new or (child.code, out) == (130, OLD), child.call
     elif child.code in (0, 2):
         assert out == new, child.call
     else:
