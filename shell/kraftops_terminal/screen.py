@@ -54,7 +54,8 @@ class Screen:
         self._modes: list[object] | None = None
         self._handlers: dict[int, object] = {}
         self._shown: list[str] | None = None
-        self._shown_size = (0, 0)
+        self._begun = 0
+        self._shown_in = ((0, 0), 0)
         self._rest = b""
         self._is_leaving = False
         self._woken, self._waker = os.pipe()
@@ -107,13 +108,14 @@ class Screen:
             OSError: the terminal is gone.
         """
         size = self.size
-        shown = self._shown if size == self._shown_size else None
+        begun = self._begun
+        shown = self._shown if (size, begun) == self._shown_in else None
         lines = [*lines[: size[1]], *[""] * (size[1] - len(lines))]
         parts = [] if shown is not None else ["\x1b[2J"]
         for row, line in enumerate(lines):
             if shown is None or shown[row] != line:
                 parts.append(f"\x1b[{row + 1};1H\x1b[0m\x1b[2K{line}\x1b[0m")
-        self._shown, self._shown_size = None, size  # until all is written
+        self._shown, self._shown_in = None, (size, begun)  # until all is written
         _write(self._output, "".join(parts).encode("utf-8", "replace"))
         self._shown = lines
 
@@ -155,7 +157,7 @@ class Screen:
             modes[_INPUT_FLAGS] &= ~_START_AND_STOP  # Ctrl-S would stop the process, too
             termios.tcsetattr(self._keyboard, termios.TCSANOW, modes)
         _write(self._output, _ENTER)
-        self._shown = None
+        self._begun += 1  # what is being drawn meanwhile is gone
 
     def _end(self) -> None:
         """Leave the terminal as it was; one that is gone is left alone."""
