@@ -72,7 +72,7 @@ DOORS = {
     "kraftops.engine.reference.row_scan": "the module json, for rows alone",
     "kraftops.log.archives": "compressed segments",
     "kraftops.log.remote": "pyarrow",
-    "kraftops.log.salvage": "damage",
+    "kraftops.log.damage.salvage": "damage",
     "kraftops.query.conditions": "conditions, which few dumps have",
     "kraftops.query.row_lines": "rows as JSON or CSV",
     "kraftops.records.control": "message tables",

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, is_valid
+from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
-from kraftops.log.salvage import Gap, salvaged
 from kraftops.storage.logdirs.log_files import Segment
 
 Observer = Callable[[Header, Batch], None]

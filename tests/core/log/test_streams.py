@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from kraftops.errors import SourceError
 from kraftops.log import reader, streams
 from kraftops.log.batch import Batch
+from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason, LogEnd, LogReader
-from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from tests.helpers.logs.archived_logs import BATCHES, FILES, LOG, NOISE, PACKERS, each_archive
 from tests.helpers.logs.segments import batches_of, patched, reader_of

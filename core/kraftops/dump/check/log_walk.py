@@ -28,9 +28,9 @@ from kraftops.dump.check.transactions import (
     snapshot_producers,
 )
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
+from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
 from kraftops.log.log_file import LogFile
-from kraftops.log.salvage import Gap, salvaged
 
 _KNOWN_MAGICS = (0, 1, 2)
 _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves many

@@ -20,7 +20,7 @@ from kraftops.query.record_rows import damage_row
 from kraftops.query.row import COLUMNS, Row
 
 if TYPE_CHECKING:
-    from kraftops.log.salvage import Gap
+    from kraftops.log.damage.salvage import Gap
 
 
 def outcomes_of(
@@ -86,7 +86,7 @@ def _salvaged_outcomes(
             if spooled.damage:
                 yield from _damage_outcome(request, spooled.size, spooled.damage, report)
         return
-    from kraftops.log.salvage import Gap, salvaged
+    from kraftops.log.damage.salvage import Gap, salvaged
 
     for found in salvaged(log, part.start, part.stop):
         if isinstance(found, Gap):

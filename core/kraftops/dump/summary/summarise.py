@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from kraftops.dump.summary.file_counter import Counting, FileCounter
 from kraftops.dump.summary.summary import Scope, Summary
+from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
-from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
 

@@ -14,8 +14,8 @@ from kraftops.image.load.sources import (
 )
 from kraftops.image.replay.limits import Limits
 from kraftops.log.batch import Batch
+from kraftops.log.damage.salvage import salvaged
 from kraftops.log.log_file import LogFile
-from kraftops.log.salvage import salvaged
 from kraftops.log.streams import open_log
 
 

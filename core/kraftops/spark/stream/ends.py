@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 
 from kraftops.dump.sources.follow import is_whole_batch
+from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
-from kraftops.spark.stream.heads import Head, heads
 from kraftops.spark.stream.logs import Segment, StreamLog
 from kraftops.spark.stream.marks import Mark
 from kraftops.spark.stream.places import Loss, place_of, read_on

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.dump.sources.parts import sizes_of
+from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
-from kraftops.spark.stream.heads import Head, heads
 from kraftops.spark.stream.logs import Segment, StreamLog
 from kraftops.spark.stream.marks import Mark
 

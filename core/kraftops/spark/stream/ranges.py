@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log
 from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
 from kraftops.spark.stream.followed import OnLoss
-from kraftops.spark.stream.heads import heads
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark
 from kraftops.spark.stream.places import Loss, Place, place_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.stream.ends import end_mark
-from kraftops.spark.stream.heads import heads
 from kraftops.spark.stream.logs import StreamLog, snapshot_marks
 from kraftops.spark.stream.marks import Mark, Marks
 from kraftops.spark.stream.options import EARLIEST, LATEST, Starts

@@ -10,7 +10,7 @@ byte is outside the checksum.) Three rules keep the search right and quick:
   of the last two batches the smaller offset counts. If no batch up to the end has a greater one,
   the first whole batch outside the damaged batch is taken, and later offsets are not checked.
 - The longer a batch claims to be, the more of its header must be plausible before its checksum is
-  computed (`kraftops.log.candidates`); none beyond `LARGEST_BATCH` is looked for.
+  computed (`kraftops.log.damage.candidates`); none beyond `LARGEST_BATCH` is looked for.
 - Checksums of false candidates have a budget. Only bytes that imitate many large batches on purpose
   can use it up; large batches are then no longer looked for.
 """
@@ -33,7 +33,7 @@ from kraftops.log.batch import (
     SMALLEST_LENGTH,
     Batch,
 )
-from kraftops.log.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
+from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
 

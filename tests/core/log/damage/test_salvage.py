@@ -14,11 +14,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kraftops.errors import SourceError
-from kraftops.log import salvage
 from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.damage import salvage
+from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.log_file import LogFile
-from kraftops.log.salvage import Gap, salvaged
 from tests.helpers.logs.segments import IN, batches_of, patched
 
 FILES = sorted(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.candidates import Candidate, candidates
+from kraftops.log.damage.candidates import Candidate, candidates
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from tests.helpers.logs.segments import ATTRIBUTES_AT, COUNT_AT, patched
 

@@ -1,0 +1,1 @@
+"""Batches behind damage: where the next one begins."""
