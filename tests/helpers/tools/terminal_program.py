@@ -9,7 +9,7 @@ import pexpect
 
 from tests.helpers.tools.console import ENVIRONMENT
 
-_PATIENCE = 20.0  # seconds, before a test gives up
+_PATIENCE = 90.0  # seconds, before a test gives up: a start of Spark on a busy machine
 _MOMENT = 0.02  # seconds, for which pexpect sleeps between looks
 _WHERE_IS_THE_CURSOR, _THERE = "\x1b[6n", "\x1b[1;1R"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[=>])")
