@@ -56,7 +56,8 @@ class KraftopsDataSource(DataSource):
     tries           the number of tries of a task; the last one reports instead of reading
 
     As a stream, `spark.readStream`, the logs of directories are followed as they grow: only whole
-    batches, of a broker's directory only those below the high watermark that is written there.
+    batches, of a broker's directory only those below the high watermark that is written there. No
+    server writes that of the metadata log: its end may be cut off yet.
 
     startingOffsets earliest (the default), latest, or as JSON `{"TOPIC":{"0":OFFSET}}`, in which
                     -2 is earliest and -1 latest; logs that come later are read from their start

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem
 from tests.helpers.logs.log_directories import SNAPSHOT, snapshot
 from tests.helpers.spark.streams import GrowingLog, Stream, table
@@ -99,6 +100,105 @@ def test_nothing_beyond_the_high_watermark_of_the_broker(log: GrowingLog) -> Non
         found.append(stream.offsets())
 
     assert found == [[], [0], [1, 2], [], [3, 4, 5]]
+
+
+def test_a_damaged_checkpoint_of_high_watermarks_ends_the_stream(log: GrowingLog) -> None:
+    checkpoint = log.folder.parent / "replication-offset-checkpoint"
+    checkpoint.write_text("0\n2\norders 0 3\n")
+
+    with pytest.raises(SourceError, match="1 entries, where line 2 has 2"):
+        Stream(str(log.folder.parent)).step()
+
+
+def _log_directories(parent: Path, nodes: list[int]) -> list[Path]:
+    found = [parent / f"disk-{number}" for number in range(len(nodes))]
+    for directory, node in zip(found, nodes, strict=True):
+        directory.mkdir()
+        text = f"version=1\ncluster.id=c\nnode.id={node}\n"
+        (directory / "meta.properties").write_text(text)
+    return found
+
+
+@BOTH
+@pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
+def test_a_partition_that_moves_to_another_log_directory_is_read_on(
+    tmp_path: Path, back: bool, *, is_old: bool
+) -> None:
+    """The broker first names the new directory, then renames the old one."""
+    one, other = _log_directories(tmp_path, [1, 1])[:: -1 if back else 1]
+    log = GrowingLog(one / "orders-0")
+    log.append(2)
+    log.roll()
+    log.append(1)
+    paths = f'["{one}", "{other}"]'
+    stream = Stream(None, {"paths": paths, "decoder": "user"}, is_old=is_old)
+    assert stream.offsets() == [0, 1, 2]
+
+    future = GrowingLog(other / f"orders-0.{'0' * 32}-future")
+    for count in (2, 1):  # in one segment
+        future.append(count)
+    assert stream.offsets() == []
+    moved = GrowingLog(future.folder.rename(other / "orders-0"), next=3)
+    moved.path.unlink()
+    moved.segment = 0
+    moved.append(1)
+    while_both = stream.offsets()
+    log.folder.rename(one / f"orders-0.{'0' * 32}-delete")
+    found = [*while_both, *stream.offsets()]
+    moved.append(1)
+
+    assert found == [3]
+    assert stream.offsets() == [4]
+    assert stream.offsets() == []
+
+
+def test_a_moved_log_of_another_history_is_a_loss(tmp_path: Path) -> None:
+    one, other = _log_directories(tmp_path, [1, 1])
+    log = GrowingLog(one / "orders-0")
+    log.append(3)
+    stream = Stream(None, {"paths": f'["{one}", "{other}"]', "decoder": "user"})
+    stream.step()
+
+    shutil.rmtree(log.folder)
+    GrowingLog(other / "orders-0").append(2)
+
+    with pytest.raises(SourceError, match="it ends at offset 2, and was read up to 3"):
+        stream.step()
+
+
+def test_replicas_of_several_brokers_are_logs_of_their_own(tmp_path: Path) -> None:
+    one, other = _log_directories(tmp_path, [1, 2])
+    GrowingLog(one / "orders-0").append(2)
+    stream = Stream(None, {"paths": f'["{one}", "{other}"]', "decoder": "user"})
+    stream.step()
+
+    GrowingLog(other / "orders-0").append(2)
+
+    assert stream.offsets() == [0, 1]
+
+
+def test_logs_without_change_are_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [GrowingLog(tmp_path / f"orders-{number}") for number in range(3)]
+    for log in logs:
+        log.append(1)
+    stream = Stream(str(tmp_path), {"decoder": "user"})
+    reader = stream.reader()
+    stream.step(reader)
+    opened: list[str] = []
+
+    def spy(file: Any, path: str) -> None:
+        opened.append(path)
+        init(file, path)
+
+    init = LogFile.__init__
+    monkeypatch.setattr(LogFile, "__init__", spy)
+    assert stream.step(reader) == []
+    assert opened == []
+    logs[1].append(1)
+    assert [row["offset"] for row in stream.step(reader)] == [1]
+    assert {Path(path).parent.name for path in opened} == {"orders-1"}
 
 
 def test_batches_have_about_the_bytes_of_the_limit_and_one_batch_at_least(tmp_path: Path) -> None:
@@ -360,3 +460,9 @@ def test_objects_of_a_bucket_are_followed(
 
     assert found == [[0, 1], [2, 3, 4], [], [5, 6]]
     assert stream.rows == table(prefix, decoder="user")
+    system, path = filesystem(prefix)
+    for watermark, expected in ((7, []), (8, [7])):
+        with system.open_output_stream(f"{path}/replication-offset-checkpoint") as out:
+            out.write(b"0\n1\norders 0 %d\n" % watermark)
+        log.append(1)
+        assert put() == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kraftops.dump.scan.arrow import has_bytes
@@ -14,7 +14,7 @@ from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.ends import end_mark
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog, stream_logs
-from kraftops.spark.stream.marks import Marks
+from kraftops.spark.stream.marks import Mark, Marks, moved
 from kraftops.spark.stream.options import StreamOptions
 from kraftops.spark.stream.ranges import batch_splits, unread
 from kraftops.spark.stream.starts import first_marks
@@ -36,7 +36,9 @@ class DirectoryStream:
         kinds = {field.name: field.dataType.typeName() for field in table.scanned}
         self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
         self._decoders = options.decoders()
-        self._ends: Marks = {}
+        self._known: dict[str, tuple[StreamLog, Mark]] = {}
+        """The logs that were listed last, each with its end."""
+        self._listed: Mapping[str, StreamLog] | None = None
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
@@ -46,16 +48,20 @@ class DirectoryStream:
         return first_marks(self._options, self._starts, stream_logs(self._options))
 
     def latest(self) -> Marks:
-        """Return the ends of logs; those that were found last save a way."""
-        logs = stream_logs(self._options)
-        self._ends = {
-            name: end_mark(log, self._ends.get(name, log.beginning)) for name, log in logs.items()
-        }
-        return self._ends
+        """Return the ends of logs; only those are opened that have changed."""
+        self._listed = stream_logs(self._options)
+        self._known = {name: (log, self._end(log)) for name, log in self._listed.items()}
+        return {name: end for name, (_, end) in self._known.items()}
+
+    def _end(self, log: StreamLog) -> Mark:
+        known, end = self._known.get(log.name, (None, log.beginning))
+        return end if log == known and log.ends_at(end) else end_mark(log, end)
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
-        """Return the end of the next batch."""
-        return next_marks(stream_logs(self._options), start, ends, most)
+        """Return the end of the next batch, of the logs that `latest` has just listed."""
+        logs, self._listed = self._listed, None
+        logs = stream_logs(self._options) if logs is None else logs
+        return next_marks(logs, moved(start, logs), ends, most)
 
     def partitions(self, start: Marks, end: Marks, on_loss: OnLoss) -> Sequence[SplitPartition]:
         """Return the splits of a batch.
@@ -66,6 +72,7 @@ class DirectoryStream:
         """
         options = self._options
         logs = stream_logs(options)
+        start = moved(start, end)
         ranges = []
         for name in sorted({*start, *end}):
             first, last, log = start.get(name), end.get(name), logs.get(name)

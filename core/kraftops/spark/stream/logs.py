@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import NamedTuple
 
 from kraftops.dump.check.log_directory import HIGH_WATERMARK
@@ -14,9 +15,15 @@ from kraftops.dump.sources.partition_directory import NoLogError
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.remote import sizes_of
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.stream.marks import Mark, Marks
 from kraftops.uris import is_remote
+
+_PROPERTIES = "meta.properties"
+_NEVER_MOVED = "__cluster_metadata-0"
+_Offsets = dict[tuple[str | None, int | None], int]
+"""Offsets by topic and partition."""
 
 
 class Segment(NamedTuple):
@@ -51,9 +58,18 @@ class StreamLog:
         """The mark before the first segment."""
         return Mark(self.segments[0].name, 0, self.segments[0].base_offset)
 
+    def ends_at(self, mark: Mark) -> bool:
+        """Tell whether nothing can be read after a mark, by sizes and the high watermark."""
+        if self.high_watermark is not None and mark.offset >= self.high_watermark:
+            return True
+        rest = dropwhile(lambda segment: segment.name != mark.file, self.segments)
+        return sum(segment.size for segment in rest) == mark.position
+
 
 def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
     """Return the logs that are there now; directories and patterns may have none yet.
+
+    Of a partition that a broker is just moving between its log directories, one is left out.
 
     Raises:
         UsageError: a file is no segment that grows.
@@ -63,8 +79,13 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
     by_name: dict[str, dict[str, tuple[Source, int]]] = {}
     for source, size in zip(sources, source_sizes(sources), strict=True):
         by_name.setdefault(os.path.dirname(source.path), {})[source.path] = source, size
-    watermarks = _Watermarks()
-    return {name: _log(name, [*found.values()], watermarks) for name, found in by_name.items()}
+    for name in _moving(by_name):
+        del by_name[name]
+    watermarks = _watermarks({_parent(name) for name in by_name})
+    return {
+        name: _log(name, [*found.values()], watermarks[_parent(name)])
+        for name, found in by_name.items()
+    }
 
 
 def snapshot_marks(options: SourceOptions) -> Marks:
@@ -95,7 +116,44 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
                 yield source  # else nothing in a store has this prefix yet
 
 
-def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Watermarks) -> StreamLog:
+def _parent(name: str) -> str:
+    return os.path.dirname(name if is_remote(name) else os.path.abspath(name))
+
+
+def _moving(names: Iterable[str]) -> list[str]:
+    """Return all but the first of the directories of the same partition of one broker.
+
+    There are two only for a moment: one has just got its name, and the other is about to lose it.
+    """
+    by_partition: dict[str, list[str]] = {}
+    for name in sorted(names):
+        by_partition.setdefault(os.path.basename(name), []).append(name)
+    brokers: dict[str, object] = {}
+    found = []
+    for partition, several in by_partition.items():
+        if len(several) == 1 or partition == _NEVER_MOVED:
+            continue
+        seen = set()
+        for name in several:
+            parent = _parent(name)
+            if parent not in brokers:
+                brokers[parent] = _broker(os.path.join(parent, _PROPERTIES))
+            if brokers[parent] in seen:
+                found.append(name)
+            seen.add(brokers[parent])
+    return found
+
+
+def _broker(path: str) -> object:
+    """Return the cluster and the node that `meta.properties` names; else a value of its own."""
+    if is_remote(path) or not os.path.exists(path):
+        return path
+    data = (small_file(path) or {})["data"]
+    found = data.get("cluster.id"), data.get("node.id", data.get("broker.id"))
+    return path if None in found else found
+
+
+def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Offsets) -> StreamLog:
     segments = [
         Segment(source.path, _growing(source.path).base_offset, size) for source, size in sources
     ]
@@ -106,7 +164,7 @@ def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Watermarks) 
         one.decoder,
         one.topic,
         one.partition,
-        watermarks.of(name, one.topic, one.partition),
+        watermarks.get((one.topic, one.partition)),
     )
 
 
@@ -125,24 +183,25 @@ def _growing(path: str) -> FileName:
     return found
 
 
-class _Watermarks:
-    """High watermarks in the checkpoints of log directories, each of which is read once."""
+def _watermarks(directories: Iterable[str]) -> dict[str, _Offsets]:
+    """Return the high watermarks that brokers have written into log directories, by directory.
 
-    def __init__(self) -> None:
-        self._known: dict[str, dict[tuple[object, object], int]] = {}
+    Raises:
+        SourceError: a checkpoint cannot be read, or is damaged.
+    """
+    paths = {f"{directory}/{HIGH_WATERMARK}": directory for directory in directories}
+    remote = [path for path in paths if is_remote(path)]
+    there = {path for path, size in zip(remote, sizes_of(remote), strict=True) if size}
+    return {
+        directory: _offsets(path) if path in there or os.path.exists(path) else {}
+        for path, directory in paths.items()
+    }
 
-    def of(self, name: str, topic: str | None, partition: int | None) -> int | None:
-        """Return that of the log in a directory; None if no broker has written one."""
-        if is_remote(name) or topic is None:
-            return None
-        parent = os.path.dirname(os.path.abspath(name))
-        if parent not in self._known:
-            self._known[parent] = _watermarks(os.path.join(parent, HIGH_WATERMARK))
-        return self._known[parent].get((topic, partition))
 
-
-def _watermarks(path: str) -> dict[tuple[object, object], int]:
-    if not os.path.exists(path):
-        return {}
-    entries = (small_file(path) or {})["data"].get("entries", ())
-    return {(one["topic"], one["partition"]): one["offset"] for one in entries}
+def _offsets(path: str) -> _Offsets:
+    found = small_file(path) or {}
+    if "damage" in found:
+        raise SourceError(
+            f"{path}: {found['damage']}", hint="without this file, logs are read up to their ends"
+        )
+    return {(one["topic"], one["partition"]): one["offset"] for one in found["data"]["entries"]}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,6 +42,31 @@ class Mark:
 
 Marks = dict[str, Mark]
 """Marks by the names of logs: their directories."""
+
+
+def moved(start: Marks, logs: Collection[str]) -> Marks:
+    """Return marks in which logs that were moved, as from disk to disk, have their new names.
+
+    A log is moved if its directory is gone and there is a new one of the same partition, among the
+    names of *logs* that are there now.
+    """
+    gone = _by_partition(name for name in start if name not in logs)
+    if not gone:
+        return start
+    new = _by_partition(name for name in logs if name not in start)
+    names = {
+        olds[0]: new[partition][0]
+        for partition, olds in gone.items()
+        if len(olds) == len(new.get(partition, ())) == 1
+    }
+    return {names.get(name, name): mark for name, mark in start.items()}
+
+
+def _by_partition(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(os.path.basename(name), []).append(name)
+    return found
 
 
 def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:

@@ -45,7 +45,7 @@ class StreamReader(DataSourceStreamReader):
     def latestOffset(self) -> Offset:  # type: ignore[override]  # noqa: N802 - before 4.2
         """Return the ends of the logs."""
         with shown_hints():
-            return marks_to_json(self._paused(self._followed.latest()))
+            return marks_to_json(self._looked())
 
     def partitions(
         self, start: Mapping[str, Any], end: Mapping[str, Any]
@@ -72,10 +72,12 @@ class StreamReader(DataSourceStreamReader):
         """Close connections."""
         self._followed.close()
 
-    def _paused(self, marks: Marks) -> Marks:
-        """Return marks, after a pause if they are the same as before."""
+    def _looked(self) -> Marks:
+        """Return the ends of the logs; if they are as before, after a pause as long as the look."""
+        begun = time.monotonic()
+        marks = self._followed.latest()
         if marks == self._last:
-            time.sleep(_PAUSE)
+            time.sleep(max(_PAUSE, time.monotonic() - begun))
         self._last = marks
         return marks
 
@@ -122,14 +124,14 @@ if HAS_LIMITS:
             """Return the ends of the next batch."""
             with shown_hints():
                 target = self._target
-                ends = self._paused(self._followed.latest()) if target is None else target
+                ends = self._looked() if target is None else target
                 most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
                 return marks_to_json(self._followed.step(marks_from_json(start), ends, most))
 
         def reportLatestOffset(self) -> Offset:  # noqa: N802 - Spark's
-            """Return the present ends, for the progress of the query."""
+            """Return the ends that were found last, for the progress of the query."""
             with shown_hints():
-                return marks_to_json(self._followed.latest())
+                return marks_to_json(self._followed.latest() if self._last is None else self._last)
 
 
 def stream_reader(options: SourceOptions, stream: StreamOptions, table: Shape) -> StreamReader:
