@@ -140,6 +140,17 @@ CASES = {
             "hint: pip install 'kraftops[spark]'\n"
         ),
     ),
+    "Spark Connect": (
+        {"pyspark", "py4j"},
+        [
+            *("kafka-dump-log", "--spark", "--master", "sc://127.0.0.1:1", "--shared-paths"),
+            *("--summary", "--files", LOG),
+        ],
+        (
+            "kafka-dump-log: --spark needs pyspark, which is not installed\n"
+            "hint: pip install 'kraftops[spark-connect]'\n"
+        ),
+    ),
     "find on Spark": (
         {"pyspark", "py4j"},
         ["kraftops", "metadata-shell", "-s", LOG.parent, "find", "--spark", "/image", "-name", "x"],

@@ -82,8 +82,9 @@ def started(settings: Settings) -> Iterator[Session]:
     try:
         import pyspark  # noqa: F401 - heavy: 100 ms
     except ImportError:
+        extra = "spark-connect" if settings.is_connect else "spark"
         raise UsageError(
-            "--spark needs pyspark, which is not installed", hint="pip install 'kraftops[spark]'"
+            "--spark needs pyspark, which is not installed", hint=f"pip install 'kraftops[{extra}]'"
         ) from None
     running = _running(settings)
     if running is not None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kraftops.engine.reference.records import records
+from kraftops.engine.reference.records import records, sized_records
 from kraftops.errors import DecodeError
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import HEADER_SIZE, Batch, Record, batch_bytes, inflated
 from kraftops.records.long_text import LONG
 from tests.helpers.logs.segments import patched
 
@@ -32,10 +32,52 @@ def test_long_values_are_views_and_other_parts_are_bytes() -> None:
 
 @pytest.mark.parametrize(
     ("count", "reason"),
-    [(1, "bytes are left after the 1 records"), (3, "record 3 of 3"), (-1, "counts -1 records")],
+    [
+        (1, "8 bytes are left after the 1 records of the batch"),
+        (3, "record 3 of 3: "),
+        (-1, "the batch counts -1 records"),
+    ],
 )
 def test_wrong_count_is_an_error(count: int, reason: str) -> None:
     data = batch_bytes([Record(n, 0, None, b"v") for n in range(2)])
 
     with pytest.raises(DecodeError, match=reason):
         read(patched(data, 57, count.to_bytes(4, signed=True)))
+
+
+def test_batch_that_counts_no_records_has_none() -> None:
+    """So Kafka has it, whatever follows the header."""
+    data = patched(batch_bytes([Record(0, 0, None, b"v")]), 57, bytes(4))
+
+    assert read(data) == []
+    assert read(data[:HEADER_SIZE]) == []
+
+
+def test_batch_without_a_whole_header_is_an_error() -> None:
+    whole = patched(batch_bytes([Record(0, 0, None, b"v")]), 57, bytes(4))
+    data = whole[: HEADER_SIZE - 1]
+
+    with pytest.raises(DecodeError, match="a batch of 60 bytes is smaller than its header"):
+        list(records(Batch(0, len(data), data), Batch(0, len(whole), whole).header))
+
+
+def sized(data: bytes) -> list[tuple[Record, int]]:
+    batch = Batch(0, len(data), data)
+    return list(sized_records(*inflated(batch, batch.header), batch.header))
+
+
+@pytest.mark.parametrize("codec", range(5))
+def test_size_of_a_record_has_its_length_and_what_follows(codec: int) -> None:
+    first, second = Record(0, 0, None, b"v"), Record(1, 0, b"key", b"v" * 100)
+
+    assert sized(batch_bytes([first, second], attributes=codec)) == [(first, 8), (second, 112)]
+
+
+@pytest.mark.parametrize(
+    ("count", "reason"), [(1, "8 bytes are left after 1 records"), (3, "the varint is cut short")]
+)
+def test_sizes_end_with_an_error_where_the_count_is_wrong(count: int, reason: str) -> None:
+    data = batch_bytes([Record(n, 0, None, b"v") for n in range(2)])
+
+    with pytest.raises(DecodeError, match=reason):
+        sized(patched(data, 57, count.to_bytes(4)))

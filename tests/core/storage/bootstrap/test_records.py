@@ -8,7 +8,13 @@ from kraftops.log.batch import Batch, is_valid, records
 from kraftops.records import control, metadata
 from kraftops.records.meaning import Decoded
 from kraftops.storage.bootstrap import records as bootstrap
-from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
+from kraftops.storage.bootstrap.records import (
+    Bootstrap,
+    bootstrap_bytes,
+    voters_batch_bytes,
+    voters_record,
+    voters_snapshot_bytes,
+)
 from kraftops.storage.bootstrap.releases import MetadataVersion, by_name
 from kraftops.storage.bootstrap.scram import Credential
 from kraftops.storage.bootstrap.voters import Voter
@@ -112,13 +118,24 @@ def test_many_credentials_are_split_into_batches(monkeypatch: pytest.MonkeyPatch
     assert offset == 53
 
 
+def test_batch_has_at_most_eight_mebibytes() -> None:
+    half = bytes(4 << 20)
+
+    assert [*bootstrap._batched([half, half, b"x", half, half])] == [
+        [half] * 2,
+        [b"x", half],
+        [half],
+    ]
+    assert [*bootstrap._batched([half * 3, b"x"])] == [[half * 3], [b"x"]]
+
+
 def test_snapshot_says_who_votes() -> None:
     body, footer = batches_of(voters_snapshot_bytes(VOTERS, "CONTROLLER", NOW))
 
     header, kraft_version, quorum = decoded(body)
     assert header.data["lastContainedLogTimestamp"] == NOW
     assert kraft_version == Decoded("KRAFT_VERSION", 0, {"version": 0, "kRaftVersion": 1})
-    assert quorum.data["voters"] == [
+    voters = [
         {
             "voterId": voter.node_id,
             "voterDirectoryId": voter.directory_id,
@@ -127,6 +144,20 @@ def test_snapshot_says_who_votes() -> None:
         }
         for voter in VOTERS
     ]
+    assert quorum == Decoded("KRAFT_VOTERS", 0, {"version": 0, "voters": voters})
     assert decoded(footer) == [Decoded("SNAPSHOT_FOOTER", 0, {"version": 0})]
     assert (footer.header.base_offset, body.header.last_offset) == (3, 2)
     assert body.header.is_control
+    assert body.header.leader_epoch == footer.header.leader_epoch == 0
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_voters_of_a_log_have_its_next_offsets_and_its_epoch(is_first: bool) -> None:
+    record = voters_record(VOTERS, "CONTROLLER")
+
+    (batch,) = batches_of(voters_batch_bytes(record, is_first=is_first, offset=5, epoch=7, now=NOW))
+
+    expected = ["KRAFT_VERSION", "KRAFT_VOTERS"] if is_first else ["KRAFT_VOTERS"]
+    assert [each.type for each in decoded(batch)] == expected
+    assert [each.offset for each in records(batch)] == [5, 6][: len(expected)]
+    assert (batch.header.leader_epoch, batch.header.is_control) == (7, True)
