@@ -66,7 +66,10 @@ def test_cluster_ids(tmp_path: Path, hostile: str) -> None:
         assert len(each.text.splitlines()) == len(json.loads(found.text)["findings"])
     check_commands(found, hostile)
     shown = "--cluster-id=--force" if hostile == "--force" else "-t ID"
-    assert f"d3: it is not formatted; kafka-storage format {shown} -g -N formats it" in done.text
+    assert (
+        f"d3: it is not formatted; kafka-storage format -c {PROPERTIES} {shown} -g -N formats it"
+        in done.text
+    )
     check_shown(storage(node, "info", "-c", PROPERTIES, "--format", "table"))
     check_shown(storage(node, "rewrite", "-c", PROPERTIES, f"--cluster-id={hostile}", "--dry-run"))
     check_shown(storage(node, "rewrite", "-c", PROPERTIES, "--cluster-id", CLUSTER_ID, "-n"))

@@ -81,9 +81,10 @@ def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
 
     assert done.code == 2
     assert done.err == ""
+    command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
     cure = "move it, or use a directory below the mount point"
     assert done.text.splitlines() == [
-        f"d2: it is not formatted; kafka-storage format -t {CLUSTER_ID} -g -N formats it",
+        f"d2: it is not formatted; {command} formats it",
         f"d1/lost+found: a directory that is no partition, which stops a broker; {cure}",
     ]
 

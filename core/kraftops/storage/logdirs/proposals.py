@@ -1,8 +1,9 @@
-"""Arguments of proposed commands: ids from files, quoted for a shell."""
+"""Proposed commands, and their arguments: ids from files, quoted for a shell."""
 
 from __future__ import annotations
 
 import re
+import shlex
 
 _POSSIBLE_ID = re.compile(r"[A-Za-z0-9_.=+/-]{1,256}")
 PLACEHOLDER = "ID"
@@ -22,8 +23,13 @@ def shown_cluster_id(cluster_id: str | None) -> str:
     return cluster_id
 
 
-def rewrite_to_cluster(cluster_id: str | None) -> str:
-    """Return the command that changes the cluster id of a node."""
+def format_command(config: str, cluster_id: str | None) -> str:
+    """Return the command that formats what is not formatted, with a configuration file."""
+    return f"kafka-storage format -c {shlex.quote(config)} {cluster_id_argument(cluster_id)}"
+
+
+def rewrite_command(config: str, cluster_id: str | None) -> str:
+    """Return the command that changes the cluster id of a node, with its configuration file."""
     shown = shown_cluster_id(cluster_id)
     separator = "=" if shown.startswith("-") else " "
-    return f"kafka-storage rewrite --cluster-id{separator}{shown}"
+    return f"kafka-storage rewrite -c {shlex.quote(config)} --cluster-id{separator}{shown}"

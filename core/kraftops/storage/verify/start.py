@@ -13,8 +13,8 @@ from kraftops.storage.logdirs.directories import METADATA_PARTITION, has_metadat
 from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
-    cluster_id_argument,
-    rewrite_to_cluster,
+    format_command,
+    rewrite_command,
     shown_cluster_id,
 )
 from kraftops.storage.verify import partitions
@@ -92,7 +92,8 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             shown = " and no ".join(name for name, value in lacks.items() if value is None)
-            cure = f"{rewrite_to_cluster(cluster_id)} --to-v1 --node-id {node.config.node_id}"
+            command = rewrite_command(node.config.path, cluster_id)
+            cure = f"{command} --to-v1 --node-id {node.config.node_id}"
             yield Finding(
                 state.path, f"its meta.properties has no {shown}", cure, code="incomplete-meta"
             )
@@ -100,17 +101,18 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
 
 def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
     """Return the cure of an unformatted directory, where others may be formatted."""
+    command = format_command(node.config.path, cluster_id)
     if node.metadata.meta is None:
-        cure = "kafka-storage format formats it"
+        cure = f"{command} formats it"
         if node.is_controller and not node.config.voters:
             cure += ", with -N if other controllers have the metadata"
         if any(other.meta for other in node.states):
             cure = (
                 "restore it: the metadata is in there; or, if other controllers have the "
-                f"metadata, kafka-storage format {cluster_id_argument(cluster_id)} -g -N formats it"
+                f"metadata, {command} -g -N formats it"
             )
     else:
-        cure = f"kafka-storage format {cluster_id_argument(cluster_id)} -g -N formats it"
+        cure = f"{command} -g -N formats it"
     return cure if state.exists else f"mount it if it is a disk; else {cure}"
 
 
@@ -131,7 +133,7 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 state.path,
                 f"its cluster id is {present}, not {expected}",
                 "take it out of log.dirs if it is another cluster's, else "
-                f"{rewrite_to_cluster(expected)}",
+                f"{rewrite_command(node.config.path, expected)}",
                 code="other-cluster",
             )
 

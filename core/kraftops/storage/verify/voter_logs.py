@@ -7,14 +7,13 @@ majority.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.logdirs.proposals import cluster_id_argument
+from kraftops.storage.logdirs.proposals import format_command
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
 from kraftops.storage.verify.recover_command import recover_command
 
@@ -188,12 +187,8 @@ class _Quorum:
         controller = next((node for node in self.nodes if node.is_controller), None)
         if controller is None:
             return "go on from this log: kafka-storage recover in a new controller"
-        path = shlex.quote(controller.config.path)
-        cluster_id = cluster_id_argument(self.newest.cluster_id)
-        return (
-            f"go on from the newest log: kafka-storage format -c {path} {cluster_id} -N -g, then "
-            f"{self._recover(controller)}"
-        )
+        command = format_command(controller.config.path, self.newest.cluster_id)
+        return f"go on from the newest log: {command} -N -g, then {self._recover(controller)}"
 
     def _recover(self, node: Node) -> str:
         return recover_command(node, self.nodes, "--voters", "self", "--dry-run")

@@ -4,19 +4,22 @@ import pytest
 
 from kraftops.storage.logdirs.proposals import (
     cluster_id_argument,
-    rewrite_to_cluster,
+    rewrite_command,
     shown_cluster_id,
 )
 
 
 def test_cluster_id_is_an_argument() -> None:
     assert cluster_id_argument("MkU3OEVBNTcwNTJENDM2Qg") == "-t MkU3OEVBNTcwNTJENDM2Qg"
-    assert rewrite_to_cluster("my-cluster.1") == "kafka-storage rewrite --cluster-id my-cluster.1"
+    assert (
+        rewrite_command("a b", "my-cluster.1")
+        == "kafka-storage rewrite -c 'a b' --cluster-id my-cluster.1"
+    )
 
 
 def test_cluster_id_with_a_leading_dash_is_no_option() -> None:
     assert cluster_id_argument("-Yh6") == "--cluster-id=-Yh6"
-    assert rewrite_to_cluster("-Yh6") == "kafka-storage rewrite --cluster-id=-Yh6"
+    assert rewrite_command("c", "-Yh6") == "kafka-storage rewrite -c c --cluster-id=-Yh6"
 
 
 @pytest.mark.parametrize("text", [None, "", "x; touch z $(id)", "a b", "x\ny", "`id`", "x" * 300])

@@ -92,7 +92,8 @@ def test_directory_that_is_missing_or_not_formatted(static: Path) -> None:
 
     assert str(finding) == "d2: it does not exist"
     assert finding.cure == (
-        f"mount it if it is a disk; else kafka-storage format -t {CLUSTER_ID} -g -N formats it"
+        f"mount it if it is a disk; else kafka-storage format -c {PROPERTIES} "
+        f"-t {CLUSTER_ID} -g -N formats it"
     )
     (static / "d2").mkdir()
     assert stopping(static) == ["d2: it is not formatted"]
@@ -104,7 +105,8 @@ def test_format_mends_a_directory_that_holds_partitions(static: Path) -> None:
 
     (finding,) = verified(static)
 
-    assert finding.cure == f"kafka-storage format -t {CLUSTER_ID} -g -N formats it"
+    command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
+    assert finding.cure == f"{command} formats it"
 
 
 def test_lost_metadata_directory_is_to_be_restored(static: Path) -> None:
@@ -133,9 +135,9 @@ def test_lost_meta_properties_beside_a_metadata_log_is_to_be_written(standalone:
 def test_new_node_is_to_be_formatted(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node")
 
-    assert {finding.cure for finding in verified(node)} == {
-        "mount it if it is a disk; else kafka-storage format formats it"
-    }
+    (cure,) = {finding.cure for finding in verified(node)}
+    command = f"kafka-storage format -c {PROPERTIES} -t ID"
+    assert cure == f"mount it if it is a disk; else {command} formats it"
 
 
 def test_new_controller_may_join_a_quorum_that_has_metadata(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_new_controller_may_join_a_quorum_that_has_metadata(tmp_path: Path) -> N
     cures = {finding.cure for finding in verified(node) if finding.code == "not-formatted"}
 
     (cure,) = cures
-    assert cure.endswith("format formats it, with -N if other controllers have the metadata")
+    assert cure.endswith("-t ID formats it, with -N if other controllers have the metadata")
 
 
 def test_file_in_the_place_of_a_directory(static: Path) -> None:
@@ -286,4 +288,4 @@ def test_impossible_cluster_id_is_not_proposed_to_a_shell(static: Path) -> None:
 
     assert found
     assert not any("touch" in finding.cure for finding in found)
-    assert any("kafka-storage format -t ID -g -N" in finding.cure for finding in found)
+    assert any(f"{PROPERTIES} -t ID -g -N" in finding.cure for finding in found)

@@ -91,8 +91,7 @@ def run_hints(config: Config) -> None:
     for finding in verified(config):
         command = re.search(r"kafka-storage (.*?)(?: formats it|$)", finding.cure)
         if finding.stops and command:
-            name, *rest = shlex.split(command[1])
-            done = storage(name, "-c", str(config.path), *rest)
+            done = storage(*shlex.split(command[1]))
             assert done.code == 0, done.err
 
 
