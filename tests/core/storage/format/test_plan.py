@@ -1,15 +1,21 @@
 """A format is planned as requested, or refused."""
 
 import os
+import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from kraftops.errors import ConfigError
+from kraftops.log.batch import Record, records
+from kraftops.records import control
+from kraftops.records.meaning import Decoded
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format import plan as format_plan
 from kraftops.uuids import from_text, to_text
+from tests.helpers.logs.segments import batches_of
 from tests.helpers.nodes.formats import BROKER, NODE, A, B, plan, refusal, run
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
@@ -27,6 +33,12 @@ from tests.helpers.nodes.node_directories import (
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 pytestmark = pytest.mark.usefixtures("working_directory")
+
+
+def control_fields(record: Record) -> Any:
+    found = control.decode(record.key, record.value)
+    assert isinstance(found, Decoded)
+    return found.data
 
 
 class TestPlan:
@@ -98,6 +110,51 @@ class TestPlan:
             snapshot = [SNAPSHOT] if target.kind.startswith("dynamic") else []
             assert names == ["bootstrap.checkpoint", *snapshot, META]
 
+    @pytest.mark.parametrize(
+        ("quorum", "changes", "asked", "level"),
+        [
+            (STATIC, {}, {}, 0),
+            (STATIC, {}, {"no_initial_controllers": True}, 0),
+            (DYNAMIC, {}, {"standalone": True}, 1),
+            (DYNAMIC, {}, {"no_initial_controllers": True}, 1),
+            (DYNAMIC, {}, {"initial_controllers": f"1@a:1:{A}"}, 1),
+            (DYNAMIC, BROKER, {}, 0),
+            (DYNAMIC, BROKER, {"no_initial_controllers": True}, 1),
+        ],
+    )
+    def test_quorum_is_dynamic_where_it_is_asked_for_and_no_voters_are_configured(
+        self, quorum: dict[str, str], changes: dict[str, str], asked: dict[str, Any], level: int
+    ) -> None:
+        make_node(NODE, quorum, **changes)
+
+        assert plan(**asked).bootstrap.features["kraft.version"] == level
+
+    def test_scram_is_possible_since_its_first_version(self) -> None:
+        make_node(NODE)
+
+        found = plan(release="3.5-IV2", credentials=["SCRAM-SHA-256=[name=a,password=bcd]"])
+
+        assert [one.name for one in found.bootstrap.credentials] == ["a"]
+
+    def test_snapshot_has_the_first_listener_and_the_time(self) -> None:
+        make_node(
+            NODE,
+            DYNAMIC,
+            listeners="PLAINTEXT://:1,FIRST://localhost:65535,SECOND://localhost:3",
+            controller_listener_names="FIRST,SECOND",
+            listener_security_protocol_map="PLAINTEXT:PLAINTEXT,FIRST:SSL,SECOND:SSL",
+        )
+        before = time.time()
+
+        first, _ = plan(standalone=True).targets
+        (snapshot,) = (one for one in first.files if one.path.endswith(SNAPSHOT))
+
+        body, _ = batches_of(snapshot.data)
+        header, _, voters = (control_fields(record) for record in records(body))
+        (voter,) = voters["voters"]
+        assert voter["endpoints"] == [{"name": "FIRST", "host": "localhost", "port": 65535}]
+        assert before - 1 <= header["lastContainedLogTimestamp"] / 1000 <= time.time()
+
     def test_voter_has_the_directory_id_of_the_request(self) -> None:
         make_node(NODE, DYNAMIC)
 
@@ -105,6 +162,30 @@ class TestPlan:
 
         assert first.directory_id == from_text(A)
         assert second.directory_id not in (from_text(A), from_text(B))
+
+    def test_voter_in_the_log_of_a_server_keeps_its_directory_id(self) -> None:
+        """With `--ignore-formatted` and other words for the quorum."""
+        make_node(NODE, DYNAMIC)
+        first, _ = run(standalone=True)
+        Path(f"d1/{META}").unlink()
+        Path(f"d1/{SNAPSHOT}").with_name(f"{0:020}.log").touch()
+
+        found = plan(no_initial_controllers=True, ignore_formatted=True).targets
+
+        assert [one.directory_id for one in found] == [first.directory_id]
+
+    def test_log_that_cannot_be_read_names_no_directory_id(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        make_node(NODE, DYNAMIC)
+        first, _ = run(standalone=True)
+        Path(f"d1/{META}").unlink()
+        Path(f"d1/{SNAPSHOT}").with_name(f"{0:020}.log").touch()
+        monkeypatch.setattr(format_plan, "read_metadata_log", Mock(side_effect=PermissionError))
+
+        (found,) = plan(no_initial_controllers=True, ignore_formatted=True).targets
+
+        assert found.directory_id != first.directory_id
 
     def test_directory_ids_are_new(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Not that of a voter, of a formatted directory or of a new one."""
