@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
@@ -18,7 +19,7 @@ from kraftops_cli.terminal.streams import Terminal
 DAMAGED = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The sources, the query, and the options about the output."""
 
@@ -64,8 +65,12 @@ class Plan:
 
     def query_of(self, path: str) -> Query:
         """Return the query of a source, with the decoder of its directory by default."""
-        decoder = next((source.decoder for source in self.sources if source.path == path), None)
-        return self.query.for_source(decoder, path)
+        return self.query.for_source(self._decoders.get(path), path)
+
+    @cached_property
+    def _decoders(self) -> dict[str, str | None]:
+        """The decoders of the sources by their paths; of equal paths, the first one's."""
+        return {source.path: source.decoder for source in reversed(self.sources)}
 
 
 @dataclass(frozen=True, slots=True)
