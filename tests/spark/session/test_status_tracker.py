@@ -130,12 +130,38 @@ class TestWorkers:
         assert failed.value.message == text
         assert "spark.kraftops.workerSeconds" in (failed.value.hint or "")
 
-    @pytest.mark.parametrize("tasks", [{"active": 1}, {"completed": 1}])
-    def test_job_that_has_begun_may_take_its_time(self, tasks: dict[str, int]) -> None:
-        context: Any = Context(tasks=4, **tasks)
+    def test_job_that_has_begun_may_take_its_time(self) -> None:
+        context: Any = Context(tasks=4, active=1)
 
         with workers_awaited(jobs_of(context), MASTER, 0):
             assert not context.is_cancelled.wait(0.1)
+
+    def test_job_whose_workers_are_lost_is_ended(self) -> None:
+        """They have begun, and nothing runs any more: the master may be gone, too."""
+        context: Any = Context(tasks=4, active=2, completed=1)
+        patience: Any = 0.05
+
+        def job() -> None:
+            with workers_awaited(jobs_of(context), MASTER, patience):
+                assert not context.is_cancelled.wait(0.2)
+                context.stage.numActiveTasks = 0
+                assert context.is_cancelled.wait(10)
+                raise SparkError("the job was cancelled")
+
+        with pytest.raises(SparkError) as failed:
+            job()
+
+        assert failed.value.message == "no worker of spark://one:7077 has run a task in 0.05 s"
+        assert failed.value.exit_code == 5
+
+    def test_tasks_that_end_between_two_looks_are_a_sign_of_workers(self) -> None:
+        context: Any = Context(tasks=1000)
+        patience: Any = 0.05
+
+        with workers_awaited(jobs_of(context), MASTER, patience):
+            for _ in range(100):
+                context.stage.numCompletedTasks += 1
+                assert not context.is_cancelled.wait(0.002)
 
     def test_other_errors_stay_as_they_are(self) -> None:
         context: Any = Context(tasks=4)

@@ -196,7 +196,8 @@ def check_reachable(master: str) -> None:
         else:
             return
     if reasons:
-        raise SparkError(f"cannot reach the master {server_text(master)}: {'; '.join(reasons)}")
+        text = f"cannot reach the master {server_text(master)}: {'; '.join(reasons)}"
+        raise SparkError(text, code="no-answer")
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 _SHOW_SECONDS = 0.2
 _LOOK_SECONDS = 0.5
+_LONGER = "--conf spark.kraftops.workerSeconds=N waits longer"
 _NO_WORKER_HINT = (
-    "has it workers with the spark.executor.memory and cores that are asked for? "
-    "--conf spark.kraftops.workerSeconds=N waits longer"
+    f"has it workers with the spark.executor.memory and cores that are asked for? {_LONGER}"
 )
+_LOST_HINT = f"are its workers lost, or busy for others? {_LONGER}"
 
 
 class JobProgress(NamedTuple):
@@ -74,12 +75,13 @@ def _handled(jobs: OurJobs, handler: Any) -> Iterator[None]:
 
 @contextmanager
 def workers_awaited(jobs: OurJobs, master: str, patience: int) -> Iterator[None]:
-    """Run jobs, and end them if the first one has no worker of *master* for *patience* seconds.
+    """Run jobs, and end them when one waits for a worker of *master* for *patience* seconds.
 
-    Spark itself would wait for ever.
+    There was none, or all are lost, perhaps with the master: Spark itself would wait for ever. A
+    server of Spark Connect is waited for until it has begun a task.
 
     Raises:
-        SparkError: there was no worker.
+        SparkError: a job has waited so long.
     """
     has_given_up, has_begun = Event(), Event()
 
@@ -96,8 +98,9 @@ def workers_awaited(jobs: OurJobs, master: str, patience: int) -> Iterator[None]
         except SparkError as error:
             if not has_given_up.is_set():
                 raise
-            text = f"no worker of {server_text(master)} has begun a task in {patience} s"
-            raise SparkError(text, hint=_NO_WORKER_HINT) from error
+            did, hint = ("run", _LOST_HINT) if has_begun.is_set() else ("begun", _NO_WORKER_HINT)
+            text = f"no worker of {server_text(master)} has {did} a task in {patience} s"
+            raise SparkError(text, hint=hint, code="not-in-time") from error
 
 
 def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
@@ -130,24 +133,35 @@ def _watch(jobs: OurJobs, total: int, show: Show, is_over: Event) -> None:
 def _await(
     jobs: OurJobs, patience: int, has_begun: Event, has_given_up: Event, is_over: Event
 ) -> None:
-    waited = 0.0
-    while not (is_over.wait(_LOOK_SECONDS) or has_begun.is_set()):
-        is_waiting = jobs.is_awaited if jobs.is_connect else _is_waiting(jobs, has_begun)
-        waited += _LOOK_SECONDS if is_waiting else 0
-        if waited >= patience and not has_begun.is_set():
+    waited, ended = 0.0, 0
+    while not is_over.wait(_LOOK_SECONDS):
+        if jobs.is_connect:
+            if has_begun.is_set():
+                return
+            is_waiting = jobs.is_awaited
+        else:
+            before, (running, ended) = ended, _running_and_ended(jobs)
+            if running or ended:
+                has_begun.set()
+            is_waiting = running == 0 and ended == before
+        waited = waited + _LOOK_SECONDS if is_waiting else 0
+        if waited >= patience and is_waiting:
             has_given_up.set()
             jobs.end()
             return
 
 
-def _is_waiting(jobs: OurJobs, has_begun: Event) -> bool:
-    """Tell whether there are jobs; note when one of them has begun."""
+def _running_and_ended(jobs: OurJobs) -> tuple[int | None, int]:
+    """Return the numbers of running and of ended tasks of all jobs; (None, 0) without a job."""
     tracker = jobs.context.statusTracker()
     active = jobs.active(tracker)
-    for stage in _stages(tracker, active):
-        if stage.numActiveTasks + stage.numCompletedTasks + stage.numFailedTasks:
-            has_begun.set()
-    return bool(active)
+    if not active:
+        return None, 0
+    stages = list(_stages(tracker, active))
+    return (
+        sum(stage.numActiveTasks for stage in stages),
+        sum(stage.numCompletedTasks + stage.numFailedTasks for stage in stages),
+    )
 
 
 def _stages(tracker: StatusTracker, active: Sequence[int]) -> Iterator[SparkStageInfo]:
