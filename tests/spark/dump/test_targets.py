@@ -5,6 +5,8 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kraftops.errors import KraftopsError, UsageError
@@ -12,6 +14,7 @@ from kraftops.fileio.output import ExistsError, OutputError, OutputFlags
 from kraftops.log.remote import filesystem, list_directory
 from kraftops.spark.dump import targets
 from kraftops.spark.dump.targets import Target, abandon, commit, prepared_target
+from kraftops.spark.session.session import Session
 
 _NUMBERS = count()
 REPLACING = OutputFlags(overwrite=True)
@@ -51,7 +54,8 @@ def test_directory_that_appears_meanwhile_is_replaced_if_asked(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-def test_link_stays_and_what_it_names_is_written(tmp_path: Path, *, is_there: bool) -> None:
+def test_link_is_not_followed(tmp_path: Path, *, is_there: bool) -> None:
+    """Somebody else may have put it there; the local tool refuses links to directories, too."""
     link, real = tmp_path / "link", tmp_path / "disk" / "real"
     real.parent.mkdir()
     link.symlink_to(real)
@@ -59,17 +63,27 @@ def test_link_stays_and_what_it_names_is_written(tmp_path: Path, *, is_there: bo
         real.mkdir()
         (real / "part-00000.txt").write_bytes(b"earlier")
 
-    with pytest.raises(ExistsError):  # somebody else may have put it there
+    with pytest.raises(ExistsError):
         prepared_target(str(link))
-    target = prepared_target(str(link), REPLACING)
-    with target.writing("a") as file:
-        file.write(b"ours")
-    commit(target, [("a", "part-00000.txt")], "text")
+    with pytest.raises(OutputError, match="link: it is a symbolic link") as refused:
+        prepared_target(str(link), REPLACING)
 
+    assert refused.value.hint == f"name the directory itself: {real}"
     assert link.is_symlink()
-    assert (real / "part-00000.txt").read_bytes() == b"ours"
-    assert sorted(os.listdir(tmp_path)) == ["disk", "link"]
-    assert os.listdir(real.parent) == ["real"]
+    assert [path.read_bytes() for path in real.glob("*")] == [b"earlier"] * is_there
+
+
+def test_link_that_appears_meanwhile_is_not_followed(tmp_path: Path) -> None:
+    path, other = tmp_path / "out", tmp_path / "other"
+    other.mkdir()
+    (other / "part-00000.txt").write_bytes(b"theirs")
+    target = prepared_target(str(path), REPLACING)
+    path.symlink_to(other)
+
+    with pytest.raises(OutputError, match="out: it is a symbolic link"):
+        commit(target, [], "text")
+
+    assert (path.is_symlink(), (other / "part-00000.txt").read_bytes()) == (True, b"theirs")
 
 
 @pytest.fixture
@@ -111,7 +125,24 @@ def test_attempts_in_a_store_are_outside_of_the_target_without_the_ending_of_dat
     parent = output.rpartition("/")[0]
     assert objects(output) == {}
     assert len(objects(parent)) == 4
-    assert all(name.startswith("_") and name.endswith(".tmp") for name in objects(parent))
+    assert all(name.startswith(".") and name.endswith(".tmp") for name in objects(parent))
+
+
+@pytest.mark.spark
+def test_spark_reads_no_attempt(session: Session, store: str, tmp_path: Path) -> None:
+    """It reads directories in `_` whose names have a `=` or begin as that of Parquet's metadata."""
+    table = pa.table({"offset": [1, 2, 3]})
+    pq.write_table(table, tmp_path / "part-00000.parquet")
+    for name in ("out", "metadata", "day=1"):
+        target = prepared_target(f"{store}/targets-{next(_NUMBERS)}/{name}")
+        place = tmp_path / target.place.rpartition("/")[2]
+        place.mkdir()
+        pq.write_table(table, place / target.attempt_name("part-00000", ".parquet", 1))
+        abandon(target)
+
+    for options in ({}, {"recursiveFileLookup": "true"}):
+        found = session.spark.read.options(**options).parquet(str(tmp_path))
+        assert (found.columns, found.count()) == (["offset"], 3)
 
 
 def test_parts_in_a_store_have_final_names_and_nothing_else_is_left(output: str) -> None:

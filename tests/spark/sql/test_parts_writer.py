@@ -23,7 +23,7 @@ def test_folder_is_named_as_hive_does(value: str | None, name: str) -> None:
 
 
 def test_request_becomes_options_of_text() -> None:
-    target = Target("s3://b/out", "s3://b/_out.tmp", "0123abcd", overwrite=True)
+    target = Target("s3://b/out", "s3://b/.out.tmp", "0123abcd", overwrite=True)
 
     options = PartsRequest(target, "csv", "a,b\n", "type").options()
 
@@ -32,7 +32,7 @@ def test_request_becomes_options_of_text() -> None:
         "head": "a,b\n",
         "partitionBy": "type",
         "target": "s3://b/out",
-        "place": "s3://b/_out.tmp",
+        "place": "s3://b/.out.tmp",
         "run": "0123abcd",
         "overwrite": "True",
     }

@@ -5,6 +5,9 @@ target; only the attempts that the driver receives count. Locally they are renam
 appears with them. An object store cannot rename: after the last task it copies them to their final
 names, one by one, and the file `_SUCCESS` comes last. Uploads that are completed only then would
 need no copy, but pyarrow does not give them out.
+
+An error leaves what was there, or its message says what else. A process that is killed leaves the
+earlier output, the new one, or neither: in a store, parts of one of them without `_SUCCESS`.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
@@ -23,7 +28,6 @@ from kraftops.fileio.atomic import temporary_file
 from kraftops.fileio.directories import sync_directory
 from kraftops.fileio.output import PLAIN, ExistsError, OutputError, OutputFlags
 from kraftops.log.remote import filesystem, list_directory, sizes_of, store_errors
-from kraftops.parallel.ordered import run_ordered
 from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
@@ -116,12 +120,8 @@ def prepared_target(path: str, flags: OutputFlags = PLAIN, *, is_file: bool = Fa
     with write_errors(path):
         if is_file:
             _refuse_file(path, is_there=os.path.lexists(path), overwrite=flags.overwrite)
-        else:
-            is_link = os.path.islink(path)
-            names = os.listdir(path) if os.path.exists(path) else [] if is_link else None
-            _refuse(path, names, overwrite=flags.overwrite)
-            if is_link:  # its target is written, on that disk
-                path = os.path.realpath(path)
+        elif os.path.lexists(path):
+            _refuse_directory(path, overwrite=flags.overwrite)
     parent, name = os.path.split(os.path.abspath(path))
     place = os.path.join(parent, f".{name[:50]}.{run}.tmp")
     with write_errors(path):
@@ -133,7 +133,8 @@ def _remote_target(path: str, run: str, *, overwrite: bool, is_file: bool) -> Ta
     parent, _, name = path.rpartition("/")
     if parent.endswith("/"):
         raise UsageError(f"{path} is a whole bucket", hint=f"as {path}/log")
-    place = f"{parent}/_{name[:50]}.{run}{_UNFINISHED}"
+    # Spark reads directories in `_` whose names begin with `_metadata` or have a `=`, in `.` none.
+    place = f"{parent}/.{name[:50]}.{run}{_UNFINISHED}"
     system, root = filesystem(place)
     with write_errors(path):
         if is_file:
@@ -147,6 +148,14 @@ def _remote_target(path: str, run: str, *, overwrite: bool, is_file: bool) -> Ta
 def _refuse_file(path: str, *, is_there: bool, overwrite: bool) -> None:
     if is_there and not overwrite:
         raise ExistsError(path)
+
+
+def _refuse_directory(path: str, *, overwrite: bool) -> None:
+    """Refuse a local directory, unless it may be replaced; a symbolic link is not followed."""
+    if overwrite and os.path.islink(path):
+        hint = f"name the directory itself: {os.path.realpath(path)}"
+        raise OutputError(f"cannot write {path}: it is a symbolic link", hint)
+    _refuse(path, os.listdir(path) if overwrite else [], overwrite=overwrite)
 
 
 def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
@@ -186,17 +195,53 @@ def finish(target: Target) -> None:
 
     Raises:
         UsageError: something has appeared there since, and is not to be replaced.
-        OutputError: it cannot be moved.
+        OutputError: it cannot be moved, or the earlier output not be deleted.
     """
-    old = f"{target.place}.old"
-    with write_errors(target.path):
+    path, old = target.path, f"{target.place}.old"
+    with write_errors(path):
         sync_directory(target.place)
-        if os.path.lexists(target.path):
-            _refuse(target.path, os.listdir(target.path), overwrite=target.overwrite)
-            os.rename(target.path, old)
-        os.rename(target.place, target.path)
-        sync_directory(os.path.dirname(os.path.abspath(target.path)))
-    shutil.rmtree(old, ignore_errors=True)
+        is_there = os.path.lexists(path)
+        if is_there:
+            _refuse_directory(path, overwrite=target.overwrite)
+        try:
+            if is_there:
+                os.rename(path, old)
+            os.rename(target.place, path)
+        except BaseException as error:
+            if os.path.lexists(target.place):
+                _put_back(old, path, error)
+                raise
+            if not isinstance(error, OSError):  # a network's file system may fail when it is done
+                raise
+    try:
+        sync_directory(os.path.dirname(os.path.abspath(path)))
+    except OSError as error:
+        text = f"{path} is written, but its directory cannot be synced: {error.strerror}"
+        raise OutputError(text, "a power cut could still take it away") from error
+    finally:
+        if is_there:
+            _delete_earlier(old, path)
+
+
+def _put_back(old: str, path: str, error: BaseException) -> None:
+    """Give an earlier output, if it was moved, its name again after an error.
+
+    Raises:
+        OutputError: it cannot be done.
+    """
+    with suppress(OSError):
+        os.rename(old, path)
+    if os.path.lexists(old):
+        text = f"cannot write {path}: {_reason(error)}; the earlier output is now {old}"
+        raise OutputError(text) from error
+
+
+def _delete_earlier(old: str, path: str) -> None:
+    try:
+        shutil.rmtree(old)
+    except OSError as error:
+        text = f"{path} is written, but the earlier output cannot be deleted: {error.strerror}"
+        raise OutputError(text, f"what is left of it is {old}") from error
 
 
 def publish_file(target: Target, name: str) -> None:
@@ -222,27 +267,50 @@ def _publish(target: Target, names: Sequence[tuple[str, str]], form: str) -> Non
     there = _remote_names(target.path)
     _refuse(target.path, there, overwrite=target.overwrite)
     system, root = filesystem(target.path)
-    if there:
-        system.delete_dir_contents(root)
     sizes = _sizes(target.place)
+    for written, _ in names:
+        if written not in sizes:
+            raise OutputError(f"cannot write {target.path}: {target.place}/{written} is gone")
+    state = ""
+    if there:
+        state = "; the earlier output is deleted"
+        with write_errors(target.path, "; the earlier output may be deleted, or a part of it"):
+            if SUCCESS in there:  # first: it says that the others are there
+                system.delete_file(f"{root}/{SUCCESS}")
+            system.delete_dir_contents(root)
 
-    def produce(names: tuple[str, str], _: Callable[[None], None]) -> Iterator[bytes]:
+    def copy(names: tuple[str, str]) -> None:
         written, final = names
         _copy(f"{target.place}/{written}", f"{target.path}/{final}", sizes[written])
-        yield from ()
 
+    finals = [final for _, final in names]
     try:
-        run_ordered(names, lambda: nullcontext(produce), -1, _COPIES, lambda _: None)
-        finals = [final for _, final in names]
+        with ThreadPoolExecutor(_COPIES) as pool:  # no copy is under way behind it
+            deque(pool.map(copy, names), 0)
         listing = json.dumps({"format": form, "run": target.run, "parts": finals}, indent=1)
         with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
             stream.write(listing.encode())
-    except BaseException:
-        for _, final in names:
-            with suppress(*store_errors()):
-                system.delete_file(f"{root}/{final}")
+    except BaseException as error:
+        if not _taken_back(target, finals):
+            state += "; parts of the new one are there, perhaps all: --overwrite replaces them"
+        if isinstance(error, store_errors()):
+            raise OutputError(f"cannot write {target.path}: {_reason(error)}{state}") from error
         raise
     abandon(target)
+
+
+def _taken_back(target: Target, finals: Iterable[str]) -> bool:
+    """Delete new parts, but none that `_SUCCESS` may name; tell whether all are gone."""
+    system, root = filesystem(target.path)
+    try:
+        with suppress(FileNotFoundError):
+            system.delete_file(f"{root}/{SUCCESS}")
+        for final in finals:
+            with suppress(FileNotFoundError):
+                system.delete_file(f"{root}/{final}")
+    except store_errors():
+        return False
+    return True
 
 
 def _sizes(place: str) -> dict[str, int]:
@@ -266,8 +334,13 @@ def _copy(written: str, final: str, size: int) -> None:
     elif size <= _MOST_COPIED.get(system.type_name, size):
         system.copy_file(source, path)
     else:
-        with system.open_input_stream(source) as stream, system.open_output_stream(path) as out:
-            shutil.copyfileobj(stream, out, _BLOCK)
+        try:
+            with system.open_input_stream(source) as stream, system.open_output_stream(path) as out:
+                shutil.copyfileobj(stream, out, _BLOCK)
+        except BaseException:  # the end of the block has completed what was written
+            with suppress(*store_errors()):
+                system.delete_file(path)
+            raise
 
 
 def abandon(target: Target) -> None:
@@ -289,8 +362,8 @@ def _remote_names(path: str) -> list[str] | None:
 
 
 @contextmanager
-def write_errors(path: str) -> Iterator[None]:
-    """Turn errors of the system into errors that name the target.
+def write_errors(path: str, state: str = "") -> Iterator[None]:
+    """Turn errors of the system into errors that name the target, and say what they leave.
 
     Raises:
         OutputError: there was an error.
@@ -299,6 +372,9 @@ def write_errors(path: str) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        strerror = getattr(error, "strerror", None)
-        reason = strerror or (str(error).splitlines() or [type(error).__name__])[0]
-        raise OutputError(f"cannot write {path}: {reason}") from error
+        raise OutputError(f"cannot write {path}: {_reason(error)}{state}") from error
+
+
+def _reason(error: BaseException) -> str:
+    strerror = getattr(error, "strerror", None)
+    return strerror or (str(error).splitlines() or [type(error).__name__])[0]
