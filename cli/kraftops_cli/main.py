@@ -47,20 +47,46 @@ def kafka_metadata_shell() -> NoReturn:
 def _run(path: str, name: str) -> NoReturn:
     """Import the command at *path* (`module:name`), run it as *name*, and end the process."""
     gc.disable()  # no reference cycles are made, and to look for them takes a few percent
+    _occupy_closed_streams()
     try:
         # Imported here, so that an interrupt while Click is loaded is silent, too.
         from importlib import import_module
 
         from kraftops_cli.terminal.failure import asks_for_json
         from kraftops_cli.terminal.streams import Terminal
+        from kraftops_terminal.ending import raise_at_signals
 
+        raise_at_signals()
         module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         code = run(command, name, Terminal(name, is_json=asks_for_json(sys.argv[1:])))
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except SystemExit as error:
+        code = _code_of(error)
     # Nothing is left to clean up: the interpreter's own end would only take time.
     os._exit(code)
+
+
+def _occupy_closed_streams() -> None:
+    """Keep the numbers of streams that the caller has closed from files that are opened later.
+
+    To use such a stream fails as before.
+    """
+    for fd, use in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, use)  # the lowest number that is free
+
+
+def _code_of(error: SystemExit) -> int:
+    """Return the exit code; a signal ends the process here."""
+    from kraftops_terminal.ending import EndedBySignal, end_by
+
+    if isinstance(error, EndedBySignal):
+        end_by(error.number)
+    return error.code if isinstance(error.code, int) else 1
 
 
 def run(command: click.Command, name: str, terminal: Terminal) -> int:

@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
 from kraftops_terminal.descriptors import USUAL_WIDTH, is_terminal
+from kraftops_terminal.ending import ENDING, EndedBySignal
 from kraftops_terminal.keys import keys_of
 
 # The alternate screen, without a cursor, and lines that end at the edge instead of the next line.
@@ -22,17 +23,8 @@ _USUAL_ROWS = 24
 _ESCAPE_SECONDS = 0.05
 """Time in which the bytes of one key come."""
 _PATIENCE = 0.5  # seconds that a terminal may take no output, before it is given up
-_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENDING = (*ENDING, signal.SIGQUIT)
 _INPUT_FLAGS, _START_AND_STOP = 0, termios.IXON  # of the attributes of a terminal
-
-
-class EndedBySignal(BaseException):
-    """A signal that ends the process has come."""
-
-    def __init__(self, number: int) -> None:
-        """Make one for the signal of this number."""
-        super().__init__(number)
-        self.number = number
 
 
 class Screen:
@@ -84,7 +76,6 @@ class Screen:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # as it came
         if isinstance(error, EndedBySignal):
-            signal.signal(error.number, signal.SIG_DFL)
             os.kill(os.getpid(), error.number)
 
     @property

@@ -208,6 +208,30 @@ def test_closed_stream_is_no_traceback(stream: str, tmp_path: Path) -> None:
     assert (tmp_path / "code").read_text().strip() == "1"
 
 
+@pytest.mark.parametrize("stream", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_output_does_not_get_the_number_of_a_closed_stream(stream: str, tmp_path: Path) -> None:
+    """What is written to standard output, or standard error, would come into the file."""
+    log = Path("tests/data/shell/in/replay/r01-same-name-new-id.log").absolute()
+    dump = f'"{DUMP_LOG}" --cluster-metadata-decoder --format json --files "{log}"'
+    run_command("-c", f"{dump} > expected", program="sh", cwd=tmp_path)
+
+    done = run_command("-c", f"{dump} --output out {stream}", program="sh", cwd=tmp_path)
+
+    assert (done.code, done.err) == (0, "")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() != b""
+
+
+def test_closed_standard_input_of_the_shell_is_one_line(tmp_path: Path) -> None:
+    log = Path("tests/data/shell/in/replay/r01-same-name-new-id.log").absolute()
+    shell = str(Path(DUMP_LOG).with_name("kraftops"))
+    command = f'"{shell}" metadata-shell -s "{log}" <&-'
+
+    done = run_command("-c", command, program="sh", cwd=tmp_path)
+
+    assert done.code == 1
+    assert done.errors[-1] == "kraftops: cannot read standard input: Bad file descriptor"
+
+
 # The engine
 
 

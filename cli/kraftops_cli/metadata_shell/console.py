@@ -6,6 +6,7 @@ import os
 from functools import cache
 from typing import BinaryIO
 
+from kraftops.errors import SourceError
 from kraftops_cli.terminal.streams import Terminal, encoded
 from kraftops_shell.session.console import Console
 from kraftops_terminal.descriptors import is_terminal
@@ -17,7 +18,7 @@ def console_of(terminal: Terminal) -> Console:
         write=terminal.write,
         flush=terminal.flush,
         error=terminal.line,
-        read=lambda: _input().readline().decode("utf-8", "surrogateescape"),
+        read=_read_line,
         encode=encoded,
         environment=dict(os.environ),
         is_input_terminal=is_terminal(0),
@@ -25,6 +26,18 @@ def console_of(terminal: Terminal) -> Console:
         color=terminal.color,
         is_escaping=not terminal.keeps_escapes,
     )
+
+
+def _read_line() -> str:
+    """Return the next line of standard input; nothing at its end.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    try:
+        return _input().readline().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
 @cache

@@ -13,6 +13,7 @@ from kraftops_shell.repl.path_search import PathSearch
 from kraftops_shell.repl.values import Value
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
+from kraftops_terminal.ending import EndedBySignal, telling_of_signals
 from kraftops_terminal.widths import width_of_text
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Editor:
         self._console.flush()
         lines = (self._opened or self._open(prompt)).lines
         self._take_settings(lines)
-        first, *others = lines.prompt(prompt).splitlines() or [""]
+        first, *others = _edited(lines, prompt).splitlines() or [""]
         self._pasted.extend(others)
         return first
 
@@ -162,6 +163,35 @@ class Editor:
         mode = self._session.settings.value("editing-mode")
         lines.editing_mode = EditingMode.VI if mode == "vi" else EditingMode.EMACS
         lines.mouse_support = self._session.settings.value("mouse") == "on"
+
+
+def _edited(lines: PromptSession[str], prompt: str) -> str:
+    """Return what is typed behind a prompt.
+
+    Raises:
+        EOFError, KeyboardInterrupt: as `Editor.read`.
+        EndedBySignal: such a signal has come; the terminal is as it was.
+    """
+    app = lines.app
+    ended: list[int] = []
+
+    def leave() -> None:
+        if app.future and not app.future.done():
+            app.exit(exception=EOFError)
+
+    def tell(number: int) -> bool:
+        if not app.is_running or app.loop is None:
+            return False
+        ended.append(number)
+        app.loop.call_soon_threadsafe(leave)
+        return True
+
+    try:
+        with telling_of_signals(tell):
+            return lines.prompt(prompt)
+    finally:
+        if ended:
+            raise EndedBySignal(ended[0])
 
 
 class _OurKeys:

@@ -100,8 +100,9 @@ def _in_processes(
 
 
 def _begin_worker(turn: Lock) -> None:
-    """Have this process end at Ctrl-C without a word; large batches need its *turn*."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Have this process end at signals without a word; large batches need its *turn*."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     _TURN.set(turn)
 
 
