@@ -2,13 +2,13 @@
 
 import socket
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 
 import pytest
 
 from kraftops.wire.net.transport import LARGEST_FRAME
-from tests.helpers.nodes.child_processes import Child, racing
+from tests.helpers.nodes.child_processes import Child, crowding
 from tests.helpers.tools.console import KRAFTOPS
 from tests.helpers.wire.peers import (
     APIS,
@@ -47,6 +47,9 @@ OF_CONTROLLERS = (
 MOVING = (37, 42, 43, 44, 45, 46, 32, 33)
 """APIs by which replicas are moved."""
 SERVED = {"-b": APIS | dict.fromkeys(MOVING, (0, 5)), "-C": CONTROLLER_APIS}
+WORDS = {"-b": [f"cluster {name}" for name in OF_BROKERS], "-C": OF_CONTROLLERS}
+AT_ONCE = 30
+"""Commands that run at a time: most of them wait for an answer."""
 SECONDS = 3.0
 """On a processor; a loop without a wait takes more."""
 MEMORY = 150 << 20
@@ -150,18 +153,35 @@ ATTACKS = (drip, flood, promise, mistake, count_wrongly, hang_up, crowd, send_aw
 LIARS = (greet_forever, lie)
 
 
-@pytest.mark.parametrize("attack", [*ATTACKS, *LIARS])
-@pytest.mark.parametrize("option", SERVED)
-def test_every_command_ends_soon_and_small(option: str, attack: Attack, tmp_path: Path) -> None:
-    (tmp_path / "node").mkdir()
-    handler = attack if attack in LIARS else after_a_greeting(attack, option)
-    words = OF_CONTROLLERS if option == "-C" else [f"cluster {name}" for name in OF_BROKERS]
-    with Peer(handler) as peer:
-        commands = [(*one.split(), option, str(peer.address), *TIMEOUT) for one in words]
-        (found,) = racing(tmp_path / "node", tmp_path / "run", commands, 1, KRAFTOPS)
+@pytest.fixture(scope="module")
+def ended(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[tuple[str, Attack | Handler, str], Child]:
+    """What became of each command, by option, attack and command: all peers are there at once."""
+    folder = tmp_path_factory.mktemp("peers")
+    (folder / "node").mkdir()
+    cases: dict[tuple[str, Attack | Handler, str], tuple[str, ...]] = {}
+    with ExitStack() as stack:
+        for option, words in WORDS.items():
+            for attack in (*LIARS, *ATTACKS):
+                handler = attack if attack in LIARS else after_a_greeting(attack, option)
+                peer = stack.enter_context(Peer(handler))
+                for one in words:
+                    command = (*one.split(), option, str(peer.address), *TIMEOUT)
+                    cases[option, attack, one] = command
+        first = [command for (_, attack, _), command in cases.items() if attack is lie]
+        commands = [*cases.values()]
+        found = crowding(folder / "node", folder / "run", commands, AT_ONCE, first, KRAFTOPS)
+    return dict(zip(cases, found, strict=True))
 
-    for command, child in zip(words, found, strict=True):
-        check(command, child)
+
+@pytest.mark.parametrize("attack", [*ATTACKS, *LIARS])
+@pytest.mark.parametrize("option", WORDS)
+def test_every_command_ends_soon_and_small(
+    option: str, attack: Attack | Handler, ended: Mapping[tuple[str, Attack | Handler, str], Child]
+) -> None:
+    for command in WORDS[option]:
+        check(command, ended[option, attack, command])
 
 
 def check(command: str, child: Child) -> None:

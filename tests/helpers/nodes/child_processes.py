@@ -92,6 +92,21 @@ def racing(
     return [found[at : at + width] for at in range(0, len(found), width)]
 
 
+def crowding(
+    template: Path,
+    folder: Path,
+    commands: Sequence[Sequence[str]],
+    width: int,
+    first: Sequence[Sequence[str]],
+    program: str = STORAGE,
+) -> list[Child]:
+    """Run commands on one copy of *template*, at most *width* at a time; return the children.
+
+    What the commands *first* load, all children have already.
+    """
+    return _run(template, folder, commands, rounds=1, program=program, width=width, first=[*first])
+
+
 def running_as(user: int, node: Path, folder: Path, args: Sequence[str]) -> Child:
     """Run a command as another user, and group of the same number, in the folder *node* itself.
 
@@ -109,6 +124,8 @@ def _run(
     rounds: int = 0,
     user: int = 0,
     program: str = STORAGE,
+    width: int = NEVER,
+    first: Sequence[Sequence[str]] = (),
 ) -> list[Child]:
     folder.mkdir()
     job = {
@@ -119,6 +136,8 @@ def _run(
         "rounds": rounds,
         "user": user,
         "program": program,
+        "width": width,
+        "first": first or commands[:1],
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.helpers.nodes.child_processes"],
@@ -268,28 +287,45 @@ def _together(
     user: int = 0,
     *,
     program: str,
+    width: int,
 ) -> list[tuple[str, int, str, str, str, list[str], float, int]]:
-    """Run commands in children of their own, all at once, and return what became of them."""
+    """Run commands in children of their own, and return what became of them.
+
+    The first *width* begin at once, and each of the others when one has ended.
+    """
     start, started = os.pipe()
-    children = []
-    for number, args in enumerate(commands):
-        streams = [os.path.join(folder, f"{name}-{number}") for name in ("out", "err", "calls")]
-        pid = os.fork()
-        if not pid:
-            os.close(started)
-            _child(node, args, streams, start, fault=fault, user=user, program=program)
-        children.append((pid, streams))
+    waiting, running, ended = dict(enumerate(commands)), dict[int, int](), {}
+    while waiting or running:
+        while waiting and len(running) < width:
+            number = min(waiting)
+            args = waiting.pop(number)
+            pid = os.fork()
+            if not pid:
+                if started >= 0:
+                    os.close(started)
+                streams = _streams(folder, number)
+                _child(node, args, streams, start, fault=fault, user=user, program=program)
+            running[pid] = number
+        if started >= 0:
+            os.close(started)  # the end of the pipe is the signal to start
+            started = -1
+        pid, status, usage = os.wait4(-1, 0)
+        ended[running.pop(pid)] = status, usage
     os.close(start)
-    os.close(started)  # the end of the pipe is the signal to start
     found = []
-    for pid, streams in children:
-        _, status, usage = os.wait4(pid, 0)
-        out, err, journal = (Path(path).read_text("utf-8", "replace") for path in streams)
+    for number, (status, usage) in sorted(ended.items()):
+        texts = (Path(path).read_text("utf-8", "replace") for path in _streams(folder, number))
+        out, err, journal = texts
         calls = journal.splitlines()
         call = next((call[:-2] for call in calls if call.endswith(" !")), "")
         code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         found.append((node, code, out, err, call, calls, seconds, usage.ru_maxrss << 10))
     return found
+
+
+def _streams(folder: str, number: int) -> list[str]:
+    """Return the paths of a child's standard output, standard error and list of calls."""
+    return [os.path.join(folder, f"{name}-{number}") for name in ("out", "err", "calls")]
 
 
 def _main() -> None:
@@ -299,7 +335,7 @@ def _main() -> None:
     # Whatever is loaded on first use is loaded now, and in all children.
     first = os.path.join(folder, "0")
     shutil.copytree(template, first, symlinks=True)
-    for args in (commands[0], *([["info"]] if program == STORAGE else [])):
+    for args in (*job["first"], *([["info"]] if program == STORAGE else [])):
         run_here(*args, cwd=first, program=program)
     gc.freeze()
     gc.disable()
@@ -312,7 +348,13 @@ def _main() -> None:
             node = os.path.join(place, "node")
             shutil.copytree(template, node, symlinks=True)
         found = _together(
-            node, place, commands, (number, job["fault"]), job["user"], program=program
+            node,
+            place,
+            commands,
+            (number, job["fault"]),
+            job["user"],
+            program=program,
+            width=job["width"],
         )
         children += found
         if job["fault"] and not found[0][4]:
