@@ -1,5 +1,6 @@
 """A planned format is written under locks, each directory whole or not at all."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.errors import StorageError
 from kraftops.storage.format import execute as format_execute
 from kraftops.storage.format.execute import format_directories
 from kraftops.storage.logdirs import locks
@@ -125,6 +127,39 @@ class TestLocks:
         assert formatted(NODE) == ["d1"]
         assert temporary_files(NODE) == []
         assert not Path("d2").exists()
+
+
+@pytest.mark.parametrize("name", ["bootstrap.checkpoint", "meta.properties"])
+def test_directories_that_were_made_and_not_formatted_go(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_node(NODE, DYNAMIC)
+    replace = os.replace
+
+    def failing(source: str, target: str) -> None:
+        if target == f"d1/{name}":
+            raise OSError(errno.EIO, os.strerror(errno.EIO), target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+
+    with pytest.raises(StorageError) as failed:
+        run(standalone=True)
+
+    assert failed.value.message == f"cannot format: d1/{name}: Input/output error"
+    assert sorted(os.listdir()) == [PROPERTIES]
+
+
+def test_snapshot_of_an_earlier_format_is_removed() -> None:
+    """A server would take its voters for those of this format."""
+    make_node(NODE, DYNAMIC)
+    run(standalone=True)
+    Path("d1/meta.properties").unlink()
+
+    run(no_initial_controllers=True, ignore_formatted=True)
+
+    assert formatted(NODE) == ["d1", "d2"]
+    assert not Path(f"d1/{SNAPSHOT}").exists()
 
 
 class TestModes:
