@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -171,6 +172,32 @@ class TestPaths:
         assert formatted(NODE, is_dynamic=True) == []
         assert temporary_files(NODE) == []
         assert not Path("d2").exists()
+
+
+class TestPermission:
+    """As of another user: the right to write and to search, by the effective ids."""
+
+    @pytest.mark.parametrize(
+        ("path", "mode", "verb"), [("d1", 0o1550, "write to"), ("d1/new", 0o550, "make")]
+    )
+    def test_directory_that_cannot_be_written_is_refused_with_its_mode(
+        self, path: str, mode: int, verb: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        make_node(NODE, log_dirs=path)
+        Path("d1").mkdir()
+        Path("d1").chmod(mode)
+        asked = Mock(return_value=False)
+        monkeypatch.setattr(os, "access", asked)
+
+        message = refusal()
+
+        place, status = os.path.abspath("d1"), Path("d1").stat()
+        assert message == (
+            f"cannot {verb} metadata directory {path}: no permission in {place} (mode {mode:04o}, "
+            f"owner {status.st_uid}, group {status.st_gid}) for user {os.geteuid()}, "
+            "or its file system is read-only"
+        )
+        asked.assert_called_with(place, os.W_OK | os.X_OK, effective_ids=True)
 
 
 class TestData:

@@ -150,18 +150,6 @@ def test_directories_that_were_made_and_not_formatted_go(
     assert sorted(os.listdir()) == [PROPERTIES]
 
 
-def test_snapshot_of_an_earlier_format_is_removed() -> None:
-    """A server would take its voters for those of this format."""
-    make_node(NODE, DYNAMIC)
-    run(standalone=True)
-    Path("d1/meta.properties").unlink()
-
-    run(no_initial_controllers=True, ignore_formatted=True)
-
-    assert formatted(NODE) == ["d1", "d2"]
-    assert not Path(f"d1/{SNAPSHOT}").exists()
-
-
 class TestModes:
     @pytest.mark.parametrize(
         ("mask", "file", "directory"),
