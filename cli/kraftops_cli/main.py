@@ -53,10 +53,11 @@ def _run(path: str, name: str) -> NoReturn:
         from importlib import import_module
 
         from kraftops_cli.terminal.failure import asks_for_json
-        from kraftops_cli.terminal.streams import Terminal
+        from kraftops_cli.terminal.streams import Terminal, wait_for_slow_streams
         from kraftops_terminal.ending import raise_at_signals
 
         raise_at_signals()
+        wait_for_slow_streams()
         module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         code = run(command, name, Terminal(name, is_json=asks_for_json(sys.argv[1:])))

@@ -1,5 +1,6 @@
 """Each error is an exit code and one or two lines, without a traceback."""
 
+import fcntl
 import io
 import os
 import signal
@@ -17,7 +18,10 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
+from tests.helpers.tools.pipes import wait_for_bytes
 
+SNAPSHOT = "tests/data/shell/in/crafted/crafted-all.checkpoint"
+_PIPE = 4096  # bytes, the least that a pipe can have
 BATCH = batch_bytes([Record(n, 5, b"key", b"value of a record") for n in range(5_000)])
 
 
@@ -130,6 +134,26 @@ def test_full_disk_amid_a_large_output_is_one_line(large_log: Path) -> None:
     assert done.stderr.decode().splitlines() == [
         "kafka-dump-log: cannot write to standard output: No space left on device"
     ]
+
+
+@pytest.mark.parametrize(
+    "words", [("dump-log", "--help"), ("metadata-shell", "-s", SNAPSHOT, "export", "/")]
+)
+def test_output_waits_for_a_pipe_that_is_full_and_non_blocking(words: tuple[str, ...]) -> None:
+    """Another process that has the pipe, too, may have made it so."""
+    command = [str(Path(DUMP_LOG).with_name("kraftops")), *words]
+    whole = subprocess.run(command, capture_output=True, env=ENVIRONMENT, check=True).stdout
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
+    os.set_blocking(writer, False)
+    with subprocess.Popen(command, stdout=writer, env=ENVIRONMENT) as process:
+        os.close(writer)
+        wait_for_bytes(reader, _PIPE)
+        with open(reader, "rb") as file:
+            came = file.read()
+
+    assert (process.returncode, came) == (0, whole)
+    assert len(whole) > _PIPE
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

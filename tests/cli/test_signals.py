@@ -1,13 +1,9 @@
 """Signals that end a command: nothing temporary is left, and the terminal is as it was."""
 
-import array
-import fcntl
 import os
 import signal
 import subprocess
 import tarfile
-import termios
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +13,7 @@ import pytest
 from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS, METADATA_SHELL
 from tests.helpers.tools.emulator import Emulator
+from tests.helpers.tools.pipes import wait_for_bytes
 
 LOG = str(Path("tests/data/shell/in/replay/r01-same-name-new-id.log").absolute())
 ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -50,23 +47,13 @@ def held(archive: Path, *, ignored: int = 0) -> Iterator[subprocess.Popen[bytes]
         preexec_fn=lambda: ignored and signal.signal(ignored, signal.SIG_IGN),  # noqa: PLW1509
     ) as process:
         os.close(writer)
-        end = time.monotonic() + _PATIENCE
-        while waiting(reader) < _HELD:
-            assert time.monotonic() < end, "it writes nothing"
-            time.sleep(0.01)
+        wait_for_bytes(reader, _HELD)
         assert list(scratch.iterdir())
         yield process
         assert process.stderr
         assert process.stderr.read() == b""
     os.close(reader)
     assert list(scratch.iterdir()) == []
-
-
-def waiting(pipe: int) -> int:
-    """Return the number of bytes in a pipe."""
-    found = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, found)
-    return found[0]
 
 
 @pytest.mark.parametrize("number", ENDING)

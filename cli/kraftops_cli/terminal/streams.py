@@ -6,10 +6,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BufferedWriter, FileIO, TextIOWrapper
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from kraftops.fileio.writing import write_all
+
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
     from kraftops_terminal.console import Console
     from kraftops_terminal.escaped_output import EscapedOutput
     from kraftops_terminal.status import Status
@@ -67,7 +72,7 @@ class Terminal:
     def _out(self) -> BinaryIO:
         if self._stdout is None:
             # Not sys.stdout: it has no buffer if the interpreter runs unbuffered.
-            self._stdout = open(1, "wb", closefd=False)  # noqa: SIM115 - lives as the process does
+            self._stdout = BufferedWriter(PatientFile(1))
         return self._stdout
 
     def write(self, text: str) -> None:
@@ -166,6 +171,29 @@ class Terminal:
         self.line(f"{self._name}: {message}")
         if hint:
             self.line(f"hint: {hint}")
+
+
+class PatientFile(FileIO):
+    """A descriptor for output; one that is non-blocking is waited for."""
+
+    def __init__(self, fd: int) -> None:
+        """Use the descriptor, and leave it open."""
+        super().__init__(fd, "w", closefd=False)
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of *data*."""
+        left = memoryview(data).cast("B")
+        write_all(self.fileno(), left)
+        return len(left)
+
+
+def wait_for_slow_streams() -> None:
+    """Have texts wait for streams that another process, which shares them, made non-blocking."""
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is not None and not os.get_blocking(fd):
+            file = BufferedWriter(PatientFile(fd))
+            setattr(sys, name, TextIOWrapper(file, stream.encoding, stream.errors))
 
 
 def _escaped(text: str) -> str:

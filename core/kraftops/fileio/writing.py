@@ -8,7 +8,7 @@ from collections.abc import Callable
 _BLOCK_SIZE = 1 << 18
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | memoryview) -> None:
     """Write all of *data*; wait where the descriptor is non-blocking.
 
     Raises:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kraftops.errors import ConfigError, DecodeError
+from kraftops.fileio.writing import write_all
 from kraftops.wire.auth import jks
 from kraftops.wire.config.settings import Store, Tls
 
@@ -195,15 +196,15 @@ def _temporary_file(pem: bytes) -> Iterator[str]:
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("kraftops")
         try:
-            os.write(fd, pem)
+            write_all(fd, pem)
             yield f"/proc/self/fd/{fd}"
         finally:
             os.close(fd)
         return
     fd, path = tempfile.mkstemp()  # nobody else may read it
     try:
-        os.write(fd, pem)
-        os.close(fd)
+        with open(fd, "wb") as file:
+            file.write(pem)
         yield path
     finally:
         os.unlink(path)
