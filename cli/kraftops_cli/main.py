@@ -126,10 +126,20 @@ def _system_failure(error: OSError) -> Failure:
     if error.filename:
         path = os.fsdecode(error.filename)
         return Failure("failed", f"{path}: {reason}", known={"path": path})
+    if error.errno == errno.ENOENT and _has_lost_directory():
+        return Failure("failed", "the working directory does not exist any more")
     drop_output()
     if error.errno in _OUTPUT_ERRORS:
         return Failure("not-writable", f"cannot write to standard output: {reason}")
     return Failure("failed", reason)
+
+
+def _has_lost_directory() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:

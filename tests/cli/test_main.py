@@ -17,8 +17,13 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
 from kraftops_cli.version import KAFKA_VERSION, VERSION
-from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
-from tests.helpers.tools.pipes import wait_for_bytes
+from tests.helpers.tools.console import (
+    DUMP_LOG,
+    ENVIRONMENT,
+    MemoryTerminal,
+    run_command,
+    wait_for_bytes,
+)
 
 SNAPSHOT = "tests/data/shell/in/crafted/crafted-all.checkpoint"
 _PIPE = 4096  # bytes, the least that a pipe can have
@@ -254,6 +259,15 @@ def test_closed_standard_input_of_the_shell_is_one_line(tmp_path: Path) -> None:
 
     assert done.code == 1
     assert done.errors[-1] == "kraftops: cannot read standard input: Bad file descriptor"
+
+
+def test_working_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    command = f'mkdir gone && cd gone && rmdir ../gone && exec "{DUMP_LOG}" --summary --files .'
+
+    done = run_command("-c", command, program="sh", cwd=tmp_path)
+
+    assert (done.code, done.text) == (1, "")
+    assert done.errors == ["kafka-dump-log: the working directory does not exist any more"]
 
 
 # The engine

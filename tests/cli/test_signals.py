@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS, METADATA_SHELL
+from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS, METADATA_SHELL, wait_for_bytes
 from tests.helpers.tools.emulator import Emulator
-from tests.helpers.tools.pipes import wait_for_bytes
 
 LOG = str(Path("tests/data/shell/in/replay/r01-same-name-new-id.log").absolute())
 ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -1,10 +1,14 @@
 """Run the tools: in this process, which is fast, or as installed programs."""
 
+import array
+import fcntl
 import io
 import os
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import weakref
 from collections.abc import Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -37,6 +41,7 @@ COMMANDS: dict[str, click.Command] = {
     KRAFTOPS: root,
 }
 """By the path of the installed program."""
+_PATIENCE = 20.0  # seconds, before a test gives up
 ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
@@ -131,3 +136,13 @@ def run_command(
     found = Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))
     check_output(Path(program).name, [os.fsdecode(each) for each in args], found.text)
     return found
+
+
+def wait_for_bytes(pipe: int, count: int) -> None:
+    """Wait until so many bytes are in a pipe, given by the descriptor of its reader."""
+    end = time.monotonic() + _PATIENCE
+    found = array.array("i", [0])
+    while found[0] < count:
+        assert time.monotonic() < end, f"it writes {found[0]} bytes"
+        time.sleep(0.01)
+        fcntl.ioctl(pipe, termios.FIONREAD, found)
