@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kraftops_cli.terminal.streams import Terminal
 
 _OUTPUT_ERRORS = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
+_NO_THREAD = "can't start new thread"
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
@@ -112,6 +113,11 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         code = fail(terminal, _system_failure(error))
     except MemoryError:
         code = fail(terminal, Failure("failed", "it needs more memory than there is"))
+    except RuntimeError as error:
+        if str(error) != _NO_THREAD:
+            raise
+        hint = "its limit is reached: ulimit -u, or pids.max of a container"
+        code = fail(terminal, Failure("failed", "the system starts no more threads", hint))
     finally:
         terminal.erase_status()
     return code

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,10 +19,12 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.tools.console import (
+    CLUSTER,
     DUMP_LOG,
     ENVIRONMENT,
     MemoryTerminal,
     run_command,
+    run_here,
     wait_for_bytes,
 )
 
@@ -208,6 +211,19 @@ def test_error_of_the_library_is_one_line_with_its_code() -> None:
 def test_error_comes_with_its_origin_when_debugging() -> None:
     with pytest.raises(UsageError, match="not so"):
         run(UsageError("not so"), KRAFTOPS_DEBUG="1")
+
+
+def test_limit_of_threads_is_one_line_with_a_hint() -> None:
+    with patch.object(
+        threading.Thread, "start", side_effect=RuntimeError("can't start new thread")
+    ):
+        done = run_here("describe", "-b", "127.0.0.1:1", program=CLUSTER)
+
+    assert done.code == 1
+    assert done.errors == [
+        "kafka-cluster: the system starts no more threads",
+        "hint: its limit is reached: ulimit -u, or pids.max of a container",
+    ]
 
 
 def test_error_of_click_is_one_line_with_a_hint() -> None:

@@ -1,8 +1,12 @@
 """`kafka-dump-log --check` of directories: findings, states of partitions, exit codes."""
 
+import errno
 import json
+import os
 import shutil
+from multiprocessing.context import ForkContext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -37,6 +41,16 @@ def test_sound_partitions_are_a_table(stopped: Path) -> None:
     assert head.split()[:2] == ["PARTITION", "STATE"]
     assert rows[-1].split() == ["stopped/txn-0", "clean", "5", "4008", "0", "72", "0", "0"]
     assert total == "7 partitions: 7 clean"
+
+
+def test_check_without_semaphores_is_done_in_one_process(stopped: Path) -> None:
+    """A full /dev/shm has no room for the lock of several processes, nor has one that is missing."""
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with patch.object(ForkContext, "Lock", side_effect=error) as lock:
+        done = run_here("--check", "stopped", "--jobs", "2", cwd=stopped.parent)
+
+    assert lock.called
+    assert done == run_here("--check", "stopped", cwd=stopped.parent)
 
 
 def test_missing_partition_is_lost_where_the_metadata_log_has_its_topic(stopped: Path) -> None:

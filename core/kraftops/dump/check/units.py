@@ -85,8 +85,13 @@ def _in_processes(
 
     before = active_children()
     context = get_context("fork")
-    begin = partial(_begin_worker, context.Lock())
-    with ProcessPoolExecutor(jobs, context, initializer=begin) as pool:
+    try:
+        begin = partial(_begin_worker, context.Lock())
+        processes = ProcessPoolExecutor(jobs, context, initializer=begin)
+    except (OSError, ImportError, NotImplementedError):  # no semaphores, as of a full /dev/shm
+        yield from map(check, units)
+        return
+    with processes as pool:
         try:
             yield from pool.map(partial(_check_in_turn, check, jobs), units)
         except BrokenProcessPool:
