@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log import legacy
-from kraftops.log.batch import LOG_APPEND_TIME, Batch, Record
+from kraftops.log.batch import LARGE_PART, LOG_APPEND_TIME, Batch, Record
 from kraftops.log.codecs import CODECS, compress
 from kraftops.log.legacy import LegacyRecord, message_bytes, wrapper_bytes
 from tests.helpers.logs.segments import IN, batches_of, patched, walk
@@ -102,7 +102,7 @@ def test_type_of_timestamps(magic: int, attributes: int, name: str) -> None:
     head = legacy.header(only(message_bytes(Record(0, 5, None, b"v"), magic, attributes)))
 
     assert head.timestamp_type == name
-    assert head.timestamp == (5 if magic else legacy.NO_TIMESTAMP)
+    assert head.timestamp == (5 if magic else -1)
 
 
 def inner(*records: Record, magic: int = 1) -> bytes:
@@ -154,6 +154,49 @@ def test_log_append_time_of_a_wrapper_is_every_messages_time() -> None:
     found = read(wrapper(1, inner(A, B), attributes=GZIP | LOG_APPEND_TIME))
 
     assert [message.record.timestamp for message in found] == [9_000, 9_000]
+
+
+def test_message_of_magic_0_in_a_wrapper_of_magic_1_has_no_time() -> None:
+    """Also where the log has times of its own: there is no place for one."""
+    found = read(wrapper(1, inner(A, B, magic=0), attributes=GZIP | LOG_APPEND_TIME))
+
+    assert [message.record.timestamp for message in found] == [-1, -1]
+
+
+@pytest.mark.parametrize("size", [-1, -(1 << 31), 13])
+def test_impossible_size_inside_a_wrapper_is_refused(size: int) -> None:
+    content = inner(A) + patched(inner(B), 8, size.to_bytes(4, signed=True))
+
+    with pytest.raises(DecodeError, match=f"a message of {size} bytes inside a compressed set"):
+        read(wrapper(1, content))
+
+
+def test_inner_message_that_is_cut_short_is_the_end_whatever_its_size() -> None:
+    """As a fetch may cut it; here of 16 MiB and more, too."""
+    for size in (len(inner(B)), 1 << 24, (1 << 31) - 1):
+        content = inner(A) + patched(inner(B), 8, size.to_bytes(4))
+
+        assert [message.record.value for message in read(wrapper(0, content))] == [b"a"]
+
+
+@pytest.mark.parametrize(("size", "left"), [(25, 25), (14, 14)])
+def test_message_without_a_whole_head_says_what_is_left(size: int, left: int) -> None:
+    data = message_bytes(A, 1)[:size] + bytes(9)
+
+    with pytest.raises(DecodeError, match=f"a message where {left} bytes are left"):
+        read(Batch(0, size, data))
+
+
+def test_large_values_are_views() -> None:
+    large, small = bytes(LARGE_PART + 1), bytes(LARGE_PART)
+
+    (first,), (second,) = (
+        read(only(message_bytes(Record(0, 0, None, value), 1)), 1 << 30) for value in (large, small)
+    )
+
+    assert isinstance(first.record.value, memoryview)
+    assert isinstance(second.record.value, bytes)
+    assert (first.record.value, second.record.value) == (large, small)
 
 
 def test_create_time_is_each_messages_own() -> None:
