@@ -8,6 +8,8 @@ BATCH_FIELDS: int
 CONDITIONS: list[tuple[str, int]]
 ROLES: list[tuple[str, int]]
 
+def line_count(text: bytes, /) -> int: ...
+
 class Decoder:
     def __init__(self, described: dict[str, Any]) -> None: ...
 

@@ -42,6 +42,11 @@ from kraftops.records.meaning import Label
 _NO_UNTIL = 1 << 63
 
 
+def line_count(text: bytes) -> int:
+    """Return the number of ends of lines."""
+    return _native.line_count(text)
+
+
 def scan(request: Request) -> NativeScan:
     """Return a scan of one file by the compiled engine."""
     return NativeScan(request)

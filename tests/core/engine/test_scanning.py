@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.engine.choice import why_not_native
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import Outcome, Request, Why
-from kraftops.engine.scanning import EngineScan, open_scan
+from kraftops.engine.scanning import EngineScan, line_count, open_scan
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.reader import LogReader
@@ -89,3 +90,12 @@ def test_single_batch_is_read_by_the_same_engine(tmp_path: Path) -> None:
             scan = open_scan(Request(str(tmp_path), DEEP))
             (text,) = [one.out for one in scan.batch(Batch(-1, len(data), data)) if one.out]
         assert b" position: -1 " in text
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_line_count_is_that_of_line_feeds(engine: str) -> None:
+    if engine == "native" and why_not_native():
+        pytest.skip("no compiled engine")
+    with using(engine):
+        for text in (b"", b"a", b"\n" * 1000, b"a\r\nb\n" * 500 + b"c"):
+            assert line_count(text) == text.count(b"\n")

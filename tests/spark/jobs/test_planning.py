@@ -77,3 +77,21 @@ def test_ranges_of_a_large_file_keep_the_labels_of_its_directory(tmp_path: Path)
 )
 def test_size_of_splits_has_bounds(total: int, cores: int, size: int) -> None:
     assert split_bytes(total, cores) == size
+
+
+def test_columns_that_are_read_fast_have_fewer_and_larger_splits() -> None:
+    sources = [Source(f"{number}.log", "user", None, None, 0, 1 << 30) for number in range(8)]
+
+    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
+        return [
+            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
+        ]
+
+    whole = plan_splits(sources, 2, cut=cut)
+    fast = plan_splits(sources, 2, speed=8, cut=cut)
+    small = plan_splits(sources[:1], 2, speed=8, cut=cut)
+
+    assert {split.size >> 20 for split in whole} == {256}
+    assert len(whole) == 32
+    assert len(fast) == 8
+    assert len(small) == 2

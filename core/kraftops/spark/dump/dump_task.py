@@ -15,6 +15,7 @@ from kraftops.dump.scan.arrow import ParquetFile, arrow_batches, arrow_schema, s
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.dump.small_files import is_small_file, small_file
 from kraftops.dump.sources.parts import PartResult
+from kraftops.engine.scanning import line_count
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.output import OutputError
 from kraftops.fileio.writing import Chunks
@@ -103,7 +104,7 @@ class DumpWork:
         def sink(data: bytes) -> None:
             nonlocal lines
             file.write(data)
-            lines += data.count(b"\n")
+            lines += line_count(data)
 
         chunks = Chunks(sink)
         if head := self.query.output_format.head:

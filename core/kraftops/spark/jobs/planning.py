@@ -44,12 +44,13 @@ def split_bytes(total: int, cores: int) -> int:
     return max(LEAST_BYTES, min(MOST_BYTES, -(-total // (cores * a_core))))
 
 
-def plan_splits(
+def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by name
     sources: Sequence[Source],
     cores: int,
     *,
     max_bytes: int = NO_LIMIT,
     size: int | None = None,
+    speed: int = 1,
     cut: Callable[[Sequence[str], int, int], list[list[ByteRange]]] | None = None,
 ) -> list[Split]:
     """Return the splits of sources, in order.
@@ -62,11 +63,12 @@ def plan_splits(
         sources: what to read.
         cores: how many tasks run at a time.
         max_bytes: how much of each log is read.
-        size: how large splits should be; by data and cores if None.
+        size: how large splits should be; by data, cores and *speed* if None.
+        speed: how many times as fast as whole rows the bytes are read.
         cut: cuts files into ranges, given their size and *max_bytes*; in this process by default.
     """
     sizes = source_sizes(sources)
-    target = split_bytes(sum(sizes), cores) if size is None else size
+    target = speed * split_bytes(sum(sizes) // speed, cores) if size is None else size
     large = [source.path for source, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
         large = [path for path in large if not is_remote(path)]

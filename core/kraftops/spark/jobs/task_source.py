@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 # Spark calls subclasses of its own classes, so this module needs pyspark to load.
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from kraftops.memory import keep_freed_memory
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -66,6 +68,7 @@ class TaskReader(DataSourceReader):
         """Yield what the work makes of a thing, in record batches."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
+        keep_freed_memory()
         work = pickle.loads(self._work)  # noqa: S301 - as the code, it is the driver's
         yield from _batches(work([pickle.loads(partition.thing)]), to_arrow_schema(self._schema))  # noqa: S301
 

@@ -198,6 +198,11 @@ impl Decoder {
         }
     }
 
+    /// Whether keys and values are the bytes themselves in a table.
+    pub fn shows_bytes(&self) -> bool {
+        matches!(self, Decoder::User(UserForm::Text, UserForm::Text))
+    }
+
     /// Whether records have types; the size of these is bounded.
     pub fn has_types(&self) -> bool {
         !matches!(self, Decoder::User(..))

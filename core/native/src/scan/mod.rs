@@ -1,6 +1,7 @@
 //! The scan of a file: whole batches in, output of a limited size out, call by call.
 mod headers;
 mod kafka_text;
+mod plain;
 mod rows;
 
 use crate::batch::{CODECS, HEADER_SIZE, Header, Next, holds_its_records, next_batch, read_record};
@@ -96,6 +97,8 @@ pub struct Scan {
     cursor: Option<Cursor>,
     /// Whether the checksum of the present batch matches.
     is_valid: bool,
+    /// Whether header and framing tell all that is asked for.
+    is_plain: bool,
     /// The common parts of the rows of the present batch.
     common: CommonParts,
     scratch: Scratch,
@@ -110,7 +113,7 @@ impl Scan {
         columns: &[Column],
     ) -> Self {
         let output = Output::new(request.is_one_line);
-        Scan {
+        let mut scan = Scan {
             decoder,
             control,
             request,
@@ -125,9 +128,12 @@ impl Scan {
             last_gap: None,
             cursor: None,
             is_valid: true,
+            is_plain: false,
             common: CommonParts::default(),
             scratch: Scratch::default(),
-        }
+        };
+        scan.is_plain = scan.asks_plain();
+        scan
     }
 
     /// Tell whether the inflated records of the present batch are needed again.
@@ -166,6 +172,7 @@ impl Scan {
                     Ok(None) => {}
                     Ok(Some(end)) => {
                         *next = end;
+                        inflated = None;
                         continue;
                     }
                     Err(step) => return step,
@@ -243,11 +250,22 @@ impl Scan {
                 told: Some(end),
             });
         } else if self.needs_records(&header) {
+            let is_plain = self.is_plain(&header);
+            if is_plain && self.columns.rows + header.count as usize > MAX_ROWS {
+                return Err(Step::Full);
+            }
             let (records, at) = match (header.codec(), inflated) {
                 (0, _) => (batch, HEADER_SIZE),
                 (_, Some(records)) => (records, 0),
                 (codec, None) => return Err(Step::Inflate(codec, at + HEADER_SIZE, end)),
             };
+            if is_plain
+                && self
+                    .put_plain_rows(&header, records, at, position)
+                    .is_some()
+            {
+                return Ok(Some(end));
+            }
             if !holds_its_records(records, at, &header) {
                 return Err(Step::Declined);
             }

@@ -95,6 +95,35 @@ def test_many_records_come_in_pieces(rows: Rows) -> None:
     assert [row.offset for row in rows(batch + batch, "offset")] == [*range(40_000)] * 2
 
 
+def test_read_records_of_many_batches_come_in_pieces(rows: Rows) -> None:
+    batch = sealed(BODY, 3, base_offset=10)
+
+    found = rows(batch * 6000, "offset", "key", "valueSize")
+
+    assert [(row.offset, row.key, row.value_size) for row in found] == [
+        (10, "k", 1),
+        (11, "k", 1),
+        (12, "k", 1),
+    ] * 6000
+
+
+@needs_both
+def test_engines_agree_about_the_framing_of_records() -> None:
+    odd = b"".join(
+        raw_bytes(Raw(at, -at, key, value))
+        for at, (key, value) in enumerate(product((None, b"", b"\xff"), (None, b"", b"\xfe\0")))
+    )
+    columns = (
+        {"offset", "timestamp"},
+        {"key", "value"},
+        {"keySize", "valueSize", "sequence", "crcValid", "kind", "file", "topic", "codec"},
+    )
+    for attributes, count, names in product((0, 2, LOG_APPEND_TIME, CONTROL), (9, 8, 10), columns):
+        batch = sealed(odd, count, base_offset=10, attributes=attributes, sequence=5, max_time=4)
+        query = Query("user", columns=frozenset(names), form="parquet")
+        agree(batch + batch[:-1] + b"x" + batch, query, blocks=(1 << 30, 100))
+
+
 @needs_both
 def test_engines_agree_about_headers() -> None:
     columns = (
