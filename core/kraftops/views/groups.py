@@ -47,7 +47,8 @@ def offsets_directories(sources: Iterable[str]) -> list[str]:
             continue
         place = os.path.normpath(source)
         is_inside = os.path.basename(place) == METADATA_PARTITION
-        found.update(dict.fromkeys(_partitions(os.path.dirname(place) if is_inside else place)))
+        beside = os.path.dirname(place) or os.curdir if is_inside else place
+        found.update(dict.fromkeys(_partitions(beside)))
     return list(found)
 
 

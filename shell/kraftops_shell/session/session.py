@@ -127,9 +127,8 @@ class Session:
 
     def indented_text(self, leaf: Leaf, indent: str) -> str:
         """Return the text of a leaf, indented; Kafka's shell indents only the first line."""
-        if self.is_kafka:
-            return indent + self.shown(leaf.kafka_text)
-        return indent + self.shown_leaf(leaf).replace("\n", f"\n{indent}")
+        text = self.shown_leaf(leaf)
+        return indent + (text if self.is_kafka else text.replace("\n", f"\n{indent}"))
 
     def matches(self, path: str) -> list[Match]:
         """Return the nodes that a path matches."""
@@ -147,7 +146,7 @@ class Session:
                 yield path, match
 
     def _kafka_text(self, leaf: Leaf) -> str:
-        return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
+        return self.shown(leaf.kafka_text)
 
 
 def _json(leaf: Leaf) -> str:

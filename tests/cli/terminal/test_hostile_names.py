@@ -3,14 +3,17 @@
 import os
 import re
 import subprocess
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
+from tests.helpers.engine.random_messages import frame_bytes, framed_messages
+from tests.helpers.logs.coordinators import messages
+from tests.helpers.logs.messages import encoded, filled, table, versions_of
+from tests.helpers.logs.metadata_logs import voters_batch, write_log
+from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
 from tests.helpers.nodes.node_directories import CLUSTER_ID, format_node, make_node
 from tests.helpers.tools.console import (
     CLUSTER,
@@ -20,12 +23,65 @@ from tests.helpers.tools.console import (
     METADATA_SHELL,
     STORAGE,
 )
-from tests.helpers.tools.hostile import FORBIDDEN, NAME, check_shown, on_terminal
+from tests.helpers.tools.hostile import FORBIDDEN, NAME, check_shown, on_terminal, on_terminals
 from tests.helpers.tools.terminal_program import Screen
 
 OTHER = "b" + NAME.partition("\n")[0]
 FILE = os.fsencode(NAME) + b"\xff"
-shown_once = cache(on_terminal)
+TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+LATER = 100  # the offset of the records of every type
+
+
+def every_metadata_record() -> list[MetadataRecord]:
+    """Return a record of each type and version, with hostile texts."""
+    return [
+        new_record(message.name, version, **filled(message.fields, version, NAME))
+        for message in table("metadata").values()
+        for version in versions_of(message)
+    ]
+
+
+def every_coordinator_record(decoder: str) -> list[tuple[bytes, bytes]]:
+    """Return keys and values of each type and version, with hostile texts."""
+    found = []
+    for number, (key, value) in messages(decoder).items():
+        raw_key = number.to_bytes(2) + encoded(key, 0, filled(key.fields, 0, NAME))
+        for version in versions_of(value):
+            data = filled(value.fields, version, NAME)
+            found.append((raw_key, version.to_bytes(2) + encoded(value, version, data)))
+            if value.name == "GroupMetadataValue":
+                data["protocolType"] = "consumer"
+                for member in data["members"]:
+                    member["subscription"] = of_consumer("Subscription")
+                    member["assignment"] = of_consumer("Assignment")
+                found.append((raw_key, version.to_bytes(2) + encoded(value, version, data)))
+    return found
+
+
+def of_consumer(name: str) -> bytes:
+    message = table("consumer")[f"ConsumerProtocol{name}"]
+    version = versions_of(message)[-1]
+    return version.to_bytes(2) + encoded(message, version, filled(message.fields, version, NAME))
+
+
+def every_remote_record() -> list[tuple[None, bytes]]:
+    """Return values of each type and version, with hostile texts."""
+    return [
+        (
+            None,
+            frame_bytes("kafka", number, version)
+            + encoded(message, version, filled(message.fields, version, NAME)),
+        )
+        for number, message in framed_messages("remote", "kafka")
+        for version in versions_of(message)
+    ]
+
+
+def write_segment(folder: Path, records: Sequence[tuple[bytes | None, bytes]]) -> None:
+    folder.mkdir()
+    raw = NAME.encode()
+    made = [Record(at, 9, *pair, ((raw, raw + b"\xff"),)) for at, pair in enumerate(records)]
+    (folder / "00000000000000000000.log").write_bytes(batch_bytes(made))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +113,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             value=1.0,
         ),
     ]
-    write_log(folder, {0: [bytes(LogBatch(0, records))]})
+    every = [bytes(LogBatch(LATER + at, [one])) for at, one in enumerate(every_metadata_record())]
+    voters = voters_batch(len(records), (1, uuid(3)), host=NAME)
+    write_log(folder, {0: [bytes(LogBatch(0, records)), voters]})
+    write_log(folder / "every", {0: [bytes(LogBatch(0, records)), *every]})
+    for topic, decoder in zip(TOPICS, ("offsets", "transaction", "share"), strict=True):
+        write_segment(folder / f"{topic}-0", every_coordinator_record(decoder))
+    write_segment(folder / "__remote_log_metadata-0", every_remote_record())
+    write_segment(folder / "user-0", [(NAME.encode(), NAME.encode() + b"\xff")])
+    (folder / "script").write_text(SCRIPT, encoding="utf-8")
     for name in (FILE + b"-0", FILE + b"-1"):
         path = os.path.join(os.fsencode(folder), name)
         os.mkdir(path)
@@ -157,19 +221,84 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_terminal_obeys_no_name(place: Path, command: tuple[str | bytes, ...]) -> None:
-    check_shown(shown_once(*command, cwd=place))
+EVERY = "every/__cluster_metadata-0"
+OF_EVERY = (KRAFTOPS, "metadata-shell", "-s", EVERY)
+FORMS = {"text": ("--print-data-log",), **{form: ("--format", form) for form in ("json", "csv")}}
+DECODERS = {
+    EVERY: "--cluster-metadata-decoder",
+    "__remote_log_metadata-0": "--remote-log-metadata-decoder",
+    "__consumer_offsets-0": "--offsets-decoder",
+    "__transaction_state-0": "--transaction-log-decoder",
+    "__share_group_state-0": "--share-group-state-decoder",
+    "user-0": "--print-data-log",
+}
+NODES = "/image/topics/byName/* /image/configs/*/* /image/cluster/*/* /image/acls/byId/*"
+SCRIPT = f"""\
+alias '{NAME[:8]}'=ls
+alias x='ls {NAME[:8]}'
+alias
+cd /image/topics/byName/b*
+ls
+pwd
+at @5
+next 40
+prev
+at
+diff @0 @now
+history
+set pager {NAME[:8]}
+help {NAME[:8]}
+man {NAME[:8]}
+{NAME[:8]}
+log --where "value.name = '{NAME[:8]}'"
+"""
+OF_FIELDS: dict[str, tuple[str | bytes, ...]] = {
+    **{
+        f"{name} as {form}": (KRAFTOPS, "dump-log", decoder, *words, "--files", name)
+        for name, decoder in DECODERS.items()
+        for form, words in FORMS.items()
+    },
+    **{f"summary of {name}": (DUMP_LOG, "--summary", "--files", f"{name}/") for name in DECODERS},
+    "kip-631": (KRAFTOPS, "dump-log", "--dialect", "kip-631", "--files", EVERY),
+    "check of all": (DUMP_LOG, "--check", *DECODERS),
+    "report of all": (KRAFTOPS, "report", *DECODERS, "--format", "json"),
+    **{
+        f"every {words}": (*OF_EVERY, *words.split())
+        for words in (
+            *("find /", "tree /", "ls -l /image/topics/byName", "summary", "verify", "log"),
+            *("log --csv", "log --json", "diff @0 @now", "diff @0 @now --format json", "at @150"),
+            *(f"{one} {NODES}" for one in ("cat", "stat", "ls -l", "blame")),
+            "history-of /image",
+            *("history-of /image --format json", "blame /image/acls/byId/* --format json"),
+            *("grep -i forged /", "export /image", "skew", "what-if --lose 1"),
+            *VIEWS,
+            *(f"{one} --json" for one in VIEWS),
+        )
+    },
+    "every of Kafka's": (METADATA_SHELL, "-s", EVERY, "tree", "/"),
+    "every leaf of Kafka's": (METADATA_SHELL, "-s", EVERY, "cat", *NODES.split()),
+    "lines": (*OURS[:2], "--no-history", *OURS[2:], "<", "script"),
+    "lines of Kafka's": (*KAFKAS, "<", "script"),
+}
+
+
+@pytest.fixture(scope="module")
+def shown(place: Path) -> dict[str, str]:
+    """What each command writes to a terminal."""
+    return on_terminals(COMMANDS | OF_FIELDS, cwd=place)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *OF_FIELDS])
+def test_terminal_obeys_no_name(shown: dict[str, str], command: str) -> None:
+    check_shown(shown[command])
 
 
 SHOWN = {"dump metadata", "kafka ls", "kafka find", "ls", "find", "tree", "info", "check"}
 
 
 @pytest.mark.parametrize("name", sorted(SHOWN))
-def test_names_are_shown_with_escapes(place: Path, name: str) -> None:
-    shown = shown_once(*COMMANDS[name], cwd=place)
-
-    assert re.search(r"title(\\x07|\\u0007)", shown.replace("\n", ""))
+def test_names_are_shown_with_escapes(shown: dict[str, str], name: str) -> None:
+    assert re.search(r"title(\\x07|\\u0007)", shown[name].replace("\n", ""))
 
 
 def test_escapes_are_kept_on_demand_and_in_pipes(place: Path) -> None:

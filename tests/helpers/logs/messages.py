@@ -175,6 +175,24 @@ def _is_like(value: Data, other: Data | None) -> bool:
     return {name: here for name, here in value.items() if name != UNKNOWN_TAGS} == other
 
 
+def filled(fields: tuple[Field, ...], version: int, text: str) -> Data:
+    """Return data with *text* in each text, the same and bad UTF-8 in bytes, and 1 elsewhere.
+
+    Each array has one element.
+    """
+
+    def one(field: Field) -> Any:
+        if field.is_struct:
+            return filled(field.fields, version, text)
+        scalars = {"string": text, "bytes": text.encode() + b"\xff", "uuid": bytes(15) + b"\1"}
+        return scalars.get(field.type, 1)
+
+    return {
+        field.name: [one(field)] if field.array else one(field)
+        for field in fields_of(fields, version)
+    }
+
+
 # Bytes
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,16 @@ def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str)
         assert row["partitions"] == len(group["offsets"])
         times = [one["committedMs"] for one in group["offsets"]]
         assert row["lastCommit"] == max(times, default=None)
+
+
+def test_groups_are_beside_a_log_in_the_working_directory(tmp_path: Path) -> None:
+    shutil.copytree(NODE / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
+    shutil.copytree(OFFSETS, tmp_path / "__consumer_offsets-7")
+
+    with chdir(tmp_path):
+        shown = Shell(Path("__cluster_metadata-0"))("groups", "--json")
+
+    assert len(shown.lines) == 3
 
 
 def test_log_without_groups_says_where_they_are(shell: Shell) -> None:
