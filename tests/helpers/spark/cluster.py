@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ class Cluster:
     """A master, its workers' processes, and what it and jobs have as their environment."""
 
     master: str
+    process: subprocess.Popen[bytes]
     environment: dict[str, str]
     directory: Path
     stack: ExitStack
@@ -54,18 +55,22 @@ class Cluster:
         wait(lambda: log.read_text(errors="replace").count(text) >= len(self.workers), log)
 
     def executors(self) -> dict[int, int]:
-        """Return the processes that work for a job, by their workers', by what /proc says."""
-        found = {}
-        ours = {worker.pid for worker in self.workers}
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                line = (entry / "cmdline").read_bytes()
-                parent = re.search(r"PPid:\s+(\d+)", (entry / "status").read_text())
-            except OSError:
-                continue
-            if b"CoarseGrainedExecutorBackend" in line and parent and int(parent[1]) in ours:
-                found[int(parent[1])] = int(entry.name)
-        return found
+        """Return the processes that work for a job, by their workers'."""
+        return executors_of(worker.pid for worker in self.workers)
+
+
+def executors_of(workers: Iterable[int]) -> dict[int, int]:
+    """Return the processes that work for a job, by the workers that have started them."""
+    found, ours = {}, {*workers}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "cmdline").read_bytes()
+            parent = re.search(r"PPid:\s+(\d+)", (entry / "status").read_text())
+        except OSError:
+            continue
+        if b"CoarseGrainedExecutorBackend" in line and parent and int(parent[1]) in ours:
+            found[int(parent[1])] = int(entry.name)
+    return found
 
 
 def bare_python(directory: Path, lacks: str = "kraftops") -> Path:
@@ -103,8 +108,8 @@ def running_cluster(directory: Path, workers: int = 2) -> Iterator[Cluster]:
     log = directory / "master.log"
     options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port())]
     with ExitStack() as stack:
-        _start(stack, "master.Master", options, environment, log)
-        cluster = Cluster(f"spark://127.0.0.1:{port}", environment, directory, stack)
+        master = _start(stack, "master.Master", options, environment, log)
+        cluster = Cluster(f"spark://127.0.0.1:{port}", master, environment, directory, stack)
         for _ in range(workers):  # they try until there is a master
             cluster.start_worker()
         cluster.wait_for_workers()

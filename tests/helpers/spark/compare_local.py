@@ -2,20 +2,28 @@
 
 import csv
 import io
+import os
 import re
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pyarrow.parquet as pq
+import pytest
 
 from kraftops.engine.choice import engine_name
 from kraftops.spark.jobs.run import run
+from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
+from kraftops.spark.session.status_tracker import workers_awaited
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN
-from tests.helpers.spark.cluster import CONF, bare_python
+from tests.helpers.spark.cluster import CONF, bare_python, executors_of
 from tests.helpers.tools.console import DUMP_LOG, METADATA_SHELL, Done, run_here
 
 FORMS = ("text", "json", "csv", "parquet")
@@ -164,6 +172,7 @@ def _relative_paths(directory: Path) -> None:
 
 def tell_what_is_lacking(session: Session, directory: Path) -> None:
     """Have workers without a wheel, and look whether that is said."""
+    whole = session.context.pythonExec
     for wheel, args in (
         ("cramjam", [METADATA, "--output", str(directory / "none")]),
         ("pyarrow", [METADATA, "--sql", "SELECT count(*) FROM log"]),
@@ -179,6 +188,7 @@ def tell_what_is_lacking(session: Session, directory: Path) -> None:
             done.errors[-1],
         ), done.err
         assert not list(directory.glob("*none*"))
+    session.context.pythonExec = whole
 
 
 def engine_names(things: Iterable[int]) -> Iterator[str]:
@@ -187,21 +197,66 @@ def engine_names(things: Iterable[int]) -> Iterator[str]:
         yield engine_name()
 
 
-def run_on(master: str, directory: Path) -> None:
-    """Start Spark, and compare; what is the same for every cluster, on one only."""
+def survive_the_end_of_a_machine(directory: Path, workers: Sequence[int]) -> None:
+    """Kill a worker with its executor while they write: the splits go to the other one."""
+    output = directory / "survived"
+    local = run_here(METADATA, "--format", "json", SHORT_LOG)
+    killed: list[tuple[int, bool]] = []
+
+    def kill() -> None:
+        latest = time.monotonic() + 120
+        while len(list(directory.glob(".survived.*.tmp/part-*"))) < 4:
+            assert time.monotonic() < latest
+            time.sleep(0.01)
+        executors = executors_of(workers)
+        for pid in next(iter(executors.items())):
+            os.kill(pid, signal.SIGKILL)
+        killed.append((len(executors), output.exists()))
+
+    thread = Thread(target=kill)
+    thread.start()
+    args = ("--spark", METADATA, "--format", "json", "--output", str(output))
+    done = run_here(*args, *SMALLEST, SHORT_LOG)
+    thread.join()
+
+    assert killed == [(2, False)]
+    assert (done.code, done.errors[1:-1]) == (0, [])
+    assert parts(output) == local.out
+
+
+def tell_that_all_is_lost(session: Session, master: str, processes: Sequence[int]) -> None:
+    """Kill the master and all workers: a job ends."""
+    for pid in (*processes, *executors_of(processes).values()):  # who starts others first
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    with (
+        pytest.raises(SparkError, match=f"no worker of {master} has .* a task in 2 s") as lost,
+        workers_awaited(session.jobs, master, 2),
+    ):
+        run(session, range(4), engine_names)
+    assert lost.value.exit_code == 5
+
+
+def run_on(master: str, directory: Path, processes: Sequence[int]) -> None:
+    """Start Spark, and compare; what is the same for every cluster, on one only.
+
+    *processes* are the master and the workers of a cluster, which end.
+    """
     conf = () if master.startswith("sc:") else CONF  # a server has its own
     with started(Settings(master, conf, cache=str(directory / "java"))) as session:
         assert session.spark
         assert set(run(session, range(4), engine_names)) == {engine_name()}
         assert session.slow_text is None
         compare_the_most(directory)
-        if master.startswith("local"):
-            compare_the_rest(directory)
-        elif master.startswith("sc:"):
+        if master.startswith("sc:"):
             compare_the_tables(directory)
         else:
+            compare_the_rest(directory)
+        if master.startswith("spark:"):
+            survive_the_end_of_a_machine(directory, processes)
             tell_what_is_lacking(session, directory)
+            tell_that_all_is_lost(session, master, processes)
 
 
 if __name__ == "__main__":
-    run_on(sys.argv[1], Path(sys.argv[2]))
+    run_on(sys.argv[1], Path(sys.argv[2]), [*map(int, sys.argv[3:])])

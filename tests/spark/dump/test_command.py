@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 
 from kraftops.dump.sources.names import expand
 from kraftops.spark.dump.dump_task import MOST_LINES
-from kraftops.spark.session.java import java_home
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
@@ -439,31 +437,3 @@ def is_of(process: Path, session_id: int) -> bool:
     except OSError:
         return False
     return int(fields[3]) == session_id and fields[0] != "Z"
-
-
-@pytest.mark.slow
-def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
-    """The README runs it from a Python file, with the master of `spark-submit`."""
-    import pyspark
-
-    script = tmp_path / "dump_log.py"
-    script.write_text("from kraftops_cli.main import kafka_dump_log as run; run()")
-    submit = str(Path(pyspark.__path__[0]) / "bin/spark-submit")
-    environment = {
-        **ENVIRONMENT,
-        "JAVA_HOME": java_home(os.environ, str(tmp_path / "java")),
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    arguments = [METADATA, "--spark", "--output", "out", LOG]
-
-    done = subprocess.run(
-        [submit, "--master", "local[2]", str(script), *arguments],
-        capture_output=True,
-        cwd=tmp_path,
-        env=environment,
-        timeout=200,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
-    assert parts(tmp_path / "out") == run_here(METADATA, LOG).out

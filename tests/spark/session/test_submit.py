@@ -1,4 +1,4 @@
-"""The script of the README, as its readers run it."""
+"""Scripts that `spark-submit` runs: the notebook of the README, and our own commands."""
 
 import os
 import re
@@ -8,16 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.spark.session.java import java_home
 from tests.helpers.logs.corpus_rows import FLAGS, parsed
 from tests.helpers.logs.segments import IN
+from tests.helpers.spark.compare_local import parts
 from tests.helpers.tools.console import ENVIRONMENT, run_here
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests/helpers/spark/notebook.py"
 README = ROOT / "README.md"
 LOG = str(IN / "meta/00000000000000000000.log")
+BOTH = """
+import runpy, sys
+argv, sys.argv = sys.argv, [sys.argv[1], sys.argv[-1]]
+runpy.run_path(sys.argv[0], run_name="__main__")
+sys.argv = [argv[0], *argv[2:]]
+from kraftops_cli.main import kafka_dump_log as run; run()
+"""
+"""The second is begun where the first has stopped its session."""
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def table(text: str, title: str) -> list[list[str]]:
@@ -35,26 +45,35 @@ def path_without_this_python() -> str:
     return os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if one != here)
 
 
-def test_script_answers_from_the_records() -> None:
-    pytest.importorskip("pyspark")
+def test_notebook_and_command_answer_from_the_records(tmp_path: Path) -> None:
+    """The notebook has workers run its own Python; the master is that of `spark-submit`."""
+    pyspark = pytest.importorskip("pyspark")
     rows = parsed(run_here(FLAGS["metadata"], "--format", "json", LOG).text)
     changes = [row for row in rows if row["type"] == "PARTITION_CHANGE_RECORD"]
     leaders = [row["value"]["leader"] for row in changes if row["value"].get("leader", -2) >= 0]
+    script = tmp_path / "both.py"
+    script.write_text(BOTH)
+    submit = str(Path(pyspark.__path__[0]) / "bin/spark-submit")
+    arguments = [str(SCRIPT), FLAGS["metadata"], "--spark", "--output", "out", LOG]
 
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), LOG],
+        [submit, "--master", "local[2]", str(script), *arguments],
         capture_output=True,
         text=True,
+        cwd=tmp_path,
         env={
             **ENVIRONMENT,
+            "JAVA_HOME": java_home(os.environ, str(tmp_path / "java")),
             "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
             "PATH": path_without_this_python(),
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
         },
         timeout=200,
         check=False,
     )
 
     assert done.returncode == 0, done.stderr[-2000:]
+    assert parts(tmp_path / "out") == run_here(FLAGS["metadata"], LOG).out
     types = table(done.stdout, "records per type and day")
     assert sum(int(row[2]) for row in types) == sum(row["kind"] == "metadata" for row in rows)
     assert sum(int(row[1]) for row in table(done.stdout, "partition changes per hour")) == len(
@@ -70,3 +89,4 @@ def test_readme_shows_the_script() -> None:
 
     body = SCRIPT.read_text().split("\n\n", 1)[1]
     assert body in shown
+    assert "get_json_object" not in body
