@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.records.control import control_text, control_type, decode
+from kraftops.records.control import control_text, control_type, control_type_name, decode
 from kraftops.records.meaning import LARGEST_DECODED, Decoded, Unknown
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.messages import Data, table
@@ -127,6 +127,48 @@ def test_bytes_behind_a_value_do_not_count() -> None:
 def test_short_key_is_an_underflow() -> None:
     with pytest.raises(Underflow):
         control_type(b"\0")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *enumerate(["ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"]),
+        *[(5, "KRAFT_VERSION"), (6, "KRAFT_VOTERS"), (7, "UNKNOWN(7)"), (-1, "UNKNOWN(-1)")],
+    ],
+)
+def test_type_has_kafkas_name(kind: int, name: str) -> None:
+    assert control_type_name(key(kind)) == name
+
+
+@pytest.mark.parametrize("kind", [-1, 7, 77])
+def test_record_of_an_unknown_type_is_unknown(kind: int) -> None:
+    found = decode(key(kind), bytes(6))
+
+    assert isinstance(found, Unknown)
+    assert found.reason == f"unknown control record type {kind}"
+
+
+@pytest.mark.parametrize("version", [0, 1, 256, 0x7FFF, -1])
+def test_marker_of_any_version_is_decoded_as_the_first(version: int) -> None:
+    raw = struct.pack(">hi", version, 8)
+
+    assert decode(key(0), raw) == Decoded("ABORT", version, {"coordinatorEpoch": 8})
+
+
+@pytest.mark.parametrize("version", [1, 256])
+def test_leader_change_of_a_newer_version_is_decoded_as_the_newest_known(version: int) -> None:
+    voter = {"voterId": 1, "voterDirectoryId": bytes(range(16))}
+    data = {"version": version, "leaderId": 1, "voters": [voter], "grantingVoters": []}
+
+    found = decode(key(2), value("LeaderChangeMessage", data, version=1))
+
+    assert found == Decoded("LEADER_CHANGE", version, data)
+
+
+@pytest.mark.parametrize("raw", [None, b"\0", b"\0\0\0\0\0"])
+def test_value_that_is_not_whole_is_unknown(raw: bytes | None) -> None:
+    assert isinstance(decode(key(0), raw), Unknown)
+    assert isinstance(decode(key(6), raw), Unknown)
 
 
 def test_record_that_is_too_large_is_unknown() -> None:

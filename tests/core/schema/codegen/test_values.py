@@ -87,6 +87,35 @@ def test_bytes_are_base64(render: Any, length: Length) -> None:
     assert end == len(length(len(raw))) + len(raw)
 
 
+@pytest.mark.parametrize(("render", "length"), BYTES)
+def test_empty_bytes_are_not_null(render: Any, length: Length) -> None:
+    for nullable in (True, False):
+        assert render(length(0) + b"next", 0, nullable, base64_text) == ('""', len(length(0)))
+    assert render(length(-1), 0, True, base64_text) == ("null", len(length(-1)))
+    with pytest.raises(DecodeError):
+        render(length(-1), 0, False, base64_text)
+
+
+@pytest.mark.parametrize(("render", "length"), STRINGS)
+def test_empty_string_is_not_null(render: Any, length: Length) -> None:
+    assert render(length(0) + b"next", 0, True) == ('""', len(length(0)))
+
+
+def test_compact_length_that_is_no_length_is_an_error() -> None:
+    """2 ** 31 as Java's int: one less is the largest number."""
+    render: Any = FLEXIBLE["bytes_text"]
+
+    with pytest.raises(DecodeError, match="length"):
+        render(uvarint(1 << 31) + bytes(9), 0, True, base64_text)
+
+
+@pytest.mark.parametrize(("render", "length"), ARRAYS)
+def test_array_ends_where_its_elements_do(render: Any, length: Length) -> None:
+    raw = b"." + length(2) + bytes([0, 1, 0, 2])
+
+    assert render(raw + b"next", 1, False, "int16") == ("[1,2]", len(raw))
+
+
 @pytest.mark.parametrize(("render", "length"), ARRAYS)
 def test_array_of_numbers_is_signed_big_endian(render: Any, length: Length) -> None:
     raw = b"".join(number.to_bytes(4, signed=True) for number in (1, -1, 2**31 - 1))
