@@ -12,6 +12,7 @@ from tests.helpers.logs.marked_secrets import MARK, PUBLIC, leaks, secret, write
 from tests.helpers.nodes.node_directories import CLUSTER_ID, make_node
 from tests.helpers.tools.console import CLUSTER, DUMP_LOG, KRAFTOPS, STORAGE, Done, run_here
 from tests.helpers.tools.hostile import on_terminal
+from tests.helpers.tools.terminal_program import Screen
 
 LOG = "__cluster_metadata-0"
 METADATA = "--cluster-metadata-decoder"
@@ -78,6 +79,20 @@ COMMANDS: dict[str, tuple[str, ...]] = {
             ("summary",),
             ("verify",),
             ("export", "/image", "--output", "out/image.json"),
+            ("find", "/image", "-value", MARK),
+            ("find", "/image/configs", "-value", "redacted"),
+            ("history-of", "/image"),
+            ("history-of", "/image", "--format", "json"),
+            ("log", "/image/scram/SCRAM-SHA-256/alice", "--json"),
+            ("log", "/image/configs", "--csv"),
+            ("blame", "/image/configs/*/*"),
+            ("stat", "/image/configs/*/*"),
+            ("ls", "-l", "/image/scram/SCRAM-SHA-256"),
+            ("configs", "--sort", "value", "--columns", "key,value"),
+            ("at", "@55"),
+            ("prev", "40"),
+            ("verify", "--format", "json"),
+            *((view, "--json") for view in ("topics", "brokers", "acls", "quotas")),
         )
     },
 }
@@ -105,6 +120,21 @@ SETTINGS: dict[str, tuple[str, ...]] = {
             )
         )
     },
+    "argument that is not known": (STORAGE, "info", *NODE, f"--password={secret(85)}"),
+    "arguments that are not known": (STORAGE, "info", *NODE, "--the-token", secret(85)),
+    "credential that is no option": (
+        *(STORAGE, "format", *NODE, "-t", CLUSTER_ID, "--dry-run"),
+        f"SCRAM-SHA-256=[name=alice,password={secret(85)}]",
+    ),
+    "URI of another kind": (KRAFTOPS, "dump-log", "--check", f"https://u:{secret(86)}@h/x"),
+    "URI as JSON": (
+        *(KRAFTOPS, "dump-log", "--check", f"https://u:{secret(86)}@h/x", "--format", "json"),
+    ),
+    "master of another kind": (
+        *(DUMP_LOG, "--spark", "--master", f"odd://u:{secret(87)}@h:1", "--files", LOG),
+    ),
+    "new identity": (STORAGE, "rewrite", *NODE, "--node-id", "9", "--dry-run"),
+    "recovery": (STORAGE, "recover", *NODE, "--from", LOG, "--voters", "1@h:1"),
     **{
         f"login {name}": (CLUSTER, "describe", "-b", "127.0.0.1:1", "--timeout", "0.2", *file)
         for name in ("client", "bad", "worse")
@@ -144,6 +174,41 @@ def test_command_shows_no_secret(folder: Path, name: str) -> None:
 
     assert leaks(came_out(done, folder)) == []
     assert done.code in (0, 2) or f"grep {MARK}" in name
+
+
+LINES = f"""\
+set pager off
+at @20
+next 60
+cat /image/configs/*/*
+grep {MARK} /image
+history-of /image/configs
+configs --where "value ~ '{MARK}'"
+nonsense
+"""
+
+
+def test_session_shows_no_secret_and_keeps_its_lines_for_its_owner(place: Path) -> None:
+    """Of what is typed, only the user's own words are in the history."""
+    home = place / "home"
+    home.mkdir()
+    with Screen(
+        *(KRAFTOPS, *SHELL), environment={"HOME": str(home), "PAGER": "cat"}, folder=str(place)
+    ) as screen:
+        for line in LINES.splitlines():
+            screen.run(f"{line}\r")
+        screen.run("cat /image/configs/BROKER:1/my\t\r")
+        shown = screen.text
+        screen.send("\x04")
+        screen.wait_for_end()
+
+    (history,) = [path for path in home.rglob("*") if path.name == "metadata-shell-history"]
+    typed = [line for line in LINES.splitlines() if MARK in line]
+    assert [line for line in history.read_text().splitlines() if MARK in line] == typed
+    assert history.stat().st_mode & 0o777 == 0o600
+    assert history.parent.stat().st_mode & 0o777 == 0o700
+    assert leaks(shown.encode()) == []
+    assert "redacted" in shown
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -16,6 +16,7 @@ from kraftops_cli.syntax.errors import BadArguments
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}")
+_SECRET = re.compile(r"((?:pass|secret|token)[\w.-]*[= ])[^\s,\]]+", re.IGNORECASE)
 _MAX_FILE_LENGTH = 1 << 20
 _MAX_FILE_ARGUMENTS = 100_000
 
@@ -229,13 +230,18 @@ class _Parser:
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
         raise BadArguments(
-            f"unrecognized arguments: '{' '.join(arguments)}'",
+            f"unrecognized arguments: '{_shown(arguments)}'",
             self._ctx,
             _hint(arguments[0], names),
         )
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
         raise BadArguments(f"argument {reason}", self._ctx, hint)
+
+
+def _shown(arguments: Iterable[str]) -> str:
+    """Return arguments as a text without what stands behind the name of a password."""
+    return _SECRET.sub(r"\1<redacted>", " ".join(arguments))
 
 
 def _resolve(

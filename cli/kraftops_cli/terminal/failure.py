@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import CODES, KraftopsError
@@ -26,6 +26,7 @@ KAFKAS_CASES = frozenset(
 )
 """Codes of cases that Kafka's tools have, too: a refusal or failure ends with 1."""
 _KAFKAS_EXIT_CODE = 1
+_PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]+(?=@)")
 _JSON = re.compile(r"--?form(?:at?)?(=json)?")
 
 
@@ -51,9 +52,18 @@ def usage_failure(message: str, hint: str) -> Failure:
 
 
 def fail(terminal: Terminal, failure: Failure) -> int:
-    """Print a failure; return the exit code."""
-    terminal.error(failure.message, failure.hint)
-    return conclude(terminal, failure)
+    """Print a failure, without passwords of URIs in it; return the exit code."""
+    known = {
+        name: _without_passwords(value) if isinstance(value, str) else value
+        for name, value in failure.known.items()
+    }
+    shown = replace(failure, message=_without_passwords(failure.message), known=known)
+    terminal.error(shown.message, shown.hint)
+    return conclude(terminal, shown)
+
+
+def _without_passwords(text: str) -> str:
+    return _PASSWORD.sub(r"\1:…", text)
 
 
 def conclude(terminal: Terminal, failure: Failure) -> int:
