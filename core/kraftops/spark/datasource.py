@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 
 from kraftops.spark.source.hints import shown_hints
 from kraftops.spark.source.options import source_options
-from kraftops.spark.source.reader import PushingReader, Reader
+from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader
 from kraftops.spark.source.schemas import checked_schema
 from kraftops.spark.source.shape import shape, table_schema
 from kraftops.spark.stream.options import refuse_in_batch, stream_options
@@ -24,6 +24,8 @@ from kraftops.spark.stream.reader import stream_reader
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+__all__ = ["HAS_PUSHDOWN", "JobDataSource", "KraftopsDataSource"]
 
 
 class KraftopsDataSource(DataSource):
@@ -87,8 +89,8 @@ class KraftopsDataSource(DataSource):
             refuse_in_batch(self.options)
             options = source_options(self.options)
             asked = checked_schema(schema, table_schema(options))
-            kind = PushingReader if options.pushdown else Reader
-            return kind(options, shape(options, asked))
+            make = pushing_reader if options.pushdown else Reader
+            return make(options, shape(options, asked))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's
         """Return a reader of a stream with the columns of *schema*."""
@@ -98,3 +100,15 @@ class KraftopsDataSource(DataSource):
             return stream_reader(
                 options, stream_options(self.options, options), shape(options, asked)
             )
+
+
+class JobDataSource(KraftopsDataSource):
+    """The same source for our own jobs, by a name that an installed `pyspark_kraftops` lacks.
+
+    Spark 4.0 refuses to register a name that it knows, and that may be of another release of ours.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for `format`."""
+        return "kraftops-log"

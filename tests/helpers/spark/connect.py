@@ -6,7 +6,7 @@ A release is a virtual environment in the cache of tests, which pip makes on fir
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -52,6 +52,7 @@ def environment_of(directory: Path, python: str) -> dict[str, str]:
     """Return the environment of a server, and of programs of its release."""
     return {
         **ENVIRONMENT,
+        "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("core", "shell", "cli", ".")),
         "JAVA_HOME": java_home(os.environ, str(directory / "java")),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": python,
@@ -60,17 +61,29 @@ def environment_of(directory: Path, python: str) -> dict[str, str]:
 
 
 @contextmanager
-def running_server(directory: Path, python: str, workers: str) -> Iterator[str]:
-    """Start a server of the release of *python*, whose workers run *workers*; give its URL."""
+def running_server(
+    directory: Path,
+    python: str,
+    workers: str,
+    conf: Mapping[str, str] | None = None,
+    *,
+    has_package: bool = False,
+) -> Iterator[str]:
+    """Start a server of the release of *python*, whose workers run *workers*; give its URL.
+
+    With *has_package*, the Python of the server and of its workers finds our package.
+    """
     look = "import pyspark; print(pyspark.__path__[0])"
     home = subprocess.run([python, "-c", look], capture_output=True, text=True, check=True)
     port, log = free_port(), directory / "server.log"
     given = {**_CONF, "spark.connect.grpc.binding.port": str(port), "spark.local.dir": directory}
-    conf = [text for name, value in given.items() for text in ("--conf", f"{name}={value}")]
+    given |= conf or {}
+    options = [text for name, value in given.items() for text in ("--conf", f"{name}={value}")]
     program = f"{home.stdout.strip()}/bin/spark-submit"
-    command = [program, "--class", _CLASS, "--master", "local[2,4]", *conf, "spark-internal"]
+    command = [program, "--class", _CLASS, "--master", "local[2,4]", *options, "spark-internal"]
     environment = environment_of(directory, workers)
-    environment.pop("PYTHONPATH", None)
+    if not has_package:
+        environment.pop("PYTHONPATH")
     with ExitStack() as stack:
         out = stack.enter_context(log.open("wb"))
         server = subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=directory)

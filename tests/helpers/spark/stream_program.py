@@ -7,23 +7,20 @@ A query that ends, since its workers are killed, is started again. `TARGET/end` 
 """
 
 import json
-import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from kraftops.spark.stream.options import HAS_LIMITS
+from tests.helpers.spark.lakes import CATALOG, LAKES, lake_conf
+
 COLUMNS = ("file", "position", "topic", "partition", "offset", "timestamp", "leaderEpoch", "value")
-DELTA = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.databricks.delta.snapshotPartitions": "1",
-}
-
 MOST_STARTS = 50
+_ICEBERG = f"{CATALOG}.table"
 
 
-def session(form: str) -> Any:
+def session(form: str, target: Path) -> Any:
     """Return a session of Spark in this process."""
     from pyspark.sql import SparkSession
 
@@ -36,36 +33,32 @@ def session(form: str) -> Any:
         "spark.sql.shuffle.partitions": "2",
         "spark.log.level": "ERROR",
     }
-    if form == "delta":
-        conf |= DELTA | {"spark.jars": ",".join(_delta_jars())}
+    if form in LAKES:
+        conf |= lake_conf(form, target)
     for name, value in conf.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def _delta_jars() -> list[str]:
-    return [str(jar) for jar in sorted(Path(os.environ["KRAFTOPS_DELTA_JARS"]).glob("*.jar"))]
-
-
 def start(spark: Any, logs: str, target: Path, form: str, most: str) -> Any:
-    """Start the query."""
+    """Start the query; about *most* bytes a batch, if this release can limit it."""
     stream = spark.readStream.format("kraftops").option("decoder", "user")
-    return (
-        stream.option("columns", ",".join(COLUMNS))
-        .option("maxBytesPerTrigger", most)
-        .load(logs)
-        .writeStream.format(form)
-        .option("checkpointLocation", str(target / "checkpoint"))
-        .trigger(processingTime="50 milliseconds")
-        .start(str(target / "table"))
-    )
+    if HAS_LIMITS:
+        stream = stream.option("maxBytesPerTrigger", most)
+    writer = stream.option("columns", ",".join(COLUMNS)).load(logs).writeStream.format(form)
+    writer = writer.option("checkpointLocation", str(target / "checkpoint"))
+    writer = writer.trigger(processingTime="50 milliseconds")
+    if form == "iceberg":
+        return writer.toTable(_ICEBERG)
+    return writer.start(str(target / "table"))
 
 
 def compared(spark: Any, logs: str, target: Path, form: str) -> dict[str, int]:
     """Return how many rows the target has, lacks, and has too many."""
     whole = spark.read.format("kraftops").option("decoder", "user")
     whole = whole.option("columns", ",".join(COLUMNS)).load(logs)
-    written = spark.read.format(form).load(str(target / "table")).select(*COLUMNS)
+    place = _ICEBERG if form == "iceberg" else str(target / "table")
+    written = spark.read.format(form).load(place).select(*COLUMNS)
     return {
         "rows": written.count(),
         "lost": whole.exceptAll(written).count(),
@@ -77,7 +70,7 @@ def main() -> None:
     """Run the program."""
     logs, folder, form, most = sys.argv[1:]
     target = Path(folder)
-    spark = session(form)
+    spark = session(form, target)
     ended = 0
     query = start(spark, logs, target, form, most)
     while not (target / "end").exists():

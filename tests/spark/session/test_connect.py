@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -19,22 +21,24 @@ from kraftops.errors import KraftopsError
 from kraftops.spark.session.connect import connected
 from kraftops.spark.session.settings import Settings
 from kraftops_cli.spark.options import SPARK_ONLY, spark_request
-from tests.helpers.spark import compare_local
-from tests.helpers.spark.cluster import bare_python, free_port
+from tests.helpers.spark import compare_local, compare_source
+from tests.helpers.spark.cluster import bare_python, free_port, wait
 from tests.helpers.spark.compare_local import METADATA, SHORT_LOG, SMALLEST
 from tests.helpers.spark.connect import ROOT, environment_of, release_python, running_server
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 RELEASES = [one for one in os.environ.get("KRAFTOPS_SPARK_RELEASES", "").split(",") if one]
+LOCAL = "local[2,4]"
 _DUMP = "from kraftops_cli.main import kafka_dump_log; kafka_dump_log()"
 
 
 class Server(NamedTuple):
-    """A server, and a Python of its release."""
+    """A server, its directory, and a Python of its release."""
 
     url: str
     python: str
     environment: dict[str, str]
+    directory: Path
 
 
 @pytest.fixture(scope="module", params=["", *RELEASES])
@@ -49,22 +53,33 @@ def server(
         pytest.importorskip("grpc_status")
         python, workers = sys.executable, str(bare_python(directory))
     with running_server(directory, python, workers) as url:
-        yield Server(url, python, environment_of(directory, python))
+        yield Server(url, python, environment_of(directory, python), directory)
+
+
+def compare(program: ModuleType, python: str, master: str, directory: Path) -> None:
+    """Run a program that compares, in a release's Python."""
+    done = subprocess.run(
+        [python, "-m", program.__name__, master, str(directory)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment_of(directory, python),
+        timeout=550,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
 
 
 def test_answers_are_the_local_ones(server: Server, tmp_path: Path) -> None:
     """Dump, find, check, summary, SQL and partitions, in one session; workers get our code."""
-    done = subprocess.run(
-        [server.python, "-m", compare_local.__name__, server.url, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=server.environment,
-        timeout=300,
-        check=False,
-    )
+    compare(compare_local, server.python, server.url, tmp_path)
 
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
+    wait(lambda: not kept_results(server), server.directory / "server.log")
+
+
+def kept_results(server: Server) -> list[Path]:
+    """Return the files of what a search keeps between its passes."""
+    return [*server.directory.rglob("rdd_*")]
 
 
 def test_ctrl_c_ends_the_jobs_and_nothing_is_left(server: Server, tmp_path: Path) -> None:
@@ -90,18 +105,21 @@ def test_ctrl_c_ends_the_jobs_and_nothing_is_left(server: Server, tmp_path: Path
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_release_answers_without_a_server(release: str, tmp_path: Path) -> None:
-    python = release_python(release)
-    done = subprocess.run(
-        [python, "-m", compare_local.__name__, "local[2,4]", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment_of(tmp_path, python),
-        timeout=500,
-        check=False,
-    )
+    compare(compare_local, release_python(release), LOCAL, tmp_path)
 
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
+
+@pytest.mark.parametrize("is_connect", [False, True], ids=["classic", "connect"])
+@pytest.mark.parametrize("release", ["", *RELEASES] if RELEASES else [])
+def test_release_has_the_same_tables_and_streams(
+    release: str, tmp_path: Path, *, is_connect: bool
+) -> None:
+    """Whoever plans a stream is not among the workers, so that a server needs our package."""
+    python = release_python(release) if release else sys.executable
+    with ExitStack() as stack:
+        server = running_server(tmp_path, python, python, has_package=True)
+        compare(
+            compare_source, python, stack.enter_context(server) if is_connect else LOCAL, tmp_path
+        )
 
 
 class TestBadServer:

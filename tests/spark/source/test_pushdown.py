@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kraftops.dump.scan.arrow import MOST_MS
+from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
 from kraftops.query.row import Row
 from kraftops.query.where import with_conditions
 from kraftops.records.decoders import decoder_named
 from kraftops.spark.source.pushdown import pushed
+from tests.helpers.logs.segments import IN
 
 filters = pytest.importorskip("pyspark.sql.datasource")
 
@@ -115,3 +117,14 @@ def test_other_filters_on_ids_are_left_to_spark(name: str, column: str, value: o
 @pytest.mark.parametrize("column", ["key", "partition"])
 def test_other_columns_are_left_to_spark(column: str) -> None:
     assert pushed(Filter(), filters.EqualTo((column,), 1)) == (Filter(), False)
+
+
+def test_pushdown_is_refused_by_releases_that_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    log = IN / "v3.9.1/meta/00000000000000000000.log"
+    source = KraftopsDataSource({"path": str(log), "pushdown": "true"})
+    monkeypatch.setattr("kraftops.spark.source.reader.HAS_PUSHDOWN", False)
+
+    with pytest.raises(UsageError, match=r"pushdown needs pyspark 4\.1"):
+        source.reader(source.schema())

@@ -1,5 +1,11 @@
-"""Tables of Delta and Iceberg; a format of Spark's own stands for their writers here."""
+"""Tables of Delta and Iceberg; in the gate a format of Spark's own stands for their writers.
 
+`KRAFTOPS_SPARK_SINKS=delta,iceberg` has the writers themselves, with the newest PySpark that they support.
+"""
+
+import os
+import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,8 +20,12 @@ from kraftops.spark.sql.sinks import Sink, is_table_name, write_sink
 from kraftops.spark.sql.tables import answer, log_table, observed
 from kraftops_cli.spark.options import SparkRequest
 from tests.helpers.logs.segments import IN
+from tests.helpers.spark import compare_sinks
+from tests.helpers.spark.connect import ROOT, environment_of, release_python, running_server
+from tests.helpers.spark.lakes import LAKES, lake_conf
 from tests.helpers.tools.console import run_here
 
+WRITERS = [one for one in os.environ.get("KRAFTOPS_SPARK_SINKS", "").split(",") if one]
 LOG = str(IN / "user/none/00000000000000000000.log")
 
 
@@ -78,3 +88,26 @@ def test_rows_are_written_counted_and_replaced_only_if_asked(
     some = answer(session, sources, query, "SELECT offset, topic FROM log WHERE offset < 3")
     write_sink(some, "parquet", output, overwrite=True, partition_by=None)
     assert sorted(pq.read_table(output).column("offset").to_pylist()) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("is_connect", [False, True], ids=["classic", "connect"])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_tables_have_the_rows_of_the_local_tool(
+    kind: str, tmp_path: Path, *, is_connect: bool
+) -> None:
+    python = release_python(LAKES[kind].release)
+    with ExitStack() as stack:
+        conf = lake_conf(kind, tmp_path)
+        server = running_server(tmp_path, python, python, conf)
+        master = stack.enter_context(server) if is_connect else "local[2,4]"
+        done = subprocess.run(
+            [python, "-m", compare_sinks.__name__, kind, master, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=environment_of(tmp_path, python),
+            timeout=500,
+            check=False,
+        )
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]

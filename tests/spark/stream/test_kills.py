@@ -2,10 +2,10 @@
 
 The gate kills the Python processes of a session. The whole campaign, which kills drivers too:
 
-    KRAFTOPS_STREAM_KILLS=20 KRAFTOPS_STREAM_SINKS=parquet,delta KRAFTOPS_DELTA_JARS=DIRECTORY \
+    KRAFTOPS_STREAM_KILLS=20 KRAFTOPS_STREAM_SINKS=parquet,delta,iceberg \
         python -m pytest -s tests/spark/stream/test_kills.py
 
-Delta's jars are those of io.delta:delta-spark_4.2_2.13:4.4.0, whose pyspark is 4.2.0.
+Delta and Iceberg run with the newest PySpark that they support (`tests.helpers.spark.lakes`).
 """
 
 import json
@@ -25,6 +25,8 @@ from typing import Any
 import pytest
 
 from kraftops.spark.session.session import Session
+from tests.helpers.spark.connect import environment_of, release_python
+from tests.helpers.spark.lakes import LAKES
 from tests.helpers.spark.stream_program import COLUMNS, start
 from tests.helpers.spark.streams import LATE, GrowingLog, table
 
@@ -43,7 +45,14 @@ MOMENTS = {
 
 Of a stream that dies before its first offset is written, Spark 4.3 refuses the checkpoint.
 """
-DELTA_MOMENTS = {**MOMENTS, "written": "table/_delta_log/[0-9]*.json"}
+MOMENTS_OF = {
+    "delta": {**MOMENTS, "written": "table/_delta_log/[0-9]*.json"},
+    "iceberg": {
+        **MOMENTS,
+        "writing": "table/data/*.parquet",
+        "written": "table/metadata/v*.metadata.json",
+    },
+}
 
 
 @contextmanager
@@ -145,14 +154,15 @@ class Program:
     """The driver of a stream, in a process of its own."""
 
     def __init__(self, logs: Path, target: Path, form: str) -> None:
-        command = [sys.executable, "-m", "tests.helpers.spark.stream_program"]
+        python = release_python(LAKES[form].release) if form in LAKES else sys.executable
+        command = [python, "-m", "tests.helpers.spark.stream_program"]
         self._log = (target / "stderr").open("ab")
         self.process = subprocess.Popen(
             [*command, str(logs), str(target), form, "20k"],
             stdout=subprocess.PIPE,
             stderr=self._log,
             start_new_session=True,
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+            env=environment_of(target, python),
         )
 
     def kill(self) -> None:
@@ -183,7 +193,7 @@ class Program:
 def test_each_record_is_written_once_by_drivers_that_are_killed(tmp_path: Path, form: str) -> None:
     target = tmp_path / "target"
     target.mkdir()
-    moments = DELTA_MOMENTS if form == "delta" else MOMENTS
+    moments = MOMENTS_OF.get(form, MOMENTS)
     random = Random(form)
     killed: list[str] = []
     with growing(tmp_path / "logs", pause=0.1):

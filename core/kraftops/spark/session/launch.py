@@ -165,7 +165,9 @@ def _stop_jvm(gateway: Any) -> None:
 
     with suppress(Exception):
         gateway.shutdown()
-    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - or the next one would use it
+    # PySpark keeps the gateway in its class, prefers it to the one that a later context is given,
+    # and has no public way to forget it: another start in this process would call a dead JVM.
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
     process = gateway.proc
     if process is None:
         return

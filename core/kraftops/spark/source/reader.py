@@ -12,6 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_batches, merged, scan_batches
+from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.memory import keep_freed_memory
 from kraftops.query.query import Query
@@ -27,6 +28,9 @@ from kraftops.spark.source.shape import Shape
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import Filter as SparkFilter
+
+HAS_PUSHDOWN = hasattr(DataSourceReader, "pushFilters")
+"""Whether this release of Spark gives sources its filters: since 4.1."""
 
 
 _OF_HEADERS = frozenset(
@@ -152,6 +156,22 @@ class Reader(DataSourceReader):
             return
         with file, pa.ipc.open_stream(file) as stream:
             yield from stream
+
+
+def pushing_reader(options: SourceOptions, table: Shape) -> Reader:
+    """Return a reader that takes over filters of Spark's.
+
+    Raises:
+        UsageError: this release of Spark has none for it.
+    """
+    if not HAS_PUSHDOWN:
+        import pyspark
+
+        raise UsageError(
+            f"pushdown needs pyspark 4.1 or later, and this is {pyspark.__version__}",
+            hint="the option where is evaluated while reading on every release",
+        )
+    return PushingReader(options, table)
 
 
 class PushingReader(Reader):

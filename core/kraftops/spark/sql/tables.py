@@ -48,15 +48,18 @@ def log_table(
     Raises:
         SparkError: Spark refuses it.
     """
-    from kraftops.spark.datasource import KraftopsDataSource
+    from kraftops.spark.datasource import HAS_PUSHDOWN, JobDataSource
 
     check_workers(session)
     session.jobs.describe(f"the table {VIEW}")
     spark = session.spark
     with job_errors():
-        spark.dataSource.register(KraftopsDataSource)
-        reader = spark.read.format("kraftops")
-        for name, value in _options(session, sources, query).items():
+        spark.dataSource.register(JobDataSource)
+        reader = spark.read.format(JobDataSource.name())
+        # A session that was started elsewhere refuses push-down unless this is set.
+        pushdown = spark.conf.get(_PUSHDOWN, "false") if HAS_PUSHDOWN else "false"
+        options = _options(session, sources, query) | {"pushdown": str(pushdown)}
+        for name, value in options.items():
             reader = reader.option(name, value)
         table = reader.option("columns", ",".join(columns)).load()
         table.createOrReplaceTempView(VIEW)
@@ -72,8 +75,6 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
     return {
         "sources": json.dumps([astuple(source) for source in sources]),
         "query": query_text(query),
-        # A session that was started elsewhere refuses push-down unless this is set.
-        "pushdown": str(session.spark.conf.get(_PUSHDOWN, "false")),
         "cores": str(session.cores),
         "tries": str(session.settings.tries),
     }
@@ -154,14 +155,21 @@ def observed(table: DataFrame) -> tuple[DataFrame, Callable[[], RowCounts]]:
     is_end = f.col("error").endswith(_PARTIAL)
     is_damage = ((f.col("kind") == DAMAGE) & ~is_end) | ~f.col("crcValid")
     is_error = f.col("error").isNotNull() | ~f.col("crcValid")
-    seen = Observation()
-    counted = table.observe(
-        seen,
+    numbers = (
         f.count(f.lit(1)).alias("records"),
         f.count_if(is_damage).alias("damaged"),
         f.count_if(is_error).alias("errors"),
     )
-    return counted, lambda: RowCounts(**{name: int(value) for name, value in seen.get.items()})
+    seen = Observation()
+
+    def counts() -> RowCounts:
+        found = seen.get
+        if not found:  # Spark Connect 4.0 may leave it out of what it says of a write
+            with job_errors():
+                found = table.agg(*numbers).collect()[0].asDict()
+        return RowCounts(**{name: int(value) for name, value in found.items()})
+
+    return table.observe(seen, *numbers), counts
 
 
 def write_table(

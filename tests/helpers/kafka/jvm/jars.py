@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 POM = Path(__file__).with_name("pom.xml")
@@ -60,7 +61,17 @@ class MissingJarsError(Exception):
 
 
 def resolved_jars(version: str, pom: Path = POM) -> Path:
-    """Return the directory of the jars that *pom* names.
+    """Return the directory of the jars of Kafka that *pom* names.
+
+    Raises:
+        MissingJarsError: there is none, and none can be made.
+    """
+    name = pom.name.replace("pom.xml", "kafka")
+    return copied_jars(f"{name}-{version}-{_checksum(pom):08x}", pom, {"kafka.version": version})
+
+
+def copied_jars(name: str, pom: Path, properties: Mapping[str, str]) -> Path:
+    """Return the directory of *name* in the cache, with what *pom* needs of these properties.
 
     Raises:
         MissingJarsError: there is none, and none can be made.
@@ -68,15 +79,14 @@ def resolved_jars(version: str, pom: Path = POM) -> Path:
     if not shutil.which("java"):
         raise MissingJarsError("java is not installed")
     cache = cache_directory()
-    name = pom.name.replace("pom.xml", "kafka")
-    jars = cache / f"{name}-{version}-{_checksum(pom):08x}"
+    jars = cache / name
     with (cache / "kafka-jars.lock").open("w") as lock:
         # Two processes must not share Maven's own repository either.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jars.is_dir():
             with tempfile.TemporaryDirectory(dir=cache) as scratch:
                 copied = Path(scratch, "jars")
-                _copy_dependencies(version, pom, copied)
+                _copy_dependencies(pom, properties, copied)
                 copied.rename(jars)  # an interrupted copy is never taken for a whole one
     return jars
 
@@ -86,11 +96,12 @@ def _checksum(pom: Path) -> int:
     return zlib.crc32(b"".join(each.read_bytes() for each in texts))
 
 
-def _copy_dependencies(version: str, pom: Path, directory: Path) -> None:
+def _copy_dependencies(pom: Path, properties: Mapping[str, str], directory: Path) -> None:
     if not shutil.which("mvn"):
         raise MissingJarsError("mvn is not installed")
     command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
-    command += [f"-Dkafka.version={version}", f"-DoutputDirectory={directory}"]
+    command += [f"-D{name}={value}" for name, value in properties.items()]
+    command += [f"-DoutputDirectory={directory}"]
     done = subprocess.run(
         command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
