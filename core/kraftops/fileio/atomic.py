@@ -13,6 +13,7 @@ from typing import BinaryIO
 from kraftops.fileio.directories import Owner, change_owner, errors_with_path, sync_directory
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PERMISSIONS = 0o777  # without setuid: other content is another program
 _NO_LINKS = (EPERM, ENOSYS, EOPNOTSUPP)  # of file systems without hard links
 
 
@@ -145,7 +146,7 @@ class OutputFile:
             if present and is_file and not is_private:
                 with suppress(OSError):
                     os.fchown(self.fd, present.st_uid, present.st_gid)
-                os.fchmod(self.fd, stat.S_IMODE(present.st_mode))
+                os.fchmod(self.fd, present.st_mode & _PERMISSIONS)
         except BaseException:
             self.close()
             raise

@@ -36,10 +36,16 @@ def errors_with_path(path: str) -> Iterator[None]:
 
 
 def change_owner(file: int | str, owner: Owner | None) -> None:
-    """Give a file to *owner*, as far as root may: in a container it may not."""
+    """Give a file to *owner*, as far as root may: in a container it may not.
+
+    A symbolic link, which someone may have put in its place, is not followed.
+    """
     if owner:
         with suppress(PermissionError):
-            os.chown(file, *owner)
+            if isinstance(file, int):
+                os.fchown(file, *owner)
+            else:
+                os.lchown(file, *owner)
 
 
 def owner_of(path: str) -> Owner | None:

@@ -24,11 +24,22 @@ def private_directory(path: str) -> Iterator[str]:
         yield fresh
 
 
+def make_private_directories(path: str) -> None:
+    """Make a directory and those above it, as far as they are missing, each with mode 0700.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    parent = os.path.dirname(path)
+    if parent and not os.path.isdir(parent):
+        make_private_directories(parent)
+    with suppress(FileExistsError):
+        os.mkdir(path, stat.S_IRWXU)
+
+
 def _made_private(path: str) -> bool:
     try:
-        os.makedirs(os.path.dirname(path), mode=stat.S_IRWXU, exist_ok=True)
-        with suppress(FileExistsError):
-            os.mkdir(path, stat.S_IRWXU)
+        make_private_directories(path)
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False

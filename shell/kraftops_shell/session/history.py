@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
+
+from kraftops.fileio.atomic import temporary_file
+from kraftops.fileio.private import make_private_directories
 
 KAFKAS_LIMIT = 500
 _LIMIT = 10_000
@@ -77,7 +82,8 @@ class HistoryFile:
     def load(self) -> list[str]:
         """Return the lines of the file, oldest first; a file that is too long is cut."""
         try:
-            with open(self._path, encoding="utf-8", errors="surrogateescape") as file:
+            fd = self._opened(os.O_RDONLY)
+            with open(fd, encoding="utf-8", errors="surrogateescape") as file:
                 lines = [line.rstrip("\n") for line in file]
         except OSError:
             return []
@@ -87,28 +93,31 @@ class HistoryFile:
 
     def add(self, line: str) -> None:
         """Append a line; sessions at the same time do not overwrite each other."""
-        try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        except OSError:
-            return
-        try:
-            os.fchmod(fd, 0o600)
-            os.write(fd, _encoded([line]))
-        except OSError:
-            pass  # a full disk is no reason to stop
-        finally:
-            os.close(fd)
+        with suppress(OSError):  # a full disk is no reason to stop
+            make_private_directories(os.path.dirname(self._path))
+            fd = self._opened(os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            with open(fd, "wb", buffering=0) as file:
+                os.fchmod(fd, 0o600)
+                file.write(_encoded([line]))
+
+    def _opened(self, flags: int) -> int:
+        """Open the file, and nothing else: `/dev/null` in its place stays as it is.
+
+        Raises:
+            OSError: it cannot be opened, or is no regular file.
+        """
+        fd = os.open(self._path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
+        os.close(fd)
+        raise OSError(f"{self._path} is no regular file")
 
     def _replace(self, lines: list[str]) -> None:
         temporary = f"{self._path}.{os.getpid()}"
-        try:
-            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(fd, "wb") as file:
+        with suppress(OSError):
+            with temporary_file(temporary, self._path, mode=0o600) as file:
                 file.write(_encoded(lines))
             os.replace(temporary, self._path)
-        except OSError:
-            return
 
 
 def _encoded(lines: list[str]) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from kraftops.fileio.atomic import temporary_file
+from kraftops.fileio.private import make_private_directories
 from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.syntax import read_line
 from kraftops_shell.session.settings import Settings, check_setting
@@ -100,7 +101,7 @@ class SettingsFile:
             OSError: the file, which the error names, cannot be written; it is as it was.
         """
         path = os.path.realpath(self._path)  # a link stays one
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_private_directories(os.path.dirname(path))
         lines = self._lines() if os.path.exists(path) else []
         kept = [one for one in lines if not _begins(one, begin)] + ([line] if line else [])
         temporary = f"{path}.{os.getpid()}"

@@ -10,9 +10,9 @@ import pytest
 
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.plan import Limits, plan_removal
-from kraftops.placement.reassignment_json import plan_json
+from kraftops.placement.reassignment_json import plan_json, read_plan
 from kraftops.reassign.events import Event
-from kraftops_cli.cluster.moving import events_output
+from kraftops_cli.cluster.moving import drain, events_output
 from kraftops_cli.cluster.moving.access import limits_of
 from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.events_output import EventPrinter
@@ -66,6 +66,26 @@ def test_nobody_answers_at_once(command: str, tmp_path: Path) -> None:
     assert done.code == 5
     assert json.loads(done.text)["error"] == "no-answer"
     assert "connection refused" in done.errors[0]
+
+
+def test_saved_plan_replaces_links_and_no_neighbours(tmp_path: Path) -> None:
+    path, other, neighbour = (tmp_path / name for name in ("plan", "other", "plan.tmp"))
+    neighbour.write_text("another's")
+    path.symlink_to(other)
+
+    drain._save(str(path), [])
+
+    assert not path.is_symlink()
+    assert read_plan(str(path)) == {}
+    assert not other.exists()
+    assert neighbour.read_text() == "another's"
+
+
+def test_plan_is_saved_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    drain._save("/dev/stdout", [])
+
+    assert json.loads(capfd.readouterr().out)["partitions"] == []
+    assert Path("/dev/stdout").is_symlink()
 
 
 @pytest.mark.parametrize("option", ["-b", "-C"])

@@ -91,7 +91,7 @@ class TestStagedFile:
 
         assert (tmp_path / "file.tmp").stat().st_mode & 0o7777 == expected
 
-    @pytest.mark.parametrize("call", ["fchmod", "chown", "fsync"])
+    @pytest.mark.parametrize("call", ["fchmod", "fchown", "fsync"])
     def test_failure_leaves_nothing_and_names_the_file(
         self, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.fileio.directories import (
+    change_owner,
     existing_parent,
     make_directories,
     make_directory,
@@ -31,6 +32,18 @@ def test_error_of_a_sync_names_the_directory(
         sync_directory(str(tmp_path))
 
     assert failed.value.filename == str(tmp_path)
+
+
+@needs_root
+def test_link_in_the_place_of_a_file_is_given_away_and_not_followed(tmp_path: Path) -> None:
+    """Whoever owns the directory can put one there while root works in it."""
+    (tmp_path / "roots").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "roots")
+
+    change_owner(str(tmp_path / "link"), (OTHER, OTHER))
+
+    assert (tmp_path / "roots").stat().st_uid == 0
+    assert (tmp_path / "link").lstat().st_uid == OTHER
 
 
 class TestDirectories:

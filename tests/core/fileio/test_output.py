@@ -86,6 +86,16 @@ def test_mode_of_a_new_file_is_by_umask(umask: int, way: str, tmp_path: Path) ->
     assert mode(tmp_path / "out") == 0o666 & ~umask
 
 
+def test_replaced_program_does_not_stay_another_users_program(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.touch()
+    path.chmod(0o4755)
+
+    write(path, flags=REPLACING)
+
+    assert mode(path) == 0o755
+
+
 def test_mode_of_a_replaced_file_stays(way: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.touch(mode=0o640)

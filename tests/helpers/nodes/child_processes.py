@@ -26,7 +26,7 @@ from kraftops_cli.terminal.streams import Terminal
 from tests.helpers.tools.console import COMMANDS, STORAGE, run_here
 
 CALLS = """
-    chmod chown close fchmod fchown fsync link listdir lstat mkdir open remove rename replace rmdir
+    chmod chown close fchmod fchown fsync lchown link listdir lstat mkdir open remove rename replace rmdir
     scandir stat statvfs symlink truncate unlink utime write
 """
 NEED_SPACE = {"fsync", "link", "mkdir", "symlink", "truncate", "write"}

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,31 @@ def test_file_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text() == "old\nnew\n"
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/dev/null"), os.mkfifo])
+def test_what_is_no_file_is_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A link to /dev/null is how users switch a history off; its mode is for all users."""
+    path = tmp_path / "history"
+    make(path)
+    before = path.stat().st_mode
+
+    HistoryFile(str(path)).add("ls")
+
+    assert HistoryFile(str(path)).load() == []
+    assert path.stat().st_mode == before
+
+
+def test_directories_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    path = tmp_path / ".local" / "state" / "kraftops" / "history"
+    before = os.umask(0)
+    try:
+        HistoryFile(str(path)).add("ls")
+    finally:
+        os.umask(before)
+
+    for made in (path.parents[0], path.parents[1], path.parents[2]):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
 
 
 def test_file_that_is_too_long_is_cut(tmp_path: Path) -> None:

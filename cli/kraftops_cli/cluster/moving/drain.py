@@ -82,15 +82,18 @@ def _save(path: str, moves: Sequence[Move]) -> None:
 
     Raises:
         UsageError: the file exists and has no plan.
+        OutputError: it cannot be written.
     """
     import json
     import os
 
-    from kraftops.fileio.atomic import write_file
+    from kraftops.fileio.output import OutputFlags, open_output
+    from kraftops.fileio.writing import write_all
     from kraftops.placement.plan import Move
     from kraftops.placement.reassignment_json import plan_json, read_plan
 
-    saved = read_plan(path) if os.path.exists(path) else {}
+    is_stream = os.path.abspath(path).startswith("/dev/")
+    saved = read_plan(path) if os.path.isfile(path) and not is_stream else {}
     kept = {
         partition: Move(partition, each.previous or each.replicas, each.replicas)
         for partition, each in saved.items()
@@ -100,4 +103,5 @@ def _save(path: str, moves: Sequence[Move]) -> None:
         is_same = known is not None and {*known.before} == {*move.before}
         kept[move.partition] = known._replace(after=move.after) if known and is_same else move
     text = json.dumps(plan_json([kept[each] for each in sorted(kept)]), indent=1) + "\n"
-    write_file(path, f"{path}.tmp", [text.encode()])
+    with open_output(path, flags=OutputFlags(overwrite=True)) as fd:
+        write_all(fd, text.encode())
