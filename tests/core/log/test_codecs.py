@@ -210,16 +210,32 @@ def test_snappy_of_the_java_library_has_a_frame() -> None:
 
 
 @pytest.mark.parametrize(
-    "blocks",
+    ("size", "rest"),
     [
-        pytest.param(b"\x7f\xff\xff\xff" + raw_snappy(b"a"), id="beyond the end"),
-        pytest.param(b"\xff\xff\xff\xff" + raw_snappy(b"a"), id="negative"),
-        pytest.param(b"\x80\0\0\0", id="the smallest"),
+        pytest.param((1 << 31) - 1, raw_snappy(b"a"), id="beyond the end"),
+        pytest.param(-1, raw_snappy(b"a"), id="negative"),
+        pytest.param(-(1 << 31), b"", id="the smallest"),
     ],
 )
-def test_impossible_snappy_block_length_is_refused(blocks: bytes) -> None:
-    with pytest.raises(DecodeError):
-        decompress(SNAPPY, XERIAL + blocks)
+def test_impossible_snappy_block_length_is_refused(size: int, rest: bytes) -> None:
+    reason = f"snappy: a block of {size} bytes where {len(rest)} are left"
+
+    with pytest.raises(DecodeError, match=reason):
+        decompress(SNAPPY, XERIAL + size.to_bytes(4, signed=True) + rest)
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_snappy_stream_of_another_version_is_refused_also_behind_another(version: int) -> None:
+    stream = XERIAL[:8] + version.to_bytes(4, signed=True) + XERIAL[12:]
+
+    with pytest.raises(DecodeError, match=f"snappy: a stream of version {version}"):
+        decompress(SNAPPY, compress(SNAPPY, b"data") + stream)
+
+
+def test_bytes_behind_snappy_blocks_that_are_no_length_are_ignored() -> None:
+    """To snappy-java they are the end, too."""
+    for rest in (b"", b"\1", b"\0\0\1", b"\0\0\0"):
+        assert decompress(SNAPPY, compress(SNAPPY, b"data") + rest) == b"data"
 
 
 def test_snappy_block_that_claims_too_much_is_refused_unread() -> None:
@@ -275,8 +291,17 @@ def test_lz4_block_checksum_is_checked() -> None:
     right = xxhash32(b"data").to_bytes(4, "little")
 
     assert decompress(LZ4, lz4_frame(0x70, 0x40, b"", STORED + right + bytes(4))) == b"data"
-    with pytest.raises(DecodeError, match="checksum of a block"):
-        decompress(LZ4, lz4_frame(0x70, 0x40, b"", STORED + b"????" + bytes(4)))
+    for wrong in (bytes(4), b"\xff" * 4):
+        with pytest.raises(DecodeError, match="checksum of a block"):
+            decompress(LZ4, lz4_frame(0x70, 0x40, b"", STORED + wrong + bytes(4)))
+
+
+def test_lz4_checksum_of_the_header_is_checked() -> None:
+    frame = lz4_frame(0x60, 0x40, b"", STORED + bytes(4))
+
+    for wrong in {*range(256)} - {frame[6]}:
+        with pytest.raises(DecodeError, match="checksum of the frame header"):
+            decompress(LZ4, frame[:6] + bytes([wrong]) + frame[7:])
 
 
 def test_lz4_content_checksum_must_be_there() -> None:
@@ -306,6 +331,13 @@ def test_lz4_blocks_may_be_larger_than_kafkas(size: int) -> None:
 def test_lz4_frame_that_kafka_does_not_read_is_refused(flags: int, descriptor: int) -> None:
     with pytest.raises(DecodeError):
         decompress(LZ4, lz4_frame(flags, descriptor, b"", STORED + bytes(4)))
+
+
+def test_lz4_block_beyond_the_end_says_what_is_left() -> None:
+    blocks = (1 << 31 | 10).to_bytes(4, "little") + b"data" + bytes(4)
+
+    with pytest.raises(DecodeError, match="lz4: a block of 10 bytes where 8 are left"):
+        decompress(LZ4, lz4_frame(0x60, 0x40, b"", blocks))
 
 
 @pytest.mark.parametrize(
