@@ -1,14 +1,17 @@
 """Install the wheels into fresh environments, and run every subcommand in each of them.
 
 Every run of all checks does the part that is quick: each Python that is here, once without an
-extra. `--all` does the whole matrix, in a quarter of an hour: each extra alone and all, installs
-from the source distribution with and without cargo, by pipx and by uv, and odd environments.
+extra, and the fast half of the tests on those that do not run all of them. `--all` does the whole
+matrix, in a quarter of an hour: each extra alone and all, installs from the source distribution
+with and without cargo, by pipx and by uv, and odd environments.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +29,7 @@ sys.path.insert(0, str(REPOSITORY))
 from command_tree import programs  # noqa: E402
 from tests.helpers.tools.fake_cluster import serving  # noqa: E402
 from tests.helpers.wire.certificates import authority, trusted_pkcs12  # noqa: E402
+from tests.helpers.wire.watched_clusters import WatchedCluster, watched  # noqa: E402
 
 _DATA = ("dump-4.3.1/in/meta", "storage-4.3.1/in", "log-directories/4.3.1/stopped")
 _META = "dump-4.3.1/in/meta"
@@ -38,6 +42,9 @@ _BROKERS = [  # that nobody reaches
     {"broker_id": 1, "host": "127.0.0.1", "port": 1, "rack": "zürich", "is_fenced": False},
     {"broker_id": 22, "host": "127.0.0.1", "port": 2, "rack": None, "is_fenced": True},
 ]
+_LEADERS = (
+    '{"version": 1, "partitions": [{"topic": "topic-0", "partition": 0, "replicas": [1, 2, 3]}]}'
+)
 _READ_ONLY = 'mount --make-rprivate / && mount -o remount,bind,ro / && exec "$@"'
 _NEWEST = 20
 
@@ -46,7 +53,8 @@ _NEWEST = 20
 class Case:
     """A command line with the exit code, and a part of what it prints.
 
-    `{out}` is an empty directory, `{peer}` a broker, `{stores}` files of client properties.
+    `{out}` is an empty directory, `{peer}` a broker, `{quorum}` a controller, `{files}` a plan and
+    client properties.
     """
 
     words: tuple[str, ...]
@@ -61,6 +69,7 @@ def _case(line: str, said: str, code: int = 0, *, writes: bool = False) -> Case:
 
 
 _REFUSED = "connection refused"
+_BOTH = "-b {peer} -C {quorum}"
 _FORMAT = "kafka-storage format -c {out}/new.properties -t 9rdMxgYUQnaW9WyPLLCbPQ --standalone"
 CASES = (
     _case("kraftops --version", "kraftops "),
@@ -92,17 +101,25 @@ CASES = (
     _case("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
     _case("kafka-cluster id -b {peer}", ""),
     _case("kafka-cluster list-endpoints -b {peer}", "zürich"),
-    _case("kafka-cluster api-versions -b {peer}", _REFUSED, 5),
+    _case("kafka-cluster api-versions -C {quorum}", "FetchSnapshot"),
     _case("kafka-cluster unregister -b {peer} --id 22 --if-registered --force", "22"),
+    _case("kafka-cluster describe -C {quorum}", "broker-3.example"),
     _case("kafka-cluster describe -b 127.0.0.1:1", _REFUSED, 5),
-    _case("kafka-cluster wait -b 127.0.0.1:1 --until no-reassignments --timeout 1", "after 1 s", 5),
-    _case("kafka-cluster safe-to-stop -b 127.0.0.1:1 --id 1", _REFUSED, 5),
-    _case("kafka-cluster drain -b 127.0.0.1:1 --id 1 --save {out}/leaders", _REFUSED, 5),
-    _case("kafka-cluster undrain -b 127.0.0.1:1 --plan {out}/leaders", "leaders", 4),
-    _case("kafka-cluster decommission -b 127.0.0.1:1 --id 1", _REFUSED, 5),
-    _case("kafka-cluster rebalance -b 127.0.0.1:1", _REFUSED, 5),
+    _case(
+        "kafka-cluster wait -C {quorum} --until no-under-replicated", "no-under-replicated: true"
+    ),
+    _case("kafka-cluster safe-to-stop -C {quorum} --id 1", "1: safe to stop"),
+    _case(f"kafka-cluster drain {_BOTH} --id 1 --save {{out}}/leaders", "--yes agrees to it", 3),
+    _case(f"kafka-cluster undrain {_BOTH} --plan {{files}}/leaders.json", "--yes agrees to it", 3),
+    _case(f"kafka-cluster decommission status {_BOTH} --id 1", "unfenced"),
+    _case(f"kafka-cluster rebalance {_BOTH} --plan-only", "partitions to move: 0"),
+    _case("kafka-dump-log --cluster-metadata-decoder -C {quorum}", '"name":"topic-0"'),
+    _case("kafka-metadata-shell -C {quorum} ls /image/topics/byName", "topic-0"),
     _case("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),
 )
+FAST = ("tests/core", "tests/shell", "tests/terminal")
+"""Folders of tests that need no Java; each test takes parts of a second, with many parameters."""
+_NOT_FAST = "fuzz or kafka or slow or spark"
 FEW = tuple(
     one for one in CASES if one.words[1] in {"--version", "dump-log", "info", "list-endpoints"}
 )
@@ -126,9 +143,17 @@ OF_EXTRAS = {  # what each is for, and what is said without it
         ),
         "hint: pip install 'kraftops[spark]'",
     ),
+    "spark-connect": (
+        _case(
+            f"kafka-dump-log --spark --master sc://{{peer}} --shared-paths --summary {_META}",
+            "cannot connect to sc://",
+            1,
+        ),
+        "hint: pip install 'kraftops[spark-connect]'",
+    ),
     "tls": (
         _case(
-            "kafka-cluster cluster-id -b 127.0.0.1:1 --config {stores}/client.properties",
+            "kafka-cluster cluster-id -b 127.0.0.1:1 --config {files}/client.properties",
             _REFUSED,
             1,
         ),
@@ -186,27 +211,34 @@ class Place:
     """What cases work on: a copy of our test data, a broker, and client properties."""
 
     data: Path
-    stores: Path
+    files: Path
     peer: str
+    quorum: str
     scratch: Path
 
 
 @contextmanager
 def place() -> Iterator[Place]:
     """Make the data of cases, and run a broker for them."""
-    with TemporaryDirectory(prefix="installs-") as scratch, serving(list(_BROKERS)) as peer:
+    with (
+        TemporaryDirectory(prefix="installs-") as scratch,
+        serving(list(_BROKERS)) as peer,
+        watched(cluster := WatchedCluster(4, 6)) as controllers,
+    ):
         top = Path(scratch)
         top.chmod(0o755)
         for name in _DATA:
             shutil.copytree(REPOSITORY / "tests/data" / name, top / "data" / name)
-        stores = top / "stores"
-        stores.mkdir()
-        (stores / "trust.p12").write_bytes(trusted_pkcs12("secret", authority()))
-        (stores / "client.properties").write_text(
-            f"security.protocol=SSL\nssl.truststore.location={stores}/trust.p12\n"
+        files = top / "files"
+        files.mkdir()
+        (files / "trust.p12").write_bytes(trusted_pkcs12("secret", authority()))
+        (files / "client.properties").write_text(
+            f"security.protocol=SSL\nssl.truststore.location={files}/trust.p12\n"
             "ssl.truststore.password=secret\nssl.truststore.type=PKCS12\n"
         )
-        yield Place(top / "data", stores, str(peer.address), top)
+        (files / "leaders.json").write_text(_LEADERS)
+        leader = controllers.address(cluster.log.leader)
+        yield Place(top / "data", files, str(peer.address), str(leader), top)
 
 
 def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> str:
@@ -217,7 +249,8 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
         (Path(out) / "new.properties").write_text(
             (given.data / _NODE / "c/comb.properties").read_text().replace("=d1", f"={out}/d1")
         )
-        values = {"{out}": out, "{peer}": given.peer, "{stores}": str(given.stores)}
+        values = {"{out}": out, "{peer}": given.peer, "{quorum}": given.quorum}
+        values["{files}"] = str(given.files)
         words = [_filled(word, values) for word in case.words]
         environment = {"PATH": f"{bin_}:/usr/bin:/bin", **around.environment}
         if around.user is None:
@@ -282,11 +315,18 @@ def pythons() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def supported() -> set[str]:
+    """Return the versions of Python that the metadata name."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    return {one.rpartition(" ")[2] for one in project["classifiers"] if ":: Python :: 3." in one}
+
+
 def environment(directory: Path, python: str, *wanted: str, path: str | None = None) -> Path:
     """Make a fresh environment with requirements; return the directory of its programs."""
     subprocess.run([python, "-m", "venv", "--without-pip", str(directory)], check=True)
     bin_ = directory / "bin"
-    command = [sys.executable, "-m", "pip", "--python", str(bin_ / "python"), "install", "-q"]
+    pip = [sys.executable, "-m", "pip", "--python", str(bin_ / "python")]
+    command = [*pip, "install", "-q", "--no-compile"]  # most of it is never imported
     around = os.environ | ({"PATH": path} if path else {})
     around.pop("PYTHONPATH", None)
     subprocess.run([*command, *wanted], check=True, env=around)
@@ -341,6 +381,37 @@ def check_around(name: str, bin_: Path, given: Place, around: Surroundings) -> R
     return Row(name, around.name, len(CASES), wrong, time.monotonic() - begin)
 
 
+def check_tests(version: str, bin_: Path) -> Row:
+    """Run each test of the fast half once in an environment, on what is installed there."""
+    begin = time.monotonic()
+    command = [str(bin_ / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    around = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [*command, "--each-once", "-m", f"not ({_NOT_FAST})", *FAST],
+        cwd=REPOSITORY,
+        env=around,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    passed = re.search(r"^(\d+) passed", done.stdout, re.MULTILINE)
+    wrong = [] if done.returncode == 0 and passed else [(done.stderr + done.stdout)[-4000:]]
+    count = int(passed[1]) if passed else 0
+    return Row(version, "fast half of the tests", count, wrong, time.monotonic() - begin)
+
+
+def for_tests(version: str, wheel: Path, scratch: Path) -> list[str]:
+    """Return what pip installs for the fast half of the tests, in versions of the lock."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    lock = (REPOSITORY / "requirements.lock").read_text("utf-8")
+    pins = scratch / f"pins-{version}"
+    is_locked = f"# Python {version}, {platform.system()} {platform.machine()}\n" in lock
+    found = re.findall(r"^(\w[^\\\n]*?)(?: \\)?$", lock, re.MULTILINE) if is_locked else []
+    pins.write_text("\n".join(found))
+    return ["-c", str(pins), f"{wheel}[arrow,report,tls]", *project["dependency-groups"]["test"]]
+
+
 def without_cargo(scratch: Path) -> str:
     """Return a PATH with all programs of ours but cargo."""
     there = scratch / "no-cargo"
@@ -362,6 +433,13 @@ def quick(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
             (),
             CASES if python == sys.executable else FEW,
         )
+        if python != sys.executable:
+            yield lambda version=version, python=python: check_tests(  # type: ignore[misc]
+                version,
+                environment(
+                    scratch / f"{version}-tests", python, *for_tests(version, wheels[0], scratch)
+                ),
+            )
 
 
 def whole(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
@@ -447,6 +525,9 @@ def main() -> int:
     if missing := uncovered():
         print(f"no case for: {', '.join(missing)}")
         return 1
+    there = pythons()
+    for version in sorted(supported() - there.keys()):
+        print(f"{version:34} {'':24} not on this machine: nothing of it is checked")
     failed = 0
     with place() as where, ThreadPoolExecutor(2) as pool:
         scratch = where.scratch

@@ -29,7 +29,9 @@ def requirements() -> list[str]:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
     ours = project["project"]
     extras = (one for extra in ours["optional-dependencies"].values() for one in extra)
-    return [*ours["dependencies"], *extras, *project["dependency-groups"]["dev"]]
+    groups = (one for group in project["dependency-groups"].values() for one in group)
+    tools = (one for one in groups if isinstance(one, str))  # not those that name a group
+    return [*ours["dependencies"], *extras, *tools]
 
 
 def chosen(python: str) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kraftops.memory import VARIABLE
-from tests.helpers.tools.distribution import longest_first, scheduler
+from tests.helpers.tools.distribution import each_once, longest_first, scheduler
 from tests.helpers.tools.screen_files import RecordedScreens
 
 os.environ.pop("KRAFTOPS_DEBUG", None)
@@ -36,12 +36,18 @@ settings.load_profile("fast")  # pytest --hypothesis-profile=thorough looks for 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add an option to write recorded screens anew."""
+    """Add options to write recorded screens anew, and to run less."""
     parser.addoption("--renew-screens", action="store_true", help="write tests/data/screens anew")
+    parser.addoption(
+        "--each-once", action="store_true", help="run each test with its first parameters only"
+    )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the longest files."""
+    if config.getoption("--each-once"):
+        items[:], others = each_once(items)
+        config.hook.pytest_deselected(items=others)
     longest_first(items)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +33,18 @@ def unit_of(node_id: str) -> str:
 def longest_first(items: list[pytest.Item]) -> None:
     """Sort tests by their files."""
     items.sort(key=lambda item: next(_ranks(item.nodeid)))
+
+
+def each_once(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests with their first parameters, and all others."""
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    seen: set[str] = set()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        (others if name in seen else kept).append(item)
+        seen.add(name)
+    return kept, others
 
 
 def _ranks(node_id: str) -> Iterator[int]:
