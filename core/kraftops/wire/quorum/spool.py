@@ -27,12 +27,18 @@ class Spool:
         """Make an empty spool of the file *file_name* at *endpoint*.
 
         Raises:
-            SourceError: there is no room for it.
+            SourceError: there is no room for it, or no directory that can be written to.
         """
         self._endpoint = endpoint
         self.size = 0
         try:
             self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
+        except FileNotFoundError as error:
+            raise SourceError(
+                f"cannot keep what {endpoint} sends: no directory of temporary files can be "
+                "written to",
+                hint="TMPDIR names one",
+            ) from error
         except OSError as error:
             raise self._failed(error) from error
         fd = self._file.fileno()

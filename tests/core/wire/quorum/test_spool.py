@@ -1,6 +1,8 @@
 """Spools of logs."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +57,16 @@ def test_full_disk_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> N
         spool.add(made(0))
 
     assert failed.value.hint == "TMPDIR names a directory with more room"
+
+
+def test_no_directory_of_temporary_files_is_an_error_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose root is read-only."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "absent")])
+
+    with pytest.raises(SourceError, match="no directory of temporary files can be") as failed:
+        Spool("one:1", "x.log")
+
+    assert failed.value.hint == "TMPDIR names one"
