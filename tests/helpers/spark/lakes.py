@@ -42,5 +42,7 @@ def lake_conf(kind: str, directory: Path) -> dict[str, str]:
             catalog: "org.apache.iceberg.spark.SparkCatalog",
             f"{catalog}.type": "hadoop",
             f"{catalog}.warehouse": str(directory),
+            # To read, Iceberg asks for the scheme, which the raw file system of our jobs lacks.
+            "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem",
         }
     return found
