@@ -378,10 +378,12 @@ def check(
     """Run cases in an environment, and those of extras, which it has or has not."""
     begin = time.monotonic()
     has, checked = set(extras), list(cases)
+    if has & {"spark", "spark-connect"}:
+        has.add("arrow")
     for extra, (case, without) in OF_EXTRAS.items():
-        if extra in has or (extra == "arrow" and "spark" in has):
+        if extra in has:
             checked.append(case)
-        else:
+        elif extra != "spark" or "spark-connect" not in has:  # Java may be there or not
             checked.append(replace(case, said=without, code=1))
     wrong = [text for case in checked if (text := run(bin_, case, given))]
     return Row(name, USUAL.name, len(checked), wrong, time.monotonic() - begin)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
@@ -25,7 +26,7 @@ from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
 import sbom
-from dependencies import CRATE, REPOSITORY, packages, page_scripts
+from dependencies import CRATE, REPOSITORY, Component, packages, page_scripts
 from hatch_build import crates_of
 from installs import FEW, check, environment, place, without_cargo
 from licences import refused
@@ -67,6 +68,7 @@ def _release(out: Path) -> None:
     epoch = _git("log", "-1", "--format=%ct")
     if changed := _git("status", "--porcelain", "--untracked-files=no"):
         raise WrongReleaseError(f"these changes are in no commit:\n{changed}")
+    required = _required()
     with TemporaryDirectory(prefix="release-") as scratch:
         first, second = (_built(Path(scratch, name), commit, epoch) for name in ("1", "2"))
         for one in sorted(first.iterdir()):
@@ -76,8 +78,6 @@ def _release(out: Path) -> None:
         for one in first.iterdir():
             (check_sdist if one.suffix == ".gz" else check_wheel)(one, version)
         _run_them(first, Path(scratch))
-        extras = sorted(_project()["optional-dependencies"])
-        required = packages(extras)
         bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
         if bad := refused([*required, *bundled]):
             raise WrongReleaseError(f"licences not allowed: {', '.join(one.url for one in bad)}")
@@ -87,6 +87,16 @@ def _release(out: Path) -> None:
         (first / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
         shutil.copytree(first, out)
     print("".join(sums), end="")
+
+
+def _required() -> list[Component]:
+    """Return the packages that are installed with kraftops and all its extras."""
+    try:
+        return packages(sorted(_project()["optional-dependencies"]))
+    except PackageNotFoundError as error:
+        raise WrongReleaseError(
+            f"{error.name} is not installed beside this: pip install -e . --group dev"
+        ) from None
 
 
 def _project() -> dict[str, dict[str, list[str]]]:

@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 from zipfile import ZipFile
 
 import pytest
@@ -100,3 +103,14 @@ def test_wheel_of_another_version_is_refused(
 ) -> None:
     with pytest.raises(Exception, match=r"is not of 9\.9$"):
         check_wheel(wheel, "9.9")
+
+
+def test_package_that_is_not_installed_is_named(
+    check_wheel: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is built: its licence goes into the bill of materials."""
+    release: Any = sys.modules[check_wheel.__module__]
+    monkeypatch.setattr(release, "packages", Mock(side_effect=PackageNotFoundError("pandas")))
+
+    with pytest.raises(Exception, match=r"^pandas is not installed beside this: pip install"):
+        release._required()
