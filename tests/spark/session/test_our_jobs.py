@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kraftops.spark.jobs.run import run
+from kraftops.spark.session.our_jobs import OurJobs
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
 
@@ -90,3 +91,16 @@ def test_jobs_have_a_group_a_tag_and_a_description(session: Session) -> None:
         assert group in tags
         assert len(ours.context.statusTracker().getJobIdsForGroup(group)) == 1
     assert group not in session.context.getJobTags()
+
+
+def test_signal_ends_jobs_on_a_server_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A JVM of ours ends with this process, and its connection may be in the midst of a call."""
+    ended: list[bool] = []
+    monkeypatch.setattr(OurJobs, "cancel", lambda jobs: ended.append(jobs.is_connect))
+    jobs: Any = OurJobs(None)  # type: ignore[arg-type] # neither asks it
+
+    jobs.cancel_on_server()
+    jobs.is_connect = True
+    jobs.cancel_on_server()
+
+    assert ended == [True]

@@ -174,7 +174,7 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
     printer = work.printer("decommission")
     try:
         end = decommission(access, request, printer)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # or by a signal
         work.terminal.error("interrupted: the same again goes on, cancel takes it back")
         raise
     left = () if end.are_gone else known

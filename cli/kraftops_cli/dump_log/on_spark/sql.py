@@ -109,6 +109,8 @@ def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             job.session.jobs.cancel()
+        elif isinstance(error, SystemExit):
+            job.session.jobs.cancel_on_server()
         abandon(target)
         raise
     return made

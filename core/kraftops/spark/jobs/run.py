@@ -144,6 +144,9 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
         session.jobs.cancel()
         thread.join(_END_SECONDS)
         raise
+    except SystemExit:
+        session.jobs.cancel_on_server()
+        raise
     finally:
         session.jobs.is_awaited = False
     if errors:
@@ -229,4 +232,7 @@ def cancelled_on_interrupt(session: Session) -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         session.jobs.cancel()
+        raise
+    except SystemExit:
+        session.jobs.cancel_on_server()
         raise

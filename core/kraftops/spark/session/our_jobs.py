@@ -102,14 +102,23 @@ class OurJobs:
             while self.active(tracker) and time.monotonic() < latest:
                 time.sleep(_LOOK_SECONDS)
 
+    def cancel_on_server(self) -> None:
+        """End the jobs that go on when this process has ended by a signal.
+
+        A JVM of ours ends with it, and cannot be asked: the signal may have come in the midst of a
+        call, whose answer the next call would get.
+        """
+        if self.is_connect:
+            self.cancel()
+
 
 @contextmanager
 def spark_may_be_gone() -> Iterator[None]:
-    """Ignore errors of a Spark that has ended."""
+    """Ignore errors of a Spark that has ended, or that answers an earlier call."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    with suppress(Py4JError, PySparkException, OSError):
+    with suppress(Py4JError, PySparkException, OSError, AttributeError, TypeError):
         yield
 
 
