@@ -6,13 +6,13 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_batches, scan_batches
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.jobs.worker_crashes import unreadable_row
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PROGRAM = "from kraftops.spark.jobs.range_process import main; main()"
+_FAILED = 3
+"""Exit code of a process that has not died, but says why it cannot read or write."""
+
+Batches = Callable[["ByteRange", "Query", "pa.Schema", "Report"], "Iterator[pa.RecordBatch]"]
 
 
 def range_batches(
@@ -33,19 +37,38 @@ def range_batches(
         yield from arrow_batches([unreadable_row(part, error.message)], schema)
 
 
-def spooled(part: ByteRange, query: Query, schema: pa.Schema) -> IO[bytes] | None:
-    """Return a file with the rows of a byte range, an Arrow stream; None if the process died."""
+def strict_batches(
+    part: ByteRange, query: Query, schema: pa.Schema, report: Report
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a byte range.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    return scan_batches(part, query, report, schema)
+
+
+def spooled(
+    part: ByteRange, query: Query, schema: pa.Schema, report: Report, read: Batches = range_batches
+) -> IO[bytes] | None:
+    """Return a file with the rows of a byte range, an Arrow stream; None if the process died.
+
+    Raises:
+        SourceError: the process says why it cannot read the range, or write the file.
+    """
     file = TemporaryFile()  # noqa: SIM115 - the caller closes it
     done = subprocess.run(  # noqa: S603 - this module
         [sys.executable, "-c", _PROGRAM],
-        input=pickle.dumps((part, query, schema)),
+        input=pickle.dumps((part, query, schema, report, read)),
         stdout=file,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         check=False,
     )
     if done.returncode:
         file.close()
+        if done.returncode == _FAILED:
+            raise SourceError(done.stderr.decode("utf-8", "replace").splitlines()[-1])
         return None
     file.seek(0)
     return file
@@ -55,7 +78,13 @@ def main() -> None:
     """Write the rows of the byte range on standard input to standard output."""
     import pyarrow as pa
 
-    part, query, schema = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by `spooled`
-    with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
-        for batch in range_batches(part, query, schema, Report()):
-            stream.write_batch(batch)
+    part, query, schema, report, read = pickle.load(sys.stdin.buffer)  # noqa: S301 - of `spooled`
+    try:
+        with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
+            for batch in read(part, query, schema, report):
+                stream.write_batch(batch)
+        sys.stdout.buffer.flush()
+    except (KraftopsError, OSError) as error:
+        reason = error.message if isinstance(error, KraftopsError) else f"{part.path}: {error}"
+        os.write(2, f"\n{' '.join(reason.splitlines())}".encode("utf-8", "replace"))
+        os._exit(_FAILED)  # what is left of the output is not written

@@ -43,11 +43,6 @@ def is_last_try(tries: int) -> bool:
     return tries > 1 and _attempt() >= tries - 1
 
 
-def is_try_before_last(tries: int) -> bool:
-    """Tell, in a worker, whether this is a second or later try, and the last that reads."""
-    return 0 < _attempt() == tries - 2
-
-
 def is_last_reading(tries: int) -> bool:
     """Tell, in a worker, whether no later try reads: an error that is raised would be forgotten."""
     return tries > 1 and _attempt() >= tries - 2

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.arrow import arrow_batches, merged, scan_batches
+from kraftops.dump.scan.arrow import arrow_batches, merged
 from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.memory import keep_freed_memory
 from kraftops.query.query import Query
-from kraftops.spark.jobs.planning import LabelledRange, Split, plan_splits
-from kraftops.spark.jobs.range_process import range_batches, spooled
+from kraftops.spark.jobs.planning import Split, plan_splits
+from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
 from kraftops.spark.jobs.topic_ids import topic_ids_here
-from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
+from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.pushdown import pushed, pushed_text
 from kraftops.spark.source.schemas import arrow_columns
@@ -67,12 +67,6 @@ class SplitPartition(InputPartition):
     first_offset: int | None = None
 
 
-def _strictly(
-    part: ByteRange, query: Query, schema: pa.Schema, report: Report
-) -> Iterator[pa.RecordBatch]:
-    return scan_batches(part, query, report, schema)
-
-
 class Reader(DataSourceReader):
     """Reader that plans splits on the driver and reads them in workers."""
 
@@ -82,7 +76,7 @@ class Reader(DataSourceReader):
         If it is lenient, a file that nobody can read is a row, and no error.
         """
         self._options = options
-        self._read_range = range_batches if is_lenient else _strictly
+        self._read_range = range_batches if is_lenient else strict_batches
         self._table = table
         names = frozenset(table.scanned.names)
         self.query: Query = replace(options.query, columns=names)
@@ -124,34 +118,29 @@ class Reader(DataSourceReader):
         if partition.first_offset is not None:
             asked = replace(asked, first_offset=max(asked.first_offset, partition.first_offset))
         query = replace(self.query, filter=asked)
-        if len(split.ranges) > 1 and is_try_before_last(tries):
-            for labelled in split.ranges:
-                yield from self._in_process(labelled, query, schema)
-        else:
-            yield from self._batches(split, query, schema)
-
-    def _batches(self, split: Split, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        tries = self._options.tries
-        is_last = is_last_try(tries)
         for labelled in split.ranges:
             query_here = query.for_source(labelled.decoder, labelled.range.path)
-            if is_last:
-                crashed = crash_rows(labelled.range, query_here, Report(), tries - 1)
-                yield from arrow_batches(crashed, schema)
+            if is_last_try(tries):
+                yield from self._in_process(labelled.range, query_here, schema)
             else:
                 report = self._table.report()
                 yield from self._read_range(labelled.range, query_here, schema, report)
 
     def _in_process(
-        self, labelled: LabelledRange, query: Query, schema: pa.Schema
+        self, part: ByteRange, query: Query, schema: pa.Schema
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a byte range, read by another process, or the row about its crash."""
+        """Yield the rows of a byte range, read by another process, or the row about its crash.
+
+        Earlier tries may have failed behind the reader, where rows are sorted or written.
+
+        Raises:
+            SourceError: the process says why it cannot read the range, or keep its rows.
+        """
         import pyarrow as pa
 
-        query = query.for_source(labelled.decoder, labelled.range.path)
-        file = spooled(labelled.range, query, schema)
+        file = spooled(part, query, schema, self._table.report(), self._read_range)
         if file is None:
-            crashed = crash_rows(labelled.range, query, Report(), self._options.tries - 1)
+            crashed = crash_rows(part, query, Report(), self._options.tries - 1)
             yield from arrow_batches(crashed, schema)
             return
         with file, pa.ipc.open_stream(file) as stream:
