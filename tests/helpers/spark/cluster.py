@@ -39,14 +39,15 @@ class Cluster:
     stack: ExitStack
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def start_worker(self) -> None:
-        """Start a worker of one core."""
+    def start_worker(self, **variables: str) -> None:
+        """Start a worker of one core, with some more variables in its environment."""
         number = len(self.workers)
         place = self.directory / f"work-{number}"
         options = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
         options += ["-c", "1", "-m", "1g", "-d", str(place), self.master]
         log = self.directory / f"worker-{number}.log"
-        self.workers.append(_start(self.stack, "worker.Worker", options, self.environment, log))
+        environment = {**self.environment, **variables}
+        self.workers.append(_start(self.stack, "worker.Worker", options, environment, log))
 
     def wait_for_workers(self) -> None:
         """Wait until the master knows all workers."""

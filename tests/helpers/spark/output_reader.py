@@ -1,7 +1,10 @@
-"""A reader who lists outputs in an object store all the time and reads whatever looks like data."""
+"""A reader who lists outputs in an object store all the time and reads whatever looks like data.
+
+Where fsspec is installed, DuckDB lists and reads them, too.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from threading import Event, Thread
@@ -14,6 +17,14 @@ Place = tuple[str, int]
 """A record by its file and offset."""
 
 
+_NOTHING = ("No files found", "No such file", "does not exist", "FileNotFound", "NoSuchKey")
+"""What DuckDB says where there is no data yet, or none any more."""
+_TWICE = """
+    SELECT parse_dirpath(filename) AS folder, file, "offset" FROM read_parquet('{}', filename = true)
+    GROUP BY ALL HAVING count(*) > 1
+"""
+
+
 class OutputReader:
     """Reader of all Parquet files below a directory, and what was wrong with any of its listings."""
 
@@ -23,6 +34,8 @@ class OutputReader:
         self._records: dict[str, list[Place]] = {}
         self.problems: list[str] = []
         self.listings = 0
+        self.by_duckdb = 0
+        self._ask = _duckdb()
 
     def look(self) -> dict[str, Counter[Place]]:
         """List once; return the records by the directories that they are in."""
@@ -39,6 +52,20 @@ class OutputReader:
                 self.problems.append(f"{directory}: twice {twice[:3]}")
         return found
 
+    def ask_duckdb(self) -> None:
+        """Have DuckDB count the records that are there more than once."""
+        if self._ask is None:
+            return
+        try:
+            twice = self._ask(f"{self._folder}/**/*.parquet")
+        except Exception as error:  # noqa: BLE001 - DuckDB passes those of Arrow on
+            if not any(text in str(error) for text in _NOTHING):
+                self.problems.append(f"DuckDB: {error}")
+            return
+        self.by_duckdb += 1
+        if twice:
+            self.problems.append(f"DuckDB: twice {twice[:3]}")
+
     def _read(self, uri: str) -> list[Place]:
         if uri not in self._records:
             system, path = filesystem(uri)
@@ -54,6 +81,23 @@ class OutputReader:
         return self._records[uri]
 
 
+def _duckdb() -> Callable[[str], list[tuple[str, str, int]]] | None:
+    """Return a function that finds records which are there twice; None without fsspec."""
+    try:
+        from fsspec.implementations.arrow import ArrowFSWrapper
+    except ImportError:
+        return None
+    import duckdb
+
+    class Store(ArrowFSWrapper):  # type: ignore[misc] # it has no types
+        protocol = "s3"
+        cachable = False
+
+    connection = duckdb.connect()
+    connection.register_filesystem(Store(filesystem("s3://any")[0]))
+    return lambda pattern: connection.execute(_TWICE.format(pattern)).fetchall()
+
+
 @contextmanager
 def reading_all_the_time(folder: str) -> Iterator[OutputReader]:
     """Have a reader list a directory again and again while the block runs."""
@@ -62,6 +106,7 @@ def reading_all_the_time(folder: str) -> Iterator[OutputReader]:
     def work() -> None:
         while not is_over.wait(0.02):
             reader.look()
+            reader.ask_duckdb()
 
     thread = Thread(target=work, daemon=True)
     thread.start()
