@@ -118,7 +118,7 @@ def test_full_disk_of_a_worker(tmp_path: Path) -> None:
     (tmp_path / "cluster").mkdir()
     logs = [METADATA, *[LOG] * 60]
     with (
-        small_disk(tmp_path / "disk", 400) as disk,
+        small_disk(tmp_path / "disk", 16) as disk,
         running_cluster(tmp_path / "cluster", workers=1) as found,
     ):
         found.start_worker(SPARK_LOCAL_DIRS=str(disk))

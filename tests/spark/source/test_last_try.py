@@ -42,7 +42,8 @@ def test_last_try_has_the_rows_of_the_first(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_last_try_that_has_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(range_process, "TemporaryFile", lambda: open("/dev/full", "r+b", 0))
+    full = Path("/dev/full").open("r+b", 0)  # noqa: SIM115 - the reader closes it
+    monkeypatch.setattr(range_process, "TemporaryFile", lambda: full)
 
     with pytest.raises(SourceError, match="No space left on device"):
         list(batches(monkeypatch, 3))
