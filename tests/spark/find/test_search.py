@@ -18,6 +18,7 @@ from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.spark.find import search
 from kraftops.spark.find.partitioner import FIRST_SHARD
 from kraftops.spark.find.prescan_job import CutWork, PrescanWork
 from kraftops.spark.find.scan_job import PrescannedRanges, SearchedLog, scan_log
@@ -304,7 +305,10 @@ class TestOnSpark:
     shards = ("--conf", "spark.kraftops.groups=7")
 
     @pytest.mark.parametrize("form", ["json", "kafka"])
-    def test_everything(self, form: str) -> None:
+    def test_everything(self, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+        """Lines come to the driver in pieces, in order."""
+        monkeypatch.setattr(search, "_RESULT_BYTES", 4000)
+
         done = same("-s", LOG, "--format", form, "find", "/", spark=self.shards)
 
         assert done.text.count("\n") > 200

@@ -6,10 +6,12 @@ their answers are sorted.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.image.load.prescan import CountedRange
 from kraftops.image.state.findings import Finding
@@ -31,7 +33,7 @@ from kraftops.spark.find.search_tasks import (
     ShardWork,
 )
 from kraftops.spark.find.sent_scan import sent
-from kraftops.spark.jobs.run import awaited, reading_whole_log, run
+from kraftops.spark.jobs.run import awaited, reading_whole_log, run, shipped
 from kraftops.spark.session.our_jobs import spark_may_be_gone
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show, watched
@@ -39,9 +41,11 @@ from kraftops.spark.session.status_tracker import Show, watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SHARD_BYTES = 16 << 20
+_SHARD_BYTES = 2 << 20  # Spark holds all lines of a shard at once, 20 times as much as its bytes
 _MOST_SHARDS = 4096
-_RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time
+_PARTITION_BYTES = 16 << 20  # of the shards that a task replays one by one
+_RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time, from each core
+_PACKED_LINES = 1 << 14
 
 
 class SearchResult(NamedTuple):
@@ -107,7 +111,8 @@ def search_log(
         sharding = Sharding(opened.enter_context(sent(session, scan)), count, log.dialect)
         opened.enter_context(reading_whole_log(session, log.names))
         session.jobs.describe(f"replay, {count} shards")
-        session.tune("spark.sql.shuffle.partitions", str(min(count, 4 * session.cores)))
+        partitions = max(4 * session.cores, size // _PARTITION_BYTES)
+        session.tune("spark.sql.shuffle.partitions", str(min(count, partitions)))
         batches = batches_table(session, counted_ranges, ShardWork(sharding))
         results = results_table(session, batches, ReplayWork(sharding, search))
         results = results.persist(StorageLevel.DISK_ONLY)
@@ -123,7 +128,8 @@ def search_log(
             .repartitionByRange(1 + size // _RESULT_BYTES, "key")
             .sortWithinPartitions("key")
         )
-        return SearchResult(_read(sorted_lines, opened.pop_all()), scan.findings, failed)
+        lines_read = _read(session, sorted_lines, opened.pop_all())
+        return SearchResult(lines_read, scan.findings, failed)
 
 
 def _sums(results: DataFrame) -> tuple[int, int]:
@@ -135,11 +141,28 @@ def _sums(results: DataFrame) -> tuple[int, int]:
     return int(sums[0] or 0), int(sums[1] or 0)
 
 
-def _read(lines: DataFrame, opened: ExitStack) -> Iterator[Line]:
+def _read(session: Session, lines: DataFrame, opened: ExitStack) -> Iterator[Line]:
     """Yield sorted lines, and close what they need."""
     with opened:
-        for key, line in lines.toLocalIterator():
-            yield bytes(key), bytes(line)
+        if session.jobs.is_connect:
+            for key, line in lines.toLocalIterator():
+                yield bytes(key), bytes(line)
+            return
+        # `toLocalIterator` of a session with a JVM keeps all lines in that, up to the last one.
+        partitions: Any = awaited(session, lambda: lines.rdd)
+        packed, count = shipped(session, _packed), partitions.getNumPartitions()
+        for first in range(0, count, session.cores):
+            some = range(first, min(count, first + session.cores))
+            call = partial(session.context.runJob, partitions, packed, some)
+            for pickled in awaited(session, call):
+                yield from pickle.loads(pickled)  # noqa: S301 - by `_packed`
+
+
+def _packed(rows: Iterable[tuple[bytearray, bytearray]]) -> Iterator[bytes]:
+    """Yield lines, pickled many at a time, in a worker."""
+    lines = iter(rows)
+    while some := [(bytes(key), bytes(line)) for key, line in islice(lines, _PACKED_LINES)]:
+        yield pickle.dumps(some)
 
 
 def _released(results: DataFrame) -> None:
