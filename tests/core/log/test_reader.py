@@ -81,6 +81,26 @@ def test_zeros_behind_the_batches_are_padding(count: int) -> None:
     assert end == LogEnd(EndReason.PADDING, len(ONE), count, f"{count} bytes of zero padding")
 
 
+def test_padding_is_looked_at_up_to_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows is of another part."""
+    monkeypatch.setattr(reader, "BLOCK", 50)
+    stop = len(ONE) + 120
+    walk = LogReader(BytesIO(ONE + bytes(120) + b"x" * 200).read, 0, stop)
+
+    assert len(list(walk)) == 1
+    assert walk.end == LogEnd(EndReason.PADDING, len(ONE), 120, "120 bytes of zero padding")
+
+
+def test_padding_is_counted_where_the_size_is_not_known() -> None:
+    """As of an archive, in which also other bytes at the end are counted."""
+    for behind, reason in ((bytes(200), EndReason.PADDING), (b"x" * 200, EndReason.BAD_LENGTH)):
+        walk = LogReader(BytesIO(ONE + bytes(17) + behind).read, 0, None)
+
+        assert len(list(walk)) == 1
+        assert walk.end is not None
+        assert walk.end[:3] == (reason, len(ONE), 217)
+
+
 @pytest.mark.parametrize("count", [1, 12, 17])
 def test_few_zeros_are_a_partial_batch(count: int) -> None:
     """Kafka looks at no fewer than 18 bytes."""
