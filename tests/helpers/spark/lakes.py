@@ -36,7 +36,9 @@ def lake_conf(kind: str, directory: Path) -> dict[str, str]:
     coordinates = {f"lake.{name}": text for name, text in lake._asdict().items()}
     jars = copied_jars(f"{lake.artifact}-{lake.version}", POM, coordinates)
     found = {"spark.jars": ",".join(map(str, sorted(jars.glob("*.jar")))), **SINKS[kind].conf}
-    if kind == "iceberg":
+    if kind == "delta":
+        found["spark.databricks.delta.snapshotPartitions"] = "1"  # 50 tasks for a few lines
+    else:
         catalog = f"spark.sql.catalog.{CATALOG}"
         found |= {
             catalog: "org.apache.iceberg.spark.SparkCatalog",
