@@ -127,8 +127,9 @@ class Session:
 
     def indented_text(self, leaf: Leaf, indent: str) -> str:
         """Return the text of a leaf, indented; Kafka's shell indents only the first line."""
-        text = self.shown_leaf(leaf)
-        return indent + (text if self.is_kafka else text.replace("\n", f"\n{indent}"))
+        if self.is_kafka:
+            return indent + self.shown(leaf.kafka_text)
+        return indent + self.shown_leaf(leaf).replace("\n", f"\n{indent}")
 
     def matches(self, path: str) -> list[Match]:
         """Return the nodes that a path matches."""
@@ -146,7 +147,7 @@ class Session:
                 yield path, match
 
     def _kafka_text(self, leaf: Leaf) -> str:
-        return self.shown(leaf.kafka_text)
+        return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
 
 
 def _json(leaf: Leaf) -> str:
