@@ -21,6 +21,8 @@ VARIABLE = "KRAFTOPS_MAX_MEMORY"
 DEFAULT = 256 << 20
 LEAST_SHARE = 1 << 20
 _LARGEST_FREED_BLOCK = 30 << 20
+MOST_RATIO = 1100
+"""Inflated bytes for each byte of a batch that are never too many; deflate reaches 1032."""
 
 
 def max_memory() -> int:
@@ -49,6 +51,38 @@ def keep_freed_memory() -> None:
     """
     with suppress(MemoryError):
         bytes(_LARGEST_FREED_BLOCK)  # no page of it is touched
+
+
+class _Excess:
+    """The bytes that batches of a source inflated to beyond their ratio."""
+
+    size = 0
+
+
+_EXCESS: ContextVar[_Excess | None] = ContextVar("inflated beyond the ratio", default=None)
+
+
+def begin_source() -> None:
+    """Begin to count for a source what its batches inflate to, in this thread.
+
+    A file of zeros would keep a command busy for hours: see `ratio_limit`.
+    """
+    _EXCESS.set(_Excess())
+
+
+def ratio_limit(stored: int) -> int:
+    """Return the most bytes that a batch of *stored* bytes of this source may inflate to.
+
+    All batches of a source may take as much as the budget beyond `MOST_RATIO`, together.
+    """
+    excess = _EXCESS.get()
+    return MOST_RATIO * stored + max_memory() - (excess.size if excess else 0)
+
+
+def note_inflated(stored: int, size: int) -> None:
+    """Note to what size a batch of this source was inflated."""
+    if excess := _EXCESS.get():
+        excess.size += max(size - MOST_RATIO * stored, 0)
 
 
 @cache

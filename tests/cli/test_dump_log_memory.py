@@ -38,6 +38,7 @@ IN_GATE = [
     ("old wrapper in a wrapper", "text", "lz4", WITHIN),
     ("values", "parquet", "zstd", WITHIN),
     ("records", "summary", "gzip", BEYOND),
+    ("records", "json", "snappy", WITHIN),
 ]
 EVERY = [
     (place, form, codec, size)
@@ -66,8 +67,13 @@ def test_log_that_inflates_to_much_is_read_in_bounded_memory(
 
     record_property("peak MiB", peak >> 20)
     assert "Traceback" not in done.err
-    assert (done.code == 0) == (size == WITHIN and place != "old wrapper in a wrapper"), done.err
+    assert (done.code == 0) == (size == WITHIN and not _is_refused(place, codec)), done.err
     assert peak < (MOST_OF_COLUMNS if form == "parquet" else MOST)
+
+
+def _is_refused(place: str, codec: str) -> bool:
+    """Tell whether a log is refused within the limit, too: snappy alone needs bytes for records."""
+    return place == "old wrapper in a wrapper" or (place == "records" and codec != "snappy")
 
 
 def test_last_records_beyond_the_budget_are_refused(tmp_path: Path) -> None:

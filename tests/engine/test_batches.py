@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kraftops.engine.scanning import open_scan
+from kraftops.log.batch import CONTROL
 from kraftops.memory import VARIABLE
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -34,6 +35,16 @@ def test_batches_of_any_size(many: int, decoder: str) -> None:
     batch = sealed(body, many, base_offset=9, attributes=3 if decoder == "user" else 0)
     for form in FORMS:
         agree(batch, Query(decoder, form=form, deep_iteration=True))
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x0c"], ids=["whole", "damaged"])
+@pytest.mark.parametrize("attributes", [4, 4 | CONTROL], ids=["data", "control"])
+def test_records_that_are_many_for_their_compressed_bytes(damage: bytes, attributes: int) -> None:
+    body = raw_bytes(Raw(0, 0, None, None)) * 3_000
+    batch = sealed(body + damage, 3_000 + len(damage), attributes=attributes)
+    data = batch + sealed(raw_bytes(Raw(0, 0, None, b"v")), 1, base_offset=9_000)
+    for form in FORMS:
+        agree(data, Query("user", form=form, deep_iteration=True, check=True), blocks=(WHOLE,))
 
 
 def test_many_small_batches() -> None:

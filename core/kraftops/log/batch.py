@@ -20,6 +20,12 @@ SMALLEST_LENGTH = 14  # of a message of magic 0; Kafka calls smaller lengths cor
 CRC_START = 21
 LARGE_PART = 1 << 18  # bytes of a key or value that is not copied out of its batch
 MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
+FREE_RECORDS, RECORDS_PER_BYTE = 64, 8
+"""Records in a compressed batch that are never too many, and those for each of its bytes.
+
+Producers reach three for a byte; identical records could be a thousand. A control batch of Kafka
+has few records, and half of one for each byte here. The same in the crate.
+"""
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
@@ -116,13 +122,31 @@ def is_valid(batch: Batch, crc: int) -> bool:
     return crc == (crc32c(data[CRC_START:]) if computed is None else computed)
 
 
+def most_records(batch: Batch, header: Header) -> int | None:
+    """Return how many records are read of a batch that counts too many for its size; else None."""
+    most = batch.size // 2 if header.is_control else RECORDS_PER_BYTE * batch.size
+    most += FREE_RECORDS
+    return most if header.codec and header.record_count > most else None
+
+
 def inflated(batch: Batch, header: Header, limit: int | None = None) -> tuple[bytes, int]:
     """Return bytes with the records of a batch of magic 2, and the index of the first record.
 
     Raises:
-        DecodeError: the codec is unknown, or the compressed bytes are damaged.
+        DecodeError: the codec is unknown, the compressed bytes are damaged, or the batch counts
+            too many records for its size.
         InflationError: there are more than *limit* bytes.
     """
+    if (most := most_records(batch, header)) is not None:
+        raise DecodeError(
+            f"{header.record_count} records in a compressed batch of {batch.size} bytes, more than"
+            f" the {most} that are read of one"
+        )
+    return inflated_anyway(batch, header, limit)
+
+
+def inflated_anyway(batch: Batch, header: Header, limit: int | None = None) -> tuple[bytes, int]:
+    """Return the same, however many records the batch counts."""
     _, size, data, _ = batch
     if len(data) < size:
         raise DecodeError(f"a batch of {size} bytes is more than a quarter of --max-memory")

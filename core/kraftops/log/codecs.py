@@ -12,7 +12,14 @@ from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log.xxhash import xxhash32
-from kraftops.memory import await_turn, free_share, max_batch_bytes
+from kraftops.memory import (
+    MOST_RATIO,
+    await_turn,
+    free_share,
+    max_batch_bytes,
+    note_inflated,
+    ratio_limit,
+)
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
@@ -30,14 +37,31 @@ _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2) -> bytes:
     """Return the inflated bytes of a batch with this *magic*.
 
-    Without *limit*, it is the share of a batch in the memory budget.
+    Without *limit*, it is the share of a batch in the memory budget, and of its source in the work
+    for small files.
 
     Raises:
         DecodeError: the data is not of this codec, or damaged.
         InflationError: there is more than *limit* bytes of it.
     """
-    if limit is None:
-        limit = max_batch_bytes()
+    if limit is not None:
+        return _decompressed(codec, data, limit, magic)
+    limit, most = max_batch_bytes(), ratio_limit(len(data))
+    try:
+        made = _decompressed(codec, data, min(limit, most), magic)
+    except InflationError:
+        note_inflated(len(data), min(limit, most))
+        if most >= limit:
+            raise
+        raise InflationError(
+            f"the batch inflates beyond {most} bytes: in all, batches of this source may inflate to"
+            f" {MOST_RATIO} times their size and --max-memory"
+        ) from None
+    note_inflated(len(data), len(made))
+    return made
+
+
+def _decompressed(codec: int, data: bytes, limit: int, magic: int) -> bytes:
     if codec == 3:
         return _lz4(data, limit, check_header=magic > 0)
     return {1: _gzip, 2: _snappy, 4: _zstd}[codec](data, limit)

@@ -20,6 +20,12 @@ from kraftops.log.codecs import CODECS, compress, decompress
 NO_TIMESTAMP = -1
 _OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (timestamp), two lengths
 _HEAD = Struct(">qiIbb")
+_START = Struct(">qi").unpack_from  # offset, size
+_FREE_MESSAGES = 16
+"""Messages in a wrapper that are never too many, besides one for two of its bytes.
+
+Producers reach one for three.
+"""
 
 
 class LegacyHeader(NamedTuple):
@@ -98,17 +104,29 @@ def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int | None) -> Iter
     if outer.record.value is None:
         raise DecodeError(outer.overrun or "a compressed set of messages without a value")
     buffer = decompress(head.codec, bytes(outer.record.value), limit, head.magic)
-    first = last = 0
-    for _, inner_head in _inner(buffer):  # Kafka too reads all of them before it prints one
-        last = inner_head.offset
+    # Kafka too reads all of them before it prints one.
+    last = _last_offset(buffer, _FREE_MESSAGES + head.size // 2)
+    first = 0
     if head.magic and head.offset:
         if head.offset < last:
             raise DecodeError(f"a wrapper with offset {head.offset} around a message with {last}")
         first = int64(head.offset - last)
-    for position, inner_head in _inner(buffer):
-        if inner_head.codec:
+    for position in _inner(buffer):
+        if buffer[position + 17] & CODEC_MASK:
             raise DecodeError("a compressed set of messages inside another")
         yield _in_wrapper(_read(buffer, position)[0], first, head)
+
+
+def _last_offset(buffer: bytes, most: int) -> int:
+    """Return the offset of the last of at most so many messages of a set."""
+    position = -1
+    for number, position in enumerate(_inner(buffer)):  # noqa: B007 - the last one is used
+        if number == most:
+            raise DecodeError(f"a compressed set of more than {most} messages, too many to be read")
+    if position < 0:
+        raise DecodeError("a compressed set of messages that holds none")
+    offset: int = _START(buffer, position)[0]
+    return offset
 
 
 def message_bytes(record: Record, magic: int, attributes: int = 0) -> bytes:
@@ -180,26 +198,25 @@ def _read_size(buffer: bytes, pos: int, end: int, what: str) -> tuple[int, int]:
     return int.from_bytes(buffer[pos : pos + 4], signed=True), pos + 4
 
 
-def _inner(buffer: bytes) -> Iterator[tuple[int, LegacyHeader]]:
-    """Yield where the messages of a set begin, and their heads; one cut short is the end."""
-    pos = 0
-    while pos + LOG_OVERHEAD <= len(buffer):
-        size = int.from_bytes(buffer[pos + 8 : pos + LOG_OVERHEAD], signed=True)
+def _inner(buffer: bytes) -> Iterator[int]:
+    """Yield where the messages of a set begin; one cut short is the end."""
+    pos, last = 0, len(buffer) - LOG_OVERHEAD
+    while pos <= last:
+        size: int = _START(buffer, pos)[1]
         if size < _OVERHEAD[0]:
             raise DecodeError(f"a message of {size} bytes inside a compressed set")
-        if pos + LOG_OVERHEAD + size > len(buffer):
-            break
-        yield pos, _header(buffer, pos)
+        if size > last - pos:
+            return
+        yield pos
         pos += LOG_OVERHEAD + size
-    if not pos:
-        raise DecodeError("a compressed set of messages that holds none")
 
 
 def _in_wrapper(message: LegacyRecord, first: int, wrapper: LegacyHeader) -> LegacyRecord:
     """Return a message of magic 1 with its absolute offset and, by the log's clock, its time."""
-    record = message.record
-    timestamp = record.timestamp
-    if wrapper.attributes & LOG_APPEND_TIME and wrapper.magic == message.magic == 1:
+    (offset, timestamp, key, value, _), crc, is_valid, magic, key_size, value_size, overrun = (
+        message
+    )
+    if wrapper.attributes & LOG_APPEND_TIME and wrapper.magic == magic == 1:
         timestamp = wrapper.timestamp
-    offset = int64(first + record.offset)
-    return message._replace(record=record._replace(offset=offset, timestamp=timestamp))
+    record = Record(int64(first + offset), timestamp, key, value)
+    return LegacyRecord(record, crc, is_valid, magic, key_size, value_size, overrun)

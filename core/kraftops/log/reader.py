@@ -12,7 +12,7 @@ from google_crc32c import extend as crc32c_extend
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
-from kraftops.memory import max_batch_bytes
+from kraftops.memory import begin_source, max_batch_bytes
 
 BLOCK = 1 << 20
 LARGEST_BATCH = 256 * 1024 * 1024
@@ -74,6 +74,7 @@ class LogReader:
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
         self._largest = min(LARGEST_BATCH, max_batch_bytes())
+        begin_source()
         self.lost = 0
         """Bytes before *stop* that the source did not have."""
         self.end: LogEnd | None = None

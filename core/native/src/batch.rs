@@ -275,6 +275,11 @@ pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> ReadResult<R
     })
 }
 
+/// Records in a compressed batch that are never too many, and those for each of its bytes, as in
+/// `kraftops.log.batch`.
+const FREE_RECORDS: usize = 64;
+const RECORDS_PER_BYTE: usize = 8;
+
 /// Tell whether the bytes from *at* on are exactly the number of records in the header.
 pub fn holds_its_records(bytes: &[u8], at: usize, header: &Header) -> bool {
     let mut reader = Reader::new(bytes, at);
@@ -287,6 +292,16 @@ pub fn holds_its_records(bytes: &[u8], at: usize, header: &Header) -> bool {
 }
 
 impl Header {
+    /// Tell whether a compressed batch counts more records than are read of one of its size.
+    pub fn counts_too_many(&self) -> bool {
+        let most = FREE_RECORDS
+            + match self.is_control() {
+                true => self.size / 2,
+                false => RECORDS_PER_BYTE * self.size,
+            };
+        self.codec() != 0 && self.count as i64 > most as i64
+    }
+
     /// A header to read the framing of records with.
     pub fn bare(count: i32) -> Header {
         Header {

@@ -189,10 +189,10 @@ def test_record_within_the_bound_costs_little_more_than_its_text(
 
 @each_engine
 def test_summary_holds_no_list_of_control_records(engine: str, tmp_path: Path) -> None:
-    """With 300,000 control records that inflate to 4 MB."""
+    """With 300,000 control records of 4 MB."""
     path = tmp_path / LOG_NAME
     record, count = plain_record(0, b"", control_key(UNKNOWN_CONTROL)), 300_000
-    path.write_bytes(packed(record * count, count=count, attributes=CONTROL))
+    path.write_bytes(packed(record * count, "none", count=count, attributes=CONTROL))
 
     done, peak = measured(engine, DUMP_LOG, META, "--summary", "--format", "json", str(path))
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log.codecs import CODECS, compress, decompress, zstd_module
 from kraftops.log.xxhash import xxhash32
+from kraftops.memory import begin_source, set_max_memory
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 each_codec = pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4, ZSTD], ids=CODECS[1:])
@@ -152,6 +153,30 @@ def test_damage_raises_no_other_error(codec: int, data: bytes, flips: list[int])
 
 
 # zstd
+
+
+def test_batches_of_a_source_inflate_to_the_budget_beyond_their_ratio() -> None:
+    set_max_memory(4 << 20)
+    zeros = compress(CODECS.index("zstd"), bytes(1 << 20))
+    begin_source()
+
+    for _ in range(4):
+        decompress(4, zeros)
+    with pytest.raises(InflationError, match="1100 times their size and --max-memory"):
+        decompress(4, zeros)
+    begin_source()
+
+    assert decompress(4, zeros) == bytes(1 << 20)
+
+
+@pytest.mark.parametrize("codec", [1, 2, 3])
+def test_codecs_that_cannot_inflate_further_are_not_refused(codec: int) -> None:
+    set_max_memory(4 << 20)
+    zeros = compress(codec, bytes(1 << 20))
+    begin_source()
+
+    for _ in range(9):
+        decompress(codec, zeros)
 
 
 def windowed(data: bytes, window_log: int) -> bytes:

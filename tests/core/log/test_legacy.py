@@ -255,6 +255,17 @@ def test_wrapper_without_a_value_is_refused() -> None:
         read(only(message_bytes(Record(0, 0, None, None), 1, GZIP)))
 
 
+def test_wrapper_of_more_messages_than_producers_reach_is_refused_before_one_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = wrapper(0, message_bytes(A, 1) * 10_000)
+    most = 16 + legacy.header(batch).size // 2
+    monkeypatch.setattr(legacy, "_in_wrapper", None)
+
+    with pytest.raises(DecodeError, match=f"more than {most} messages"):
+        read(batch)
+
+
 def test_wrapper_without_messages_is_refused() -> None:
     with pytest.raises(DecodeError):
         read(wrapper(0, b""))

@@ -31,9 +31,9 @@ def inflating_to(size: int, codec: str) -> bytes:
 def packed(
     records: bytes, codec: str = "zstd", *, count: int = 1, first: int = 0, attributes: int = 0
 ) -> bytes:
-    """Return a compressed batch of these records."""
+    """Return a batch of these records, compressed unless the codec is none."""
     number = CODECS.index(codec)
-    body = compress(number, records)
+    body = compress(number, records) if number else records
     return batch_around(body, count, base_offset=first, attributes=attributes | number)
 
 

@@ -14,6 +14,8 @@ from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
 
 _MOST_KEYS = 4_000_000
+_USUAL_KEYS = "keySize is null or keySize <= 65536"
+"""The records whose keys are compared: a key can be a quarter of the memory budget."""
 
 
 def record_findings(
@@ -48,7 +50,7 @@ def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:
         SourceError: a segment cannot be read.
     """
     columns = frozenset({"key", "keySize", "control", "kind"})
-    chosen = Filter(last_offset=end - 1)
+    chosen = Filter(last_offset=end - 1, where=_USUAL_KEYS)
     query = Query(filter=chosen, columns=columns, skip_invalid=True)
     seen: set[int] = set()
     for path in paths:

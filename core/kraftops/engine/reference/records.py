@@ -11,6 +11,11 @@ from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
+_FEW = 16
+"""Records of a damaged batch that are never too many."""
+_MOST_KNOWN = 4096
+"""Records of up to 64 bytes that are known at a time."""
+
 
 def records(batch: Batch, header: Header) -> Iterator[Record]:
     """Yield the records of a batch of magic 2 or later.
@@ -19,26 +24,62 @@ def records(batch: Batch, header: Header) -> Iterator[Record]:
     than 256 KiB are views of the inflated batch.
 
     Raises:
-        DecodeError: the batch does not hold exactly the records that it counts; the whole records
-            before the error are yielded.
+        DecodeError: the batch does not hold exactly the records that it counts, or counts too many
+            for its size; the whole records before the error are yielded, but few of a batch with
+            more than a record for four compressed bytes.
     """
     count = header.record_count
     if not count and batch.size >= v2.HEADER_SIZE:
         return
-    buffer, pos = v2.inflated(batch, header)
+    buffer, pos = v2.inflated_anyway(batch, header)
     if count < 0:
         raise DecodeError(f"the batch counts {count} records")
+    few = _FEW + batch.size // 4
+    if not header.codec or count <= few or _is_readable(batch, header, buffer):
+        few = count
     number = 0
     try:
-        for number in range(1, count + 1):  # noqa: B007 - for the message
+        for number in range(1, min(count, few) + 1):  # noqa: B007 - for the message
             record, pos = _read(buffer, pos, header)
             yield record
     except DecodeError as error:
         raise DecodeError(f"record {number} of {count}: {error.message}") from None
+    if number < count:
+        raise DecodeError(
+            f"record {number + 1} of {count}: no more are read of {batch.size} compressed bytes,"
+            " damaged or with too many records"
+        )
     if pos != len(buffer):
         raise DecodeError(
             f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
         )
+
+
+def _is_readable(batch: Batch, header: Header, buffer: bytes) -> bool:
+    """Tell whether an inflated batch holds exactly the records that it counts, and not too many.
+
+    Records that are many for their compressed bytes are mostly equal: those are read once.
+    """
+    if v2.most_records(batch, header) is not None:
+        return False
+    known: set[bytes] = set()
+    pos, size = 0, len(buffer)
+    try:
+        for _ in range(header.record_count):
+            # The length of a short record takes one byte, and an even one is positive.
+            end = pos + 1 + (buffer[pos] >> 1) if pos < size and not buffer[pos] & 0x81 else pos
+            short = buffer[pos:end]
+            if short in known:
+                pos = end
+                continue
+            _, pos = _read(buffer, pos, header)
+            if short:
+                if len(known) == _MOST_KNOWN:
+                    known.clear()
+                known.add(short)
+    except DecodeError:
+        return False
+    return pos == size
 
 
 def sized_records(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError
@@ -9,6 +12,8 @@ from kraftops.image.state.store import InflatedBatch
 from kraftops.log.batch import read_record
 
 _OLDEST = -(1 << 63)
+_KEPT_BYTES = 1 << 20
+"""The largest batch whose records' places are kept."""
 
 
 class Limits(NamedTuple):
@@ -38,19 +43,52 @@ def span_within(batch: InflatedBatch, limits: Limits) -> tuple[RecordSpan, bool]
     Raises:
         DecodeError: the batch does not hold the records that it counts.
     """
-    span = RecordSpan(0, 0, batch.start, -1, _OLDEST)
+    first, last, newest, begin = 0, -1, _OLDEST, batch.start
+    number = 0
+    for offset, stamp, end in _places(batch):
+        time = stamp if batch.append_time is None else batch.append_time
+        if offset > limits.until or time > limits.time:
+            return RecordSpan(first, number, begin, last, newest), True
+        number += 1
+        if offset <= limits.after:
+            first, begin = number, end
+        last, newest = offset, max(newest, time)
+    return RecordSpan(first, number, begin, last, newest), False
+
+
+def _places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:
+    """Yield offset, time and end of each record of a batch.
+
+    Raises:
+        DecodeError: the batch does not hold the records that it counts.
+    """
+    if len(batch.data) > _KEPT_BYTES:
+        yield from _read_places(batch)
+        return
+    places, error = _kept_places(batch)
+    yield from zip(*places, strict=True)
+    if error is not None:
+        raise DecodeError(error)
+
+
+@lru_cache(maxsize=4)
+def _kept_places(batch: InflatedBatch) -> tuple[tuple[array[int], ...], str | None]:
+    """Return the places of records, and the error behind them: a history reads them often."""
+    places = array("q"), array("q"), array("q")
+    try:
+        for one in _read_places(batch):
+            for numbers, number in zip(places, one, strict=True):
+                numbers.append(number)
+    except DecodeError as error:
+        return places, error.message
+    return places, None
+
+
+def _read_places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:
     end = batch.start
-    for number in range(batch.records):
-        record, after = read_record(batch.data, end, batch.base_offset, batch.base_timestamp)
-        time = record.timestamp if batch.append_time is None else batch.append_time
-        if record.offset > limits.until or time > limits.time:
-            return span, True
-        if record.offset <= limits.after:
-            span = span._replace(first=number + 1, position=after)
-        newest = max(span.time, time)
-        span = span._replace(stop=number + 1, last_offset=record.offset, time=newest)
-        end = after
-    return span, False
+    for _ in range(batch.records):
+        record, end = read_record(batch.data, end, batch.base_offset, batch.base_timestamp)
+        yield record.offset, record.timestamp, end
 
 
 def readable_span(batch: InflatedBatch, span: RecordSpan) -> RecordSpan:

@@ -25,6 +25,7 @@ from kraftops.log.batch import (
     read_record,
 )
 from kraftops.log.log_file import LogFile
+from kraftops.memory import begin_source
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48
@@ -251,6 +252,7 @@ class RecordStore:
         crc = self._all.crcs[number]
         if again.header.crc != crc or not is_valid(again, crc):
             raise changed
+        begin_source()
         return inflated_batch(again)
 
 

@@ -36,6 +36,7 @@ from kraftops.log.batch import (
 from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
+from kraftops.memory import begin_source
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
@@ -80,6 +81,7 @@ def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[
     """
     stop = log.size if stop is None else min(stop, log.size)
     log.expect(start, stop)
+    begin_source()
     return _Salvage(log, start, stop).walk()
 
 

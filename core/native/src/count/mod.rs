@@ -203,7 +203,8 @@ impl Counter {
             };
             let after = header.base_offset.checked_add(header.last_delta as i64 + 1);
             let is_known = header.codec() < CODECS.len() && header.count >= 0;
-            let (Some(after), true) = (after, is_known) else {
+            let is_usual = is_known && !header.counts_too_many();
+            let (Some(after), true) = (after, is_usual) else {
                 return Step::Declined;
             };
             if inflated.is_none() && !header.is_valid(batch) {

@@ -250,6 +250,9 @@ impl Scan {
                 told: Some(end),
             });
         } else if self.needs_records(&header) {
+            if header.counts_too_many() {
+                return Err(Step::Declined);
+            }
             let is_plain = self.is_plain(&header);
             if is_plain && self.columns.rows + header.count as usize > MAX_ROWS {
                 return Err(Step::Full);

@@ -2,10 +2,12 @@
 
 import pytest
 
+from kraftops.engine.reference import records as room
 from kraftops.engine.reference.records import records, sized_records
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE, Batch, Record, batch_bytes, inflated
 from kraftops.records.long_text import LONG
+from tests.helpers.logs.costly_files import packed
 from tests.helpers.logs.segments import patched
 
 
@@ -81,3 +83,40 @@ def test_sizes_end_with_an_error_where_the_count_is_wrong(count: int, reason: st
 
     with pytest.raises(DecodeError, match=reason):
         sized(patched(data, 57, count.to_bytes(4)))
+
+
+SMALLEST = b"\x0c\0\0\0\x01\x01\0"
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [(SMALLEST * 9_999, 10_000), (SMALLEST * 100 + bytes(7), 101), (SMALLEST * 10_000, 10_000)],
+    ids=["cut short", "damaged", "too many"],
+)
+def test_few_records_are_read_of_a_damaged_batch_of_many(
+    content: bytes, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kilobyte could be millions of records, each of which takes Python some time."""
+    data = packed(content, count=count)
+    few, reads, read_one = 16 + len(data) // 4, [0], room.read_record
+    assert count > few
+
+    def counting(*args: bytes | int) -> tuple[Record, int]:
+        reads[0] += 1
+        return read_one(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(room, "read_record", counting)
+    found = records(batch := Batch(0, len(data), data), batch.header)
+    read_ones = [next(found) for _ in range(few)]
+
+    with pytest.raises(DecodeError, match=f"record {few + 1} of {count}: no more are read"):
+        next(found)
+    assert len(read_ones) == few
+    assert reads[0] <= few + 3
+
+
+def test_batch_of_many_equal_records_is_read_whole() -> None:
+    data = packed(SMALLEST * 400, count=400)
+
+    assert 16 + len(data) // 4 < 400 < 8 * len(data)
+    assert len(read(data)) == 400

@@ -3,6 +3,7 @@
 import pytest
 
 from kraftops.errors import DecodeError
+from kraftops.image.replay import limits as room
 from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
 from kraftops.image.state.store import InflatedBatch, inflated_batch
 from kraftops.log.batch import Record, batch_bytes
@@ -47,3 +48,22 @@ def test_malformed_record_ends_the_readable_span() -> None:
     assert readable_span(cut, whole) == RecordSpan(0, 2, batch.start, 6, 30)
     with pytest.raises(DecodeError):
         span_within(cut, Limits())
+
+
+def test_records_of_a_batch_are_read_once_for_many_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A history takes hundreds of spans of a batch."""
+    batch = batch_of(*((offset, 31) for offset in range(9)))
+    first = span_within(batch, Limits(until=4))
+    monkeypatch.setattr(room, "read_record", None)
+
+    assert span_within(batch, Limits(until=4)) == first
+    assert [span_within(batch, Limits(until=n))[0].stop for n in range(9)] == list(range(1, 10))
+
+
+def test_damage_behind_the_limit_is_no_error_and_stays_one_before_it() -> None:
+    batch = batch_of((5, 10), (6, 20))._replace(records=3)
+
+    for _ in range(2):
+        assert span_within(batch, Limits(until=5))[0].stop == 1
+        with pytest.raises(DecodeError):
+            span_within(batch, Limits())
