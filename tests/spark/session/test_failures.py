@@ -38,6 +38,13 @@ def test_ctrl_c_in_a_call_of_py4j_is_ctrl_c() -> None:
             "first\nCaused by: java.io.IOException: no space", "first (no space)", id="cause"
         ),
         pytest.param(
+            "An error occurred while calling o7.save.\n: org.apache.spark.SparkException: "
+            "[TASK_WRITE_FAILED] Task failed while writing rows to file:/o/_temporary/0/x.json. "
+            "SQLSTATE: 58030\nCaused by: java.io.IOException: No space left on device",
+            "rows cannot be written: No space left on device",
+            id="full disk",
+        ),
+        pytest.param(
             "Traceback (most recent call last):\nValueError: bad", "ValueError: bad", id="python"
         ),
         pytest.param(

@@ -15,6 +15,7 @@ _CALL = "An error occurred while calling"
 _CLASS = re.compile(r'(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[\w$]+: ')
 _LAST_TRY = re.compile(r".* most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(.*?\): ")
 _CAUSE = r"^Caused by: (?:[\w.$]+: )?(.+)$"
+_WRITE_FAILED = "[TASK_WRITE_FAILED]"
 _COMPLETE_MESSAGES = {"MissingModuleError", "OutputError", "SourceError", "UsageError"}
 
 
@@ -37,6 +38,8 @@ def reason_of(error: BaseException) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reason = _without_call(lines)
     causes = re.findall(_CAUSE, text, re.MULTILINE)
+    if causes and reason.startswith(_WRITE_FAILED):  # and names a file that is not there any more
+        return f"rows cannot be written: {causes[-1]}"
     return f"{reason} ({causes[-1]})" if causes and causes[-1] not in reason else reason
 
 
