@@ -106,7 +106,7 @@ def _says(error: SparkError, texts: Iterable[str]) -> bool:
 def _save(
     table: DataFrame, sink: str, output: str, *, overwrite: bool, partition_by: str | None
 ) -> None:
-    writer: Any = table.write.format(sink).mode("overwrite" if overwrite else "errorifexists")
+    writer: Any = table.write.format(sink).mode("overwrite" if overwrite else "error")
     if overwrite:
         writer = writer.option("overwriteSchema", "true")
     if partition_by:
