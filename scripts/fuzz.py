@@ -42,6 +42,7 @@ CAMPAIGNS = {
         "KRAFTOPS_FUZZ_SEED",
         "KRAFTOPS_FUZZ_SECONDS",
     ),
+    "costs": Campaign("tests/cli/test_costs.py", "KRAFTOPS_FUZZ_SEED", "KRAFTOPS_FUZZ_SECONDS"),
     "folds": Campaign(
         "tests/engine/test_fold_agreement.py", "KRAFTOPS_FUZZ_SEED", "KRAFTOPS_FUZZ_FOLDS", 30
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.codecs import CODECS
-from tests.helpers.engine.bombs import PLACES, bomb, is_possible
+from tests.helpers.costs.bombs import PLACES, bomb, is_possible
 from tests.helpers.logs.costly_files import MIB, measured
 from tests.helpers.tools.console import DUMP_LOG
 
