@@ -10,6 +10,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem
 from tests.helpers.logs.log_directories import SNAPSHOT, snapshot
+from tests.helpers.logs.segments import IN
 from tests.helpers.spark.streams import GrowingLog, Stream, table
 
 pytest.importorskip("pyspark")
@@ -395,6 +396,15 @@ def test_logs_of_metadata_begin_with_the_snapshot_as_the_table_does(tmp_path: Pa
             str(tmp_path), **{k: v for k, v in options.items() if k[0] == "f"}
         )
         assert len(stream.rows) == (4 if "fromStart" in options else 7)
+
+
+def test_limited_batches_go_on_behind_a_snapshot_amid_a_segment() -> None:
+    """Its offset is 391, and the segment begins at 0."""
+    stream = Stream(str(IN / "meta"), {"maxBytesPerTrigger": "4096"})
+    while stream.step():
+        pass
+
+    assert stream.rows == table(str(IN / "meta"))
 
 
 def test_filters_and_columns_are_those_of_the_table(log: GrowingLog) -> None:

@@ -56,7 +56,8 @@ def limited_mark(log: StreamLog, start: Mark, end: Mark, most: int) -> Mark:
         is_growing = at == len(place.files) - 1
         position = 0 if at else place.position
         for head in _whole_heads(segment, position, end.offset, is_growing):
-            if taken and taken + head.size > most:
+            # Behind a snapshot, its segment is read from the first batch on, as the table does.
+            if mark.offset > start.offset and taken + head.size > most:
                 return mark
             mark, taken = _after(segment, head), taken + head.size
     return end if mark.offset >= end.offset or not taken else mark
