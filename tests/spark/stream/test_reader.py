@@ -91,6 +91,19 @@ def test_damage_in_a_rolled_segment_is_a_row_as_in_the_table(log: GrowingLog) ->
     assert "damage" in [row["kind"] for row in stream.rows]
 
 
+def test_a_stream_waits_at_damage_until_there_is_a_newer_segment(log: GrowingLog) -> None:
+    log.path.write_bytes(log.path.read_bytes() + b"\x01" * 40)
+    log.append(2)
+    stream = Stream(str(log.folder))
+
+    assert stream.offsets() == [0, 1, 2, 3, 4, 5]
+    log.roll()
+    log.append(1)
+    stream.step()
+    assert stream.rows == table(str(log.folder))
+    assert [row["kind"] for row in stream.rows[-2:]] == ["damage", "user"]
+
+
 def test_nothing_beyond_the_high_watermark_of_the_broker(log: GrowingLog) -> None:
     checkpoint = log.folder.parent / "replication-offset-checkpoint"
     stream = Stream(str(log.folder.parent))
