@@ -61,7 +61,20 @@ _CONTRADICTIONS = (
     ("follow", "salvage"),
     ("remote_log_metadata", "spark"),
     ("remote_log_metadata", "controllers"),
+    ("sql", "check"),
+    ("sql", "summary"),
+    ("sql", "single_file"),
+    ("single_file", "partition_by"),
+    ("sink", "single_file"),
+    ("summary", "single_file"),
+    ("summary", "partition_by"),
+    ("sink", "summary"),
 )
+_NEEDED = (
+    *((name, "summary") for name in _OF_SUMMARY),
+    *((name, "output") for name in ("overwrite", "single_file", "partition_by", "sink")),
+)
+"""Options, and what each needs."""
 
 
 def run_request(ctx: click.Context, options: dict[str, object]) -> int:
@@ -253,11 +266,9 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
         raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
     if options["remote_log_metadata"] and not (options["check"] or options["offsets"]):
         raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
-    for name in _OF_SUMMARY:
-        if name in given and not options["summary"]:
-            raise click.UsageError(f"{shown[name]} needs --summary", ctx)
-    if options["overwrite"] and options["output"] is None:
-        raise click.UsageError("--overwrite needs --output", ctx)
+    for name, needed in _NEEDED:
+        if name in given and needed not in given:
+            raise click.UsageError(f"{shown[name]} needs {shown[needed]}", ctx)
     if query.output_format.is_columns and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
     if options["summary"] and not (query.output_format.is_text or query.output_format.has_objects):

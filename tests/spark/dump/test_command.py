@@ -87,6 +87,36 @@ def test_what_makes_no_sense_is_refused_before_spark_starts(
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        *(
+            (["--sql", "SELECT 1", "--output", "o", other], f"--sql and {other} do not go together")
+            for other in ("--check", "--summary", "--single-file")
+        ),
+        (
+            ["--sql", "SELECT 1", "--output", "o", "--format", "json", "--partition-by", "type"],
+            "--partition-by and --sql go together only with --sink",
+        ),
+        *(
+            (["--summary", "--output", "o", *other], f"--summary and {other[0]} do not go together")
+            for other in (["--single-file"], ["--partition-by", "type"])
+        ),
+        (
+            ["--single-file", "--output", "o", "--partition-by", "type"],
+            "--single-file and --partition-by do not go together",
+        ),
+        (["--check", "--single-file"], "--single-file needs --output"),
+        (["--check", "--partition-by", "type"], "--partition-by needs --output"),
+    ],
+)
+def test_no_option_is_passed_over(tmp_path: Path, arguments: list[str], reason: str) -> None:
+    """As `--explain` says, too, which starts nothing."""
+    done = run_command("--spark", "--explain", *arguments, LOG, cwd=tmp_path)
+
+    assert (done.code, done.errors[0]) == (1, f"kafka-dump-log: {reason}")
+
+
 def test_pattern_that_nothing_matches_is_told_before_spark_starts(tmp_path: Path) -> None:
     done = run_command("--spark", "--output", "o", "/nowhere/*.log", cwd=tmp_path)
 

@@ -48,9 +48,10 @@ def test_sink_is_configured_unless_somebody_has_done_it() -> None:
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (("--sql", "SELECT 1"), "--sink delta needs --output"),
+        (("--sql", "SELECT 1"), "--sink needs --output"),
         (("--output", "o", "--format", "json"), "--sink delta and --format json"),
         (("--output", "o", "--single-file"), "--sink and --single-file"),
+        (("--output", "o", "--summary"), "--sink and --summary"),
     ],
 )
 def test_what_a_table_cannot_be_is_refused(args: tuple[str, ...], reason: str) -> None:

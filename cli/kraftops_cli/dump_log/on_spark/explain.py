@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.spark.jobs.planning import Split
@@ -19,8 +20,9 @@ def plan_text(plan: Plan, request: SparkRequest, splits: list[Split]) -> str:
 
 def _lines(plan: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
     settings = request.settings()
+    settings = replace(settings, master=settings.full_master)
     size = sum(source_sizes(plan.sources))
-    yield f"master    {server_text(settings.full_master)}, {settings.tries} tries a task"
+    yield f"master    {server_text(settings.master)}, {settings.tries} tries a task"
     yield f"sources   {len(plan.sources)} files, {size:,} bytes"
     yield f"decoder   {plan.query.decoder or 'by directory'}"
     if not plan.query.filter.is_empty:

@@ -97,10 +97,10 @@ def _refuse(plan: Plan, request: SparkRequest) -> None:
         raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
     if request.sink:
         _refuse_sink(plan, request)
-    if plan.query.output_format.is_text and request.partition_by and not request.sink:
+    elif request.partition_by and request.sql:
+        raise UsageError("--partition-by and --sql go together only with --sink")
+    elif request.partition_by and plan.query.output_format.is_text:
         raise UsageError("--partition-by needs --format json, csv or parquet")
-    if request.partition_by and request.single_file:
-        raise UsageError("--partition-by and --single-file do not go together")
     if plan.query.output_format.has_objects:
         _refuse_small_files(plan, request)
 
@@ -111,14 +111,9 @@ def _refuse_sink(plan: Plan, request: SparkRequest) -> None:
     Raises:
         UsageError: it is asked for.
     """
-    if plan.output is None:
-        raise UsageError(f"--sink {request.sink} needs --output", hint="a directory for the table")
     form = plan.query.output_format
     if not (form.is_text or form.is_columns):
         raise UsageError(f"--sink {request.sink} and --format {form.name} do not go together")
-    for name, is_given in (("single-file", request.single_file), ("summary", plan.summary)):
-        if is_given:
-            raise UsageError(f"--sink and --{name} do not go together")
 
 
 def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:

@@ -37,7 +37,7 @@ def test_ranges_follow_the_number_of_their_split(tmp_path: Path) -> None:
     )
 
     assert text.splitlines() == [
-        "master    local[2,4], 1 tries a task",
+        "master    local[2,4], 4 tries a task",
         "sources   1 files, 1,234 bytes",
         "decoder   by directory",
         "output    a row for each damage",
