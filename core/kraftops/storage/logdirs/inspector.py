@@ -24,6 +24,7 @@ from kraftops.storage.logdirs.metadata_log import (
     read_metadata_log,
 )
 from kraftops.storage.logdirs.partition_data import PartitionData
+from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.uuids import is_reserved, to_text
 
 LEGACY_PROBLEM = (
@@ -193,7 +194,7 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            cure = f"kafka-storage rewrite --node-id {config.node_id}"
+            cure = rewrite_to_node(config.path, config.node_id)
             if (meta.node_id or 0) >= 0:
                 cure = f"set node.id={meta.node_id}, or {cure}"
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"

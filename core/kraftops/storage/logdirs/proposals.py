@@ -28,8 +28,17 @@ def format_command(config: str, cluster_id: str | None) -> str:
     return f"kafka-storage format -c {shlex.quote(config)} {cluster_id_argument(cluster_id)}"
 
 
-def rewrite_command(config: str, cluster_id: str | None) -> str:
+def rewrite_to_cluster(config: str, cluster_id: str | None) -> str:
     """Return the command that changes the cluster id of a node, with its configuration file."""
     shown = shown_cluster_id(cluster_id)
     separator = "=" if shown.startswith("-") else " "
-    return f"kafka-storage rewrite -c {shlex.quote(config)} --cluster-id{separator}{shown}"
+    return f"{_rewrite(config)} --cluster-id{separator}{shown}"
+
+
+def rewrite_to_node(config: str, node_id: int) -> str:
+    """Return the command that changes the id of a node, with its configuration file."""
+    return f"{_rewrite(config)} --node-id {node_id}"
+
+
+def _rewrite(config: str) -> str:
+    return f"kafka-storage rewrite -c {shlex.quote(config)}"

@@ -24,6 +24,7 @@ from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
 from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify import partitions
 from kraftops.uuids import to_text
 
@@ -161,9 +162,8 @@ def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> st
         return f"take it out of log.dirs, and give it back to broker {other}"
     if other < 0:
         return "give the node its id again"
-    return (
-        f"give the node its id again: node.id={other}, and kafka-storage rewrite --node-id {other}"
-    )
+    command = rewrite_to_node(node.config.path, other)
+    return f"give the node its id again: node.id={other}, and {command}"
 
 
 def _quorum(node: Node) -> Iterator[Finding]:

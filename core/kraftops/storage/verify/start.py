@@ -14,7 +14,7 @@ from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
     format_command,
-    rewrite_command,
+    rewrite_to_cluster,
     shown_cluster_id,
 )
 from kraftops.storage.verify import partitions
@@ -92,7 +92,7 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             shown = " and no ".join(name for name, value in lacks.items() if value is None)
-            command = rewrite_command(node.config.path, cluster_id)
+            command = rewrite_to_cluster(node.config.path, cluster_id)
             cure = f"{command} --to-v1 --node-id {node.config.node_id}"
             yield Finding(
                 state.path, f"its meta.properties has no {shown}", cure, code="incomplete-meta"
@@ -133,7 +133,7 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 state.path,
                 f"its cluster id is {present}, not {expected}",
                 "take it out of log.dirs if it is another cluster's, else "
-                f"{rewrite_command(node.config.path, expected)}",
+                f"{rewrite_to_cluster(node.config.path, expected)}",
                 code="other-cluster",
             )
 

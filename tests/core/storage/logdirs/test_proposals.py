@@ -4,7 +4,7 @@ import pytest
 
 from kraftops.storage.logdirs.proposals import (
     cluster_id_argument,
-    rewrite_command,
+    rewrite_to_cluster,
     shown_cluster_id,
 )
 
@@ -12,14 +12,14 @@ from kraftops.storage.logdirs.proposals import (
 def test_cluster_id_is_an_argument() -> None:
     assert cluster_id_argument("MkU3OEVBNTcwNTJENDM2Qg") == "-t MkU3OEVBNTcwNTJENDM2Qg"
     assert (
-        rewrite_command("a b", "my-cluster.1")
+        rewrite_to_cluster("a b", "my-cluster.1")
         == "kafka-storage rewrite -c 'a b' --cluster-id my-cluster.1"
     )
 
 
 def test_cluster_id_with_a_leading_dash_is_no_option() -> None:
     assert cluster_id_argument("-Yh6") == "--cluster-id=-Yh6"
-    assert rewrite_command("c", "-Yh6") == "kafka-storage rewrite -c c --cluster-id=-Yh6"
+    assert rewrite_to_cluster("c", "-Yh6") == "kafka-storage rewrite -c c --cluster-id=-Yh6"
 
 
 @pytest.mark.parametrize("text", [None, "", "x; touch z $(id)", "a b", "x\ny", "`id`", "x" * 300])
