@@ -26,6 +26,7 @@ ANY_RATIO_BYTES = 32 << 30
 """Inflated bytes that are never too many: zeros of preallocated indexes take next to nothing."""
 TOO_LARGE = "unpack it, if that is right, and name the directory"
 """Hint about an archive that is too large."""
+_LATEST = 253402300799  # the last second of the year 9999
 _MOST_HEADER_BYTES = BLOCK  # of a name or of extended attributes, which are read as a whole
 _ZIP = b"PK"
 _ENDINGS = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
@@ -108,9 +109,9 @@ def _tar_members(file: LogFile, magic: bytes) -> Iterator[Member]:
         kind = _tar_kind(member)
         if kind is MemberKind.FILE:
             content = tar.extractfile(member) if member.issparse() else _TarContent(stream, member)
-            yield Member(member.name, kind, member.mtime, content)
+            yield Member(member.name, kind, _tar_seconds(member), content)
         elif kind:
-            yield Member(member.name, kind, member.mtime)
+            yield Member(member.name, kind, _tar_seconds(member))
 
 
 def _tar_kind(member: tarfile.TarInfo) -> MemberKind | None:
@@ -119,6 +120,11 @@ def _tar_kind(member: tarfile.TarInfo) -> MemberKind | None:
     if member.isfile():
         return MemberKind.FILE
     return MemberKind.LINK if member.issym() or member.islnk() else MemberKind.DEVICE
+
+
+def _tar_seconds(member: tarfile.TarInfo) -> float:
+    """Return the time of a member; 0 if there is no such time, as not a number or beyond 2**63."""
+    return member.mtime if 0 <= member.mtime <= _LATEST else 0.0
 
 
 class _TarContent:

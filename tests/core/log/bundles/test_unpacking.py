@@ -101,3 +101,15 @@ def test_file_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(NoRoom, match="cannot write"):
         unpack(path, str(out), is_log)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1e300", "99999999999999999999"])
+def test_file_of_an_impossible_time_is_unpacked(tmp_path: Path, seconds: str) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("t-0/0.log")
+        info.pax_headers = {"mtime": seconds}
+        archive.addfile(info)
+    (tmp_path / "out").mkdir()
+
+    assert unpack(str(tmp_path / "x.tar"), str(tmp_path / "out"), is_log) == []
+    assert (tmp_path / "out/t-0/0.log").stat().st_mtime == 0
