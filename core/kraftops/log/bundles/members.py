@@ -298,3 +298,7 @@ def _damage_of_archives() -> Iterator[None]:
         raise TornArchive(error.message, error.hint) from None
     except (tarfile.TarError, *of_zip, zstd_module().ZstdError, ValueError, OverflowError) as error:
         raise TornArchive(str(error)) from None
+    except OSError as error:
+        if error.errno is None:  # damage of bzip2
+            raise TornArchive(f"bzip2: {error}") from None
+        raise

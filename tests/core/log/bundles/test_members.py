@@ -149,3 +149,12 @@ def test_time_of_a_member_is_kept(tmp_path: Path) -> None:
         archive.addfile(info, io.BytesIO())
 
     assert [member.modified for member in members(f"{tmp_path}/x.tar")] == [1_700_000_000]
+
+
+def test_damage_of_bzip2_in_a_zip_is_one_of_the_archive(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a", b"x" * 100)
+    path.write_bytes(path.read_bytes().replace(b"BZh9", b"BZhx"))
+
+    assert refused(path).message == "bzip2: Invalid data stream"
