@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from errno import EISDIR, ELOOP, ENOENT
 from typing import BinaryIO
@@ -64,7 +64,8 @@ def open_output(
         OutputError: it cannot be written, or is a directory or one of the sources.
     """
     if (own := _own_descriptor(path)) is not None:
-        yield own
+        with nullcontext() if own == 1 else _write_errors_of(path):
+            yield own
         return
     status = _status(path)
     if status and not _is_replaceable(status):

@@ -267,6 +267,15 @@ def test_own_descriptor_goes_on_where_it_stands(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == OLD + NEW
 
 
+def test_own_descriptor_that_is_not_for_writing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(OLD)
+
+    with (tmp_path / "in").open("rb") as file:
+        path = f"/dev/fd/{file.fileno()}"
+        with pytest.raises(OutputError, match=f"cannot write {path}: Bad file descriptor"):
+            write(path)
+
+
 def test_device_is_written_to() -> None:
     before = os.stat(os.devnull)
 
