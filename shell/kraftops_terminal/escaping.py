@@ -6,10 +6,11 @@ import re
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _INVISIBLE = (
-    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    r"\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f"
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff"
 )
-"""Letters without width, and those that change the direction of text."""
+"""Letters for which nothing is drawn (Default_Ignorable of Unicode), and marks of direction."""
 _CONTROLS = r"\x7f-\x9f\ud800-\udfff"
 # Patterns are compiled when they are used first: most runs have nothing to escape.
 _HIDDEN = _CONTROLS + _INVISIBLE

@@ -14,6 +14,7 @@ HOSTILE = {
     "\ud800lone": "\\ud800lone",
     "zero\u200bwidth\ufeff": "zero\\u200bwidth\\ufeff",
     "\U000e0041tag": "\\U000e0041tag",
+    "hidden\U000e0100 in\ufe00 letters\u180b": "hidden\\U000e0100 in\\ufe00 letters\\u180b",
     "name\udcff": "name\\xff",
 }
 
