@@ -1,10 +1,11 @@
 """Options of the data source, without a session."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.source.options import OPTIONS, query_from_text, query_text, source_options
@@ -20,6 +21,26 @@ def test_names_may_be_in_any_case() -> None:
 
 def test_several_paths_are_a_json_list() -> None:
     assert source_options({"paths": '["a.log", "b,c.log"]'}).names == ("a.log", "b,c.log")
+
+
+@pytest.mark.parametrize("mode", ["PERMISSIVE", "DROPMALFORMED"])
+def test_wrong_name_is_no_empty_table_and_no_row(tmp_path: Path, mode: str) -> None:
+    options = source_options({"path": str(tmp_path / "loogs"), "mode": mode})
+
+    with pytest.raises(SourceError, match="loogs: No such file or directory"):
+        options.sources()
+
+
+def test_what_a_command_alone_reads_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "node.tar.gz"
+    archive.touch()
+
+    with pytest.raises(UsageError, match=r"Spark reads no archive of directories: .*node\.tar\.gz"):
+        source_options({"path": str(archive)}).sources()
+    with pytest.raises(UsageError, match="an archive of directories in an object store"):
+        source_options({"path": "s3://logs/node.tar.gz"}).sources()
+    with pytest.raises(UsageError, match="Spark cannot read standard input"):
+        source_options({"path": "-"}).sources()
 
 
 def test_query_survives_its_text() -> None:

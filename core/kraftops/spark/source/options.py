@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_remote_bundles
 from kraftops.errors import UsageError
+from kraftops.log.files import STANDARD_INPUT
 from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
@@ -72,9 +74,18 @@ class SourceOptions:
         """Return the files that the names stand for.
 
         Raises:
-            UsageError: a directory holds no log, or a pattern matches none.
-            SourceError: a directory cannot be read.
+            UsageError: a directory holds no log, or a name is of what Spark cannot read.
+            SourceError: nothing has a name or matches a pattern, or a directory cannot be read.
         """
+        if STANDARD_INPUT in self.names:
+            raise UsageError("Spark cannot read standard input")
+        refuse_missing(self.names)
+        refuse_remote_bundles(self.names)
+        if archives := bundles_among(self.names):
+            raise UsageError(
+                f"Spark reads no archive of directories: {archives[0]}",
+                hint="unpack it, and name the directory",
+            )
         return [*self.given, *expand(self.names, from_start=self.from_start, raw=self.raw)]
 
     def decoders(self) -> frozenset[str]:
