@@ -36,7 +36,7 @@ from kraftops.log.batch import (
 from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
-from kraftops.memory import begin_source
+from kraftops.memory import begin_source, max_batch_bytes
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
@@ -133,6 +133,7 @@ class _Salvage:
         self._before: int | None = None
         self._checks_offsets = True
         self._budget = _BUDGET
+        self._largest = min(LARGEST_BATCH, max_batch_bytes())  # that is held, as by `LogReader`
 
     def walk(self) -> Iterator[Batch | Gap]:
         """Yield batches and gaps; iterate once."""
@@ -175,12 +176,12 @@ class _Salvage:
         """Return the batch at *position*, or the reason why there is none."""
         window = self._window
         size = _stated_size(window.read(position, HEADER_SIZE))
-        if size <= min(LARGEST_BATCH, window.stop - position):
+        if size <= min(self._largest, window.stop - position):
             window.reach(position, size)
         problem = self._problem(position)
         if problem:
             return problem
-        if size > LARGEST_BATCH:
+        if size > self._largest:
             head = window.read(position, HEADER_SIZE)
             return Batch(position, size, head, window.crc(position, size, head[MAGIC_AT]))
         # `LogReader` too gives what lies behind a batch that is smaller than a header of magic 2.

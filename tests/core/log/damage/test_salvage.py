@@ -19,6 +19,7 @@ from kraftops.log.damage import salvage
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.log_file import LogFile
+from kraftops.memory import set_max_memory
 from tests.helpers.logs.segments import IN, batches_of, patched
 
 FILES = sorted(
@@ -476,6 +477,19 @@ def test_batch_too_large_to_hold_is_passed_with_its_checksum(
     first, second, third = found_in(ONE + large + FOUR, tmp_path)
 
     assert isinstance(second, Batch)
+    assert second == Batch(len(ONE), len(large), large[:61], crc32c(large[21:]))
+    assert [first[2], third[2]] == [ONE, FOUR]
+
+
+def test_batch_beyond_a_quarter_of_the_budget_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(salvage, "BLOCK", 64)
+    set_max_memory(2000)
+    large = some_batch(20, size=1_000)
+
+    first, second, third = found_in(ONE + large + FOUR, tmp_path)
+
     assert second == Batch(len(ONE), len(large), large[:61], crc32c(large[21:]))
     assert [first[2], third[2]] == [ONE, FOUR]
 
