@@ -14,6 +14,7 @@ from kraftops.spark.source.pushdown import pushed
 from tests.helpers.logs.segments import IN
 
 filters = pytest.importorskip("pyspark.sql.datasource")
+LOG = str(IN / "v3.9.1/meta/00000000000000000000.log")
 
 
 @pytest.mark.parametrize(
@@ -119,11 +120,26 @@ def test_other_columns_are_left_to_spark(column: str) -> None:
     assert pushed(Filter(), filters.EqualTo((column,), 1)) == (Filter(), False)
 
 
+def test_log_of_the_driver_says_what_is_pushed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Spark's plan does not."""
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    source = KraftopsDataSource({"path": LOG, "pushdown": "true"})
+    asked = [filters.GreaterThan(("offset",), 7), filters.EqualTo(("key",), "a\n")]
+
+    left = source.reader(source.schema()).pushFilters(asked)
+
+    assert left == asked[1:]
+    assert capsys.readouterr().err == (
+        "kraftops: filters in the scan: GreaterThan(attribute=('offset',), value=7);"
+        " in Spark: EqualTo(attribute=('key',), value='a\\n')\n"
+    )
+
+
 def test_pushdown_is_refused_by_releases_that_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
     from kraftops.spark.datasource import KraftopsDataSource
 
-    log = IN / "v3.9.1/meta/00000000000000000000.log"
-    source = KraftopsDataSource({"path": str(log), "pushdown": "true"})
+    source = KraftopsDataSource({"path": LOG, "pushdown": "true"})
     monkeypatch.setattr("kraftops.spark.source.reader.HAS_PUSHDOWN", False)
 
     with pytest.raises(UsageError, match=r"pushdown needs pyspark 4\.1"):
