@@ -56,9 +56,13 @@ def _output_text(plan: Plan, request: SparkRequest) -> str:
         return "a summary"
     if request.sql:
         what = f"the answer to {request.sql!r}"
-        return f"{what} in {plan.output}" if plan.output else what
+        where = f" in a table of {request.sink}:" if request.sink else " in"
+        return f"{what}{where} {plan.output}" if plan.output else what
     if plan.output is None:
-        return "a row for each damage"
+        return "a row for each damage" if plan.query.check else "none: --output DIR is missing"
+    if request.sink:
+        by = f" by {request.partition_by}" if request.partition_by else ""
+        return f"a table of {request.sink}{by}, written by Spark: {plan.output}"
     if request.partition_by:
         who = "the workers" if is_remote(plan.output) else "Spark"
         return f"{plan.query.form} by {request.partition_by}, written by {who}: {plan.output}"

@@ -40,7 +40,7 @@ def test_ranges_follow_the_number_of_their_split(tmp_path: Path) -> None:
         "master    local[2,4], 4 tries a task",
         "sources   1 files, 1,234 bytes",
         "decoder   by directory",
-        "output    a row for each damage",
+        "output    none: --output DIR is missing",
         "splits    2",
         "       0  a 0..10",
         "       1  a 0..10",
@@ -63,6 +63,18 @@ def test_decoder_is_named() -> None:
     ("values", "options", "text"),
     [
         ({"summary": True}, {}, "a summary"),
+        ({"query": Query(check=True)}, {}, "a row for each damage"),
+        ({"output": "o"}, {"sink": "delta"}, "a table of delta, written by Spark: o"),
+        (
+            {"output": "o"},
+            {"sink": "delta", "partition_by": "type"},
+            "a table of delta by type, written by Spark: o",
+        ),
+        (
+            {"output": "o"},
+            {"sink": "delta", "sql": "SELECT 1"},
+            "the answer to 'SELECT 1' in a table of delta: o",
+        ),
         ({}, {"sql": "SELECT 1"}, "the answer to 'SELECT 1'"),
         ({"output": "o"}, {"sql": "SELECT 1"}, "the answer to 'SELECT 1' in o"),
         ({"output": "o"}, {}, "text, a part a split, written by the workers: o"),
