@@ -15,8 +15,7 @@ from kraftops.errors import DecodeError, SourceError
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
-
-_MOST_SNAPSHOT_BYTES = 256 * 1024 * 1024
+from kraftops.memory import max_batch_bytes
 
 
 class Producer(NamedTuple):
@@ -162,10 +161,17 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
 def snapshot_producers(
     path: str, findings: Findings | None, effect: Effect = Effect.MENDED
 ) -> list[ProducerState] | None:
-    """Return the producers of a snapshot; None, and a finding with an effect, if it is damaged."""
+    """Return the producers of a snapshot; None, and a finding with an effect, if it is damaged.
+
+    One of more than a quarter of the memory budget is not read.
+    """
     try:
         with LogFile(path) as file:
-            return read_producers(file.read_at(0, min(file.size, _MOST_SNAPSHOT_BYTES)))
+            if file.size <= max_batch_bytes():
+                return read_producers(file.read_at(0, file.size))
+            reason = f"it is not read: {file.size} bytes are more than a quarter of --max-memory"
+            if findings is not None:
+                findings.add("bad-producers", path, reason, effect)
     except (DecodeError, SourceError) as error:
         if findings is not None:
             reason = f"{error.message}; a start takes an earlier one and reads the log"
