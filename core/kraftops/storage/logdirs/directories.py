@@ -26,6 +26,9 @@ PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
 # The file that formatting writes, and the temporary one that a killed format leaves.
 _FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
 
+_MOST_BYTES = 16 << 20
+"""Bytes of a small file; checkpoints have 20 to 300 for a partition."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogDirectory:
@@ -57,7 +60,7 @@ def read_file(path: str) -> bytes:
     """Return the bytes of a small regular file.
 
     Raises:
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is no regular file, or is none that is small.
     """
     # Non-blocking: a FIFO in place of a file must not hang its reader.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -65,7 +68,10 @@ def read_file(path: str) -> bytes:
         kind = os.fstat(fd).st_mode
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading reports a directory itself
             raise OSError(errno.EINVAL, "it is no regular file", path)
-        return file.read()
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return data
 
 
 def cluster_id_near(sources: Iterable[str]) -> str | None:

@@ -293,6 +293,15 @@ def test_missing_directory_cannot_be_listed() -> None:
         partition_data("d")
 
 
+def test_file_that_is_not_small_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "meta.properties"
+    path.write_bytes(V1)
+    os.truncate(path, 1 << 40)
+
+    with pytest.raises(OSError, match="File too large"):
+        read_meta(str(path))
+
+
 def test_meta_properties_at_a_path(tmp_path: Path) -> None:
     path = tmp_path / "meta.properties"
     path.write_bytes(V1)
