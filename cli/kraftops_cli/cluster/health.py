@@ -15,6 +15,7 @@ from kraftops.engine.metadata_state import (
 )
 from kraftops.errors import WireError
 from kraftops.image.state.broker import registered_broker
+from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.safety import ASSUMED_MIN_ISR
 from kraftops.uuids import to_text
@@ -123,8 +124,9 @@ def _min_isr_in(image: MetadataImage, topics: Collection[str]) -> tuple[dict[str
     for topic in topics:
         address = image.configs.get((TOPIC_RESOURCE, topic), {}).get(MIN_ISR, default)
         text = "" if address is None else str(image.read(address)[1]["value"])
-        is_assumed |= not text.isdigit()
-        found[topic] = int(text) if text.isdigit() else ASSUMED_MIN_ISR
+        told = parse_integer(text, 32)
+        is_assumed |= told is None
+        found[topic] = ASSUMED_MIN_ISR if told is None else told
     return found, is_assumed
 
 

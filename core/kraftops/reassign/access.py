@@ -16,6 +16,7 @@ from kraftops.errors import (
     WireError,
 )
 from kraftops.image.state.image import MetadataImage
+from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement, TopicPartition, placement_of
 from kraftops.wire.admin.configs import (
     ConfigChange,
@@ -439,7 +440,8 @@ def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> d
 def _configs_in(image: MetadataImage, keys: Sequence[str]) -> dict[int, dict[str, ConfigValue]]:
     found: dict[int, dict[str, ConfigValue]] = {}
     for (kind, name), addresses in image.configs.items():
-        if kind != int(_BROKER) or not name.isdigit():
+        broker_id = parse_integer(name, 32)
+        if kind != int(_BROKER) or broker_id is None:
             continue
         values = {
             key: ConfigValue(image.read(address)[1]["value"], is_dynamic=True)
@@ -447,5 +449,5 @@ def _configs_in(image: MetadataImage, keys: Sequence[str]) -> dict[int, dict[str
             if key in keys
         }
         if values:
-            found[int(name)] = values
+            found[broker_id] = values
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.safety import ASSUMED_MIN_ISR, MinIsr
 from kraftops.reassign.access import ClusterAccess
@@ -22,7 +23,8 @@ def min_isr_of_topics(
     known = access.topic_values(placement, "min.insync.replicas")
     fallback = MinIsr(default) if default else MinIsr(ASSUMED_MIN_ISR, is_assumed=True)
     topics = {partition.topic for partition in placement.partitions}
+    told = {topic: parse_integer(known.get(topic, ""), 32) for topic in topics}
     return {
-        topic: MinIsr(int(value)) if (value := known.get(topic, "")).isdigit() else fallback
-        for topic in topics
+        topic: fallback if value is None or value < 0 else MinIsr(value)
+        for topic, value in told.items()
     }

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
 from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.java.numbers import parse_integer
 from kraftops.tree.names import UUIDS
 from kraftops.tree.topics import last_change_below
 from kraftops.views.min_isr import min_isrs_of
@@ -60,7 +61,7 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
                 under_min_isr.get(topic_id, 0),
                 known.of(name).value,
                 len(configs),
-                int(retention) if retention and retention.removeprefix("-").isdecimal() else None,
+                parse_integer(retention or "", 64),
                 _config(image, configs, "cleanup.policy"),
                 UUIDS[topic_id],
             )

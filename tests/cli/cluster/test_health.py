@@ -85,6 +85,14 @@ def test_min_isr_is_that_of_the_cluster_or_assumed(tmp_path: Path) -> None:
     assert (assumed.under_min_isr, assumed.is_min_isr_assumed) == (0, True)
 
 
+@pytest.mark.parametrize("value", ["\u00b2", "9" * 5000, "many"])
+def test_min_isr_that_is_no_number_is_assumed(tmp_path: Path, value: str) -> None:
+    """The metadata log may say anything."""
+    health = health_of_image(image(tmp_path, config("t1", value)))
+
+    assert (health.under_min_isr, health.is_min_isr_assumed) == (0, True)
+
+
 def test_directory_that_a_later_change_lacks_has_failed(tmp_path: Path) -> None:
     log = MetadataLog()
     name, first = broker(1)

@@ -158,7 +158,7 @@ def _checkpoint_problem(path: str, *, fields: int) -> str | None:
         return f"its version is {lines[0]!r}, not 0"
     if len(lines) > 1:
         entries = lines[2:]
-        is_count = lines[1].isdecimal() and int(lines[1]) == len(entries)
+        is_count = parse_integer(lines[1], 32) == len(entries)
         if not is_count or any(len(line.split()) != fields for line in entries):
             return f"it does not have the {lines[1]} entries that it counts"
     return None

@@ -86,6 +86,7 @@ def test_directory_of_a_used_broker_has_no_finding(tmp_path: Path) -> None:
         ("0\n1\nt 0 5\nt 1 5\n", "it does not have the 1 entries that it counts"),
         ("0\n1\nt 5\n", "it does not have the 1 entries that it counts"),
         ("0\nmany\n", "it does not have the many entries that it counts"),
+        (f"0\n{'9' * 5000}\n", f"it does not have the {'9' * 5000} entries that it counts"),
     ],
 )
 def test_checkpoint_that_cannot_be_read(tmp_path: Path, text: str, problem: str) -> None:
