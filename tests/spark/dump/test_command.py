@@ -374,6 +374,31 @@ def test_sql_with_columns_of_one_name(session: Session) -> None:
     assert "several columns are called 'offset'" in lines.err
 
 
+def test_csv_of_sql_has_nested_values_whatever_their_names(
+    session: Session, tmp_path: Path
+) -> None:
+    query = """SELECT struct(`offset`, type) AS `a.b`, array(type) AS `c``d`, '=1' AS e, 2 AS e
+               FROM log ORDER BY `offset` LIMIT 1"""
+    arguments = (METADATA, "--spark", "--sql", query, LOG, "--format", "csv")
+
+    plain = run_here(*arguments, "--output", str(tmp_path / "plain"))
+    safe = run_here(*arguments, "--csv-safe", "--output", str(tmp_path / "safe"))
+
+    assert (plain.code, safe.code) == (0, 0), plain.err + safe.err
+    nested = '"{""offset"":0,""type"":""LEADER_CHANGE""}","[""LEADER_CHANGE""]"'
+    for name, text in (("plain", "=1"), ("safe", "'=1")):
+        (part,) = (tmp_path / name).glob("part-*")
+        assert part.read_text() == f"a.b,c`d,e,e\n{nested},{text},2\n"
+
+
+def test_sql_that_cannot_be_planned_is_one_line(session: Session) -> None:
+    """Spark's text about the plan has several rows then."""
+    done = run_here("--spark", "--sql", "SELECT 1 / 0 FROM log", LOG)
+
+    assert (done.code, len(done.errors)) == (1, 2)
+    assert "[DIVIDE_BY_ZERO]" in done.errors[-1]
+
+
 def test_sql_in_a_session_that_refuses_pushdown(session: Session) -> None:
     name = "spark.sql.python.filterPushdown.enabled"
     query = "SELECT count(*) AS n FROM log WHERE offset < 5"

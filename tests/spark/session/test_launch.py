@@ -1,11 +1,14 @@
-"""Ctrl-C while Spark is launched."""
+"""Ctrl-C while Spark is launched, and what PySpark itself would print."""
 
+import inspect
+import logging
+import re
 import signal
 from collections.abc import Iterator
 
 import pytest
 
-from kraftops.spark.session.launch import _deferred_interrupt
+from kraftops.spark.session.launch import _deferred_interrupt, _silence_loggers
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +35,13 @@ def test_only_the_first_interrupt_waits(times: int, reached: list[str]) -> None:
 
     assert found == reached
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_every_logger_of_errors_is_silent() -> None:
+    base = pytest.importorskip("pyspark.errors.exceptions.base")
+    names = re.findall(r'getLogger\("(\w+)"\)', inspect.getsource(base))
+
+    _silence_loggers()
+
+    assert len(names) > 1
+    assert all(logging.getLogger(name).disabled for name in names)

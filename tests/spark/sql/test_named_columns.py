@@ -53,7 +53,10 @@ def test_a_star_names_all(spark: Any, sql: str) -> None:
     assert named_columns(spark, sql, COLUMNS) == COLUMNS
 
 
-@pytest.mark.parametrize("sql", ["SELECT nope FROM log", "no SQL", "SHOW TABLES", "SELECT 1"])
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT nope FROM log", "no SQL", "SHOW TABLES", "SELECT 1", "SELECT 1 / 0 FROM log"],
+)
 def test_nothing_is_known_of_other_statements(spark: Any, sql: str) -> None:
     assert named_columns(spark, sql, COLUMNS) == ()
 

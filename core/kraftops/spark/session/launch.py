@@ -128,7 +128,8 @@ def _silence_loggers() -> None:
     """Silence the loggers of libraries, since errors are raised anyway."""
     import logging
 
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True
     logging.getLogger().addHandler(
         logging.NullHandler()
     )  # without a handler, Py4J's messages go to the screen

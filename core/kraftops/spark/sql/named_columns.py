@@ -27,7 +27,7 @@ def named_columns(spark: SparkSession, sql: str, names: Sequence[str]) -> tuple[
     before = spark.conf.get(_FIELDS, None)
     spark.conf.set(_FIELDS, "10000")
     try:
-        (row,) = spark.sql(f"EXPLAIN EXTENDED {sql}").collect()
+        rows = spark.sql(f"EXPLAIN EXTENDED {sql}").collect()  # several, if there is no plan
     except PySparkException:
         return ()  # the statement itself says why
     finally:
@@ -35,7 +35,7 @@ def named_columns(spark: SparkSession, sql: str, names: Sequence[str]) -> tuple[
             spark.conf.unset(_FIELDS)
         else:
             spark.conf.set(_FIELDS, before)
-    found = _ANALYZED.search(str(row[0]))
+    found = _ANALYZED.search("\n".join(str(row[0]) for row in rows))
     return _named(found[1], names) if found else ()
 
 

@@ -23,7 +23,8 @@ from kraftops.spark.sql.named_columns import named_columns
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
 VIEW = "log"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -279,13 +280,13 @@ def _safe(table: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
-    for field in table.schema.fields:
-        if isinstance(field.dataType, types.StringType):
-            found = f.col("`" + field.name.replace("`", "``") + "`")
-            is_formula = found.rlike(r"^[=+\-@\t\r]")
-            safe = f.when(is_formula, f.concat(f.lit("'"), found)).otherwise(found)
-            table = table.withColumn(field.name, safe)
-    return table
+    def safe(found: Column, kind: types.DataType) -> Column:
+        if not isinstance(kind, types.StringType):
+            return found
+        is_formula = found.rlike(r"^[=+\-@\t\r]")
+        return f.when(is_formula, f.concat(f.lit("'"), found)).otherwise(found)
+
+    return _each(table, safe)
 
 
 def _flat(table: DataFrame) -> DataFrame:
@@ -293,9 +294,21 @@ def _flat(table: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
-    for field in table.schema.fields:
-        kind = field.dataType
-        if isinstance(kind, types.ArrayType | types.StructType | types.MapType):
-            found = f.col(field.name)
-            table = table.withColumn(field.name, f.when(f.size(found) > 0, f.to_json(found)))
-    return table
+    def flat(found: Column, kind: types.DataType) -> Column:
+        if isinstance(kind, types.StructType):
+            return f.to_json(found)
+        if isinstance(kind, types.ArrayType | types.MapType):
+            return f.when(f.size(found) > 0, f.to_json(found))
+        return found
+
+    return _each(table, flat)
+
+
+def _each(table: DataFrame, change: Callable[[Column, DataType], Column]) -> DataFrame:
+    """Return a table with each column changed by its type; names may come twice."""
+    from pyspark.sql import functions as f
+
+    kinds = [field.dataType for field in table.schema.fields]
+    numbered = table.toDF(*map(str, range(len(kinds))))
+    columns = [change(f.col(str(at)), kind).alias(str(at)) for at, kind in enumerate(kinds)]
+    return numbered.select(*columns).toDF(*table.columns)
