@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
+from math import isfinite
 from numbers import Number
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ from kraftops_terminal.tables import Table, folded, number, print_table
 
 R = TypeVar("R")
 _WIDEST = 80  # characters of a column
+_NO_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def run_sql(job: SparkJob, sql: str) -> int:
@@ -133,7 +135,7 @@ def _print_rows(
     if form.has_objects:
         for row in rows:
             record = dict(zip(columns, row, strict=True))
-            terminal.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
+            terminal.write(f"{_json(record)}\n")
         return
     if form.is_columns:
         raise UsageError(f"--format {form.name} needs --output DIR")
@@ -167,8 +169,26 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, default=_plain)
+        return _json(value)
     return str(_plain(value)) if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(_for_json(value), ensure_ascii=False, default=_plain)
+
+
+def _for_json(value: object) -> object:
+    """Return a value with keys that JSON can have, and Spark's names of numbers that it has not."""
+    if isinstance(value, dict):
+        return {_key(name): _for_json(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_for_json(one) for one in value]
+    is_number = not isinstance(value, float) or isfinite(value)
+    return value if is_number else _NO_NUMBERS[str(value)]
+
+
+def _key(name: object) -> object:
+    return name if isinstance(name, str | int | float) else _plain(name)
 
 
 def _plain(value: object) -> object:

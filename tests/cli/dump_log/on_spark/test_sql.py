@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -99,6 +100,18 @@ def test_json_has_all_rows(answered: Callable[..., Output]) -> None:
     rows = [json.loads(line) for line in output.text.splitlines()]
     assert len(rows) == 1001
     assert rows[1000] == {"n": 1000, "b": "/w=="}
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_maps_of_any_keys_and_numbers_that_json_has_not(
+    answered: Callable[..., Output], form: str
+) -> None:
+    value = {date(2020, 1, 1): float("nan"), b"\xff": [float("-inf")], 7: 1.5}
+
+    output = answered(["m"], [[value]], form)
+
+    shown = json.dumps({"2020-01-01": "NaN", "/w==": ["-Infinity"], "7": 1.5})
+    assert shown in output.text
 
 
 def test_csv_quotes_and_has_the_names(answered: Callable[..., Output]) -> None:
