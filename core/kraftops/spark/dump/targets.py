@@ -155,7 +155,8 @@ def _refuse_directory(path: str, *, overwrite: bool) -> None:
     if overwrite and os.path.islink(path):
         hint = f"name the directory itself: {os.path.realpath(path)}"
         raise OutputError(f"cannot write {path}: it is a symbolic link", hint)
-    _refuse(path, os.listdir(path) if overwrite else [], overwrite=overwrite)
+    is_looked_into = overwrite or os.path.isfile(path)  # a file is no directory, replaced or not
+    _refuse(path, os.listdir(path) if is_looked_into else [], overwrite=overwrite)
 
 
 def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
