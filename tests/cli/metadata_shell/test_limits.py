@@ -1,10 +1,12 @@
 """Limits of the metadata shell for hostile files, and their costs."""
 
 import json
+import re
 import sys
 from functools import cache
 from itertools import cycle
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -182,17 +184,36 @@ def test_registration_is_not_kept_in_memory(
     assert (done.code, done.err) == (2 if command == "verify" else 0, "")
 
 
+@cache
+def _records_without_end() -> bytes:
+    """Return a batch of six million records, and one with a key, larger than all others compressed."""
+    record = plain_record(0, NO_OP)
+    large = plain_record(0, NO_OP, Random(0).randbytes(MIB))
+    count = 62 * MIB // len(record)
+    return packed(record * count + large, count=count + 1)
+
+
 @each_command
 def test_records_without_end_cost_no_more_than_their_batch(command: str, tmp_path: Path) -> None:
-    """Six million of them in 63 MiB."""
-    record = plain_record(0, NO_OP)
-    count = 63 * MIB // len(record)
     path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(packed(record * count, count=count))
+    path.write_bytes(_records_without_end())
 
     done = run(command, str(path))
 
-    assert (done.code, done.err) == (2 if command == "verify" else 0, "")
+    assert done.code == (2 if command == "verify" else 0)
+    assert done.err == f"{path}: 1 record could not be applied\n"
+
+
+def test_more_records_than_a_batch_can_hold_are_refused(tmp_path: Path) -> None:
+    record = plain_record(0, NO_OP)
+    count = MIB
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(packed(record * count, count=count))
+
+    done = run("ls", str(path))
+
+    assert done.code == 1
+    assert re.fullmatch(r"kafka-metadata-shell: .*position 0.* records .*\n", done.err)
 
 
 def test_history_ends_before_a_batch_that_inflates_without_end(tmp_path: Path) -> None:
