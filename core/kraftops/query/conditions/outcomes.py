@@ -8,6 +8,7 @@ behaves as in SQL.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
@@ -33,6 +34,7 @@ from kraftops.query.conditions.syntax import (
 TRUE, FALSE, NULL = 1, 2, 4
 """The outcomes; a set of them is their sum."""
 _UNKNOWN = TRUE | FALSE | NULL
+_INDEX = re.compile("[0-9]{1,18}")
 
 Candidates = tuple[Any, ...] | None
 """The possible values; None for any."""
@@ -87,7 +89,7 @@ def value_at(found: Any, names: Iterable[str]) -> Any:
     for name in names:
         if isinstance(found, Mapping):
             found = found.get(name)
-        elif isinstance(found, list | tuple) and name.isdecimal() and name.isascii():
+        elif isinstance(found, list | tuple) and _INDEX.fullmatch(name):
             found = found[int(name)] if int(name) < len(found) else None
         else:
             return None

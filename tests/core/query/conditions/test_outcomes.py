@@ -59,6 +59,7 @@ RECORD: dict[str, Any] = {
         ("len(name) = 6", NULL),
         ("isr.1 = 2", TRUE),
         ("isr.2 = 2", NULL),
+        (f"isr.{'9' * 5000} = 2", NULL),
         ("inner.list.0.id = 7", TRUE),
         ("none = 3 and number = 3", NULL),
         ("none = 3 and number = 4", FALSE),
