@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 
+from kraftops.java.numbers import double_text
 from kraftops.tree.node import Leaf
 from kraftops_terminal.escaping import escaped_json
 from kraftops_terminal.theme import painted
@@ -66,6 +68,8 @@ def _style_of(value: object) -> str:
 def _dumped(value: object) -> str:
     import json
 
+    if isinstance(value, float) and not isfinite(value):
+        return double_text(value)
     return escaped_json(json.dumps(value, ensure_ascii=False))
 
 

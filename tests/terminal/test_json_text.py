@@ -31,6 +31,12 @@ def test_short_values_stay_on_one_line() -> None:
     assert show(leaf("text")) == '"text"'
 
 
+def test_numbers_that_json_does_not_have_are_texts() -> None:
+    show = leaf_text(is_pretty=True, has_color=False)
+
+    assert show(leaf({"a": float("inf"), "b": 0.5})) == '{"a": "Infinity", "b": 0.5}'
+
+
 def test_long_values_are_indented() -> None:
     show = leaf_text(is_pretty=True, has_color=False)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from math import isfinite
 from typing import Any, NamedTuple
 
 from kraftops.display.order import in_natural_order
 from kraftops.engine.metadata_state import NewestRecord
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.java.numbers import double_text
 from kraftops.java.text import sorted_strings
 
 _LAST_LETTER = "\U0010ffff"
@@ -90,8 +92,23 @@ class Leaf(NamedTuple):
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON without blanks."""
-    return _encode()(value)
+    """Return a value as JSON without blanks.
+
+    Numbers that JSON does not have are texts, as in Kafka's JSON: `"NaN"`, `"Infinity"`.
+    """
+    try:
+        return _encode()(value)
+    except ValueError:
+        return _encode()(_finite(value))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    is_text = isinstance(value, float) and not isfinite(value)
+    return double_text(value).strip('"') if is_text else value
 
 
 @cache
@@ -99,7 +116,8 @@ def _encode() -> Callable[[object], str]:
     """Return a JSON encoder: a shared one takes half the time of `json.dumps`."""
     import json
 
-    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return encoder.encode
 
 
 class TopicsBelow(NamedTuple):

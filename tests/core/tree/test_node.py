@@ -33,5 +33,11 @@ def test_size_of_a_leaf_is_the_number_of_bytes_of_its_json() -> None:
     assert leaf("\ud800").size == 5
 
 
+def test_numbers_that_json_does_not_have_are_texts() -> None:
+    value = {"a": [float("inf"), 1.5], "b": (float("nan"), {"c": float("-inf")})}
+
+    assert leaf(value).json == '{"a":["Infinity",1.5],"b":["NaN",{"c":"-Infinity"}]}'
+
+
 def test_children_are_counted() -> None:
     assert TREE.child_count == 2
