@@ -107,8 +107,9 @@ def _finite(value: object) -> object:
         return {name: _finite(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(one) for one in value]
-    is_text = isinstance(value, float) and not isfinite(value)
-    return double_text(value).strip('"') if is_text else value
+    if isinstance(value, float) and not isfinite(value):
+        return double_text(value).strip('"')
+    return value
 
 
 @cache
