@@ -11,6 +11,7 @@ from numbers import Number
 from typing import Any, TypeVar
 
 from kraftops.errors import UsageError
+from kraftops.java.numbers import double_text
 from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
@@ -33,7 +34,6 @@ from kraftops_terminal.tables import Table, folded, number, print_table
 
 R = TypeVar("R")
 _WIDEST = 80  # characters of a column
-_NO_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def run_sql(job: SparkJob, sql: str) -> int:
@@ -178,13 +178,14 @@ def _json(value: object) -> str:
 
 
 def _for_json(value: object) -> object:
-    """Return a value with keys that JSON can have, and Spark's names of numbers that it has not."""
+    """Return a value with keys that JSON can have; numbers that it has not are texts, as Spark's."""
     if isinstance(value, dict):
         return {_key(name): _for_json(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_for_json(one) for one in value]
-    is_number = not isinstance(value, float) or isfinite(value)
-    return value if is_number else _NO_NUMBERS[str(value)]
+    if isinstance(value, float) and not isfinite(value):
+        return double_text(value).strip('"')
+    return value
 
 
 def _key(name: object) -> object:
