@@ -177,8 +177,8 @@ def _json(text: str) -> dict[str, Any]:
 
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
-        # Half of a surrogate pair cannot be written again.
-        json.dumps(data, ensure_ascii=False).encode()
+        # Half of a surrogate pair, and 1e999, cannot be written again.
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise DecodeError(f"no JSON: {error}") from None
     if not isinstance(data, dict):

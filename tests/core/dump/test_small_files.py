@@ -230,6 +230,7 @@ def test_damaged_checkpoint_says_where(
         pytest.param("quorum-state", "[" * 100_000, "no JSON: ", id="deep"),
         pytest.param("quorum-state", '{"a":NaN}', "no JSON: NaN", id="not a number"),
         pytest.param("quorum-state", '{"a":' + "9" * 9_999 + "}", "no JSON: ", id="many digits"),
+        pytest.param("quorum-state", '{"a":1e999}', "no JSON: Out of range", id="large number"),
         pytest.param("quorum-state", '{"a":"\\ud800"}', "no JSON: ", id="half a character"),
         pytest.param("quorum-state", "{}", "data_version is null, not 0 or 1", id="no version"),
         pytest.param("quorum-state", '{"data_version":2}', "data_version is 2, ", id="version 2"),
