@@ -178,7 +178,7 @@ def _json(value: object) -> str:
 
 
 def _for_json(value: object) -> object:
-    """Return a value with keys that JSON can have; numbers that it has not are texts, as Spark's."""
+    """Return a value with keys that JSON can have; numbers that it has not are texts."""
     if isinstance(value, dict):
         return {_key(name): _for_json(one) for name, one in value.items()}
     if isinstance(value, list):
