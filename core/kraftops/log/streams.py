@@ -12,8 +12,11 @@ from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT, partition_of
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
+from kraftops.memory import MOST_RATIO
 
 _STDIN_FD = 0
+_ANY_RATIO_BYTES = 1 << 31
+"""Inflated bytes of an archive that are never too many: a segment, preallocated, may have them."""
 
 
 class OpenName(str):
@@ -130,7 +133,8 @@ class LogStream:
         if self._file:
             from kraftops.log.archives import inflated_blocks
 
-            return inflated_blocks(self._file, os.path.splitext(self.path)[1])
+            most = max(_ANY_RATIO_BYTES, MOST_RATIO * self._file.size)
+            return _bounded(inflated_blocks(self._file, os.path.splitext(self.path)[1]), most)
         if self._is_used:
             raise SourceError("standard input can be read only once")
         self._is_used = True
@@ -206,6 +210,20 @@ class SpooledLog(LogFile):
         while left:
             left = left[self._file.write(left) :]
         self.size += len(block)
+
+
+def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Yield blocks of an archive up to so many bytes.
+
+    Raises:
+        DamagedArchive: there are more.
+    """
+    left = most
+    for block in blocks:
+        if len(block) > left:
+            raise DamagedArchive(f"it inflates to more than {most} bytes")
+        left -= len(block)
+        yield block
 
 
 def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[bytes]:

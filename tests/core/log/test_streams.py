@@ -106,6 +106,25 @@ def test_stream_ends_as_the_file_does(tail: bytes) -> None:
 # Damaged archives
 
 
+@each_archive
+def test_archive_that_inflates_beyond_all_measure_is_cut(
+    ending: str, packed: Callable[[bytes, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """32 KB of zstd may hold a gigabyte of zeros, which a search for batches keeps on the disk."""
+    monkeypatch.setattr(streams, "_ANY_RATIO_BYTES", 1 << 21)
+    monkeypatch.setattr(streams, "MOST_RATIO", 1)
+    path = packed(PACKERS[ending](LOG + bytes(3 << 20)), ending)
+
+    found, end = walk(path)
+    with LogStream(str(path)) as log, log.spooled() as spooled:
+        size, damage = spooled.size, spooled.damage
+
+    assert len(found) == len(BATCHES)
+    assert (end.reason, end.detail) == (EndReason.DAMAGED_ARCHIVE, damage)
+    assert damage == "it inflates to more than 2097152 bytes"
+    assert size <= 1 << 21
+
+
 # Standard input
 
 
