@@ -31,7 +31,7 @@ REFERENCE = (
 """Tests of the engine that the environment names: corpora, replay. tests/engine names its own."""
 
 CHECKS = (
-    ("tests", ["-m", "pytest", "-n", "2"]),
+    ("tests", ["-m", "pytest", "-n", "3"]),
     ("tests of the reference engine", ["-m", "pytest", "-q", "-n", "2", *REFERENCE]),
     ("lint", ["-m", "ruff", "check"]),
     ("format", ["-m", "ruff", "format", "--check"]),

@@ -1,4 +1,4 @@
-"""The distribution of test files among the processes of a run (`pytest -n 2`)."""
+"""The distribution of test files among the processes of a run (`pytest -n 3`)."""
 
 from __future__ import annotations
 
