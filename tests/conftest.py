@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -58,9 +59,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _usual_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take back the memory budget that a command has set."""
-    monkeypatch.delenv(VARIABLE, raising=False)
+def _usual_memory() -> Iterator[None]:
+    """Take back the memory budget that a command has set, also before fixtures of modules."""
+    os.environ.pop(VARIABLE, None)
+    yield
+    os.environ.pop(VARIABLE, None)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ Disturbance = Callable[[], Any]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("calls")
     shutil.copy(LOG, folder / "0.checkpoint")
-    format_node(make_node(folder / "node"))
+    assert format_node(make_node(folder / "node")).code == 0
     shutil.copytree(folder / "node", folder, dirs_exist_ok=True)
     inside = folder / "t-0"
     inside.mkdir()

@@ -192,7 +192,7 @@ def test_values_are_variants(spark: Any) -> None:
 
 def test_user_topic_stands_beside_the_source_of_kafka(spark: Any) -> None:
     """Its columns, but for the type of the timestamp, which is a name here."""
-    path = str(IN / "user/00000000000000000000.log")
+    path = str(IN / "user/none/00000000000000000000.log")
     of_kafka = (
         "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"
     )
