@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -53,36 +54,38 @@ def keep_freed_memory() -> None:
         bytes(_LARGEST_FREED_BLOCK)  # no page of it is touched
 
 
-class _Excess:
-    """The bytes that batches of a source inflated to beyond their ratio."""
+@dataclass(slots=True)
+class _Source:
+    """The budget while a source is read, and what its batches inflated to beyond their ratio."""
 
-    size = 0
+    budget: int
+    excess: int = 0
 
 
-_EXCESS: ContextVar[_Excess | None] = ContextVar("inflated beyond the ratio", default=None)
+_SOURCE: ContextVar[_Source | None] = ContextVar("source that is read", default=None)
 
 
 def begin_source() -> None:
     """Begin to count for a source what its batches inflate to, in this thread.
 
-    A file of zeros would keep a command busy for hours: see `ratio_limit`.
+    A file of zeros would keep a command busy for hours: see `inflation_limits`.
     """
-    _EXCESS.set(_Excess())
+    _SOURCE.set(_Source(max_memory()))
 
 
-def ratio_limit(stored: int) -> int:
-    """Return the most bytes that a batch of *stored* bytes of this source may inflate to.
+def inflation_limits(stored: int) -> tuple[int, int]:
+    """Return what a batch of *stored* bytes may inflate to: any batch, and this one of its source.
 
     All batches of a source may take as much as the budget beyond `MOST_RATIO`, together.
     """
-    excess = _EXCESS.get()
-    return MOST_RATIO * stored + max_memory() - (excess.size if excess else 0)
+    source = _SOURCE.get() or _Source(max_memory())
+    return source.budget // 4, MOST_RATIO * stored + source.budget - source.excess
 
 
 def note_inflated(stored: int, size: int) -> None:
     """Note to what size a batch of this source was inflated."""
-    if excess := _EXCESS.get():
-        excess.size += max(size - MOST_RATIO * stored, 0)
+    if source := _SOURCE.get():
+        source.excess += max(size - MOST_RATIO * stored, 0)
 
 
 @cache
@@ -104,10 +107,13 @@ class _Share(NamedTuple):
 _SHARE: ContextVar[_Share | None] = ContextVar("share of the memory budget", default=None)
 
 
-def free_share() -> int:
-    """Return the bytes of a batch that this thread may inflate without a call of `await_turn`."""
+def free_share(most: int) -> int:
+    """Return the bytes of a batch that this thread may inflate without a call of `await_turn`.
+
+    Where nobody shares the budget, that is the *most* that a batch may have.
+    """
     share = _SHARE.get()
-    return max_memory() if share is None else share.size
+    return most if share is None else share.size
 
 
 def await_turn() -> None:

@@ -38,9 +38,9 @@ def test_workers_share_half_of_what_a_batch_may_have_and_wait_for_more() -> None
     calls: list[None] = []
 
     with shared_memory(4, lambda: calls.append(None)):
-        assert free_share() == max_batch_bytes() // 8
+        assert free_share(1 << 30) == max_batch_bytes() // 8
         await_turn()
     with shared_memory(1000, lambda: None):
-        assert free_share() == LEAST_SHARE
+        assert free_share(1 << 30) == LEAST_SHARE
 
-    assert (len(calls), free_share()) == (1, DEFAULT)
+    assert (len(calls), free_share(1 << 30)) == (1, 1 << 30)

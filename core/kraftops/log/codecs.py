@@ -5,9 +5,11 @@ Every decompression is bounded: output beyond the limit is refused before it is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from io import BytesIO
+from struct import Struct
 from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
@@ -16,9 +18,8 @@ from kraftops.memory import (
     MOST_RATIO,
     await_turn,
     free_share,
-    max_batch_bytes,
+    inflation_limits,
     note_inflated,
-    ratio_limit,
 )
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -31,6 +32,7 @@ _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (i
 _XERIAL_BLOCK = 32 * 1024
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
+_LZ4_WORD = Struct("<I").unpack_from
 _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 
 
@@ -46,7 +48,7 @@ def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2
     """
     if limit is not None:
         return _decompressed(codec, data, limit, magic)
-    limit, most = max_batch_bytes(), ratio_limit(len(data))
+    limit, most = inflation_limits(len(data))
     try:
         made = _decompressed(codec, data, min(limit, most), magic)
     except InflationError:
@@ -81,7 +83,7 @@ class _Inflated:
         self._limit = limit
         self._out = BytesIO()
         self.left = limit
-        self._free = limit - free_share()  # what is left when this thread needs its turn
+        self._free = limit - free_share(limit)  # what is left when this thread needs its turn
 
     @property
     def room(self) -> int:
@@ -194,16 +196,33 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         raise DecodeError("lz4: a frame of a kind that Kafka does not read")
     pos = 14 if flags & _LZ4_CONTENT_SIZE else 6
     # Producers of magic 0 hashed the wrong bytes, so Kafka does not check theirs.
-    if check_header and data[pos : pos + 1] != bytes([xxhash32(data[4:pos]) >> 8 & 0xFF]):
+    if check_header and data[pos : pos + 1] != _lz4_header_checksum(data[4:pos]):
         raise DecodeError("lz4: the checksum of the frame header is wrong")
     return _lz4_blocks(data, pos + 1, flags, block_size, limit)
 
 
-def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) -> bytes:
-    from cramjam import DecompressionError, lz4
+@lru_cache(maxsize=64)
+def _lz4_header_checksum(header: bytes) -> bytes:
+    return bytes([xxhash32(header) >> 8 & 0xFF])
 
-    out = _Inflated(limit)
-    room = memoryview(bytearray(block_size))
+
+class _Room(threading.local):
+    """Where a thread inflates blocks: to make room for each takes as long as a small block."""
+
+    bytes = memoryview(bytearray())
+
+    def of(self, size: int) -> memoryview:
+        if len(self.bytes) != size:
+            self.bytes = memoryview(bytearray(size))
+        return self.bytes
+
+
+_ROOM = _Room()
+
+
+def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) -> bytes:
+    out, room = _Inflated(limit), _ROOM.of(block_size)
+    inflate, failure = _lz4_functions()
     while True:
         word, pos = _lz4_word(data, pos)
         is_stored, size = word >> 31, word & 0x7FFFFFFF
@@ -223,16 +242,24 @@ def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) 
             out.add(block)
             continue
         try:
-            filled = lz4.decompress_block_into(block, room, output_len=block_size)
-        except DecompressionError as error:
+            filled = inflate(block, room, output_len=block_size)
+        except failure as error:
             raise DecodeError(f"lz4: {error}") from None
         out.add(room[:filled])
+
+
+@cache  # an import takes as long as a small block
+def _lz4_functions() -> tuple[Callable[..., int], type[Exception]]:
+    from cramjam import DecompressionError, lz4
+
+    return lz4.decompress_block_into, DecompressionError
 
 
 def _lz4_word(data: bytes, pos: int) -> tuple[int, int]:
     if len(data) - pos < 4:
         raise DecodeError("lz4: the stream is cut short")
-    return int.from_bytes(data[pos : pos + 4], "little"), pos + 4
+    (word,) = _LZ4_WORD(data, pos)
+    return word, pos + 4
 
 
 @cache
