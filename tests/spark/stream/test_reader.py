@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem
 from tests.helpers.logs.log_directories import SNAPSHOT, snapshot
@@ -392,6 +393,52 @@ def test_compaction_of_what_was_read_is_no_loss(log: GrowingLog) -> None:
 
     assert stream.offsets() == [3, 4, 5]
     assert stream.offsets() == [6]
+
+
+@BOTH
+@pytest.mark.parametrize("watermark", [3, 6], ids=["amid a segment", "behind a segment"])
+def test_compaction_of_the_last_batch_below_the_high_watermark_is_no_loss(
+    log: GrowingLog, watermark: int, *, is_old: bool
+) -> None:
+    checkpoint = log.folder.parent / "replication-offset-checkpoint"
+    checkpoint.write_text(f"0\n1\norders 0 {watermark}\n")
+    stream = Stream(str(log.folder.parent), is_old=is_old)
+    stream.step()
+    path = log.path
+    log.roll()
+    log.append(1)
+
+    with LogFile(str(path)) as file:
+        data = file.read_at(0, file.size)
+        found = [*heads(file, 0, file.size)]
+    kept = [head for head in found if head.last_offset != watermark - 1]
+    path.write_bytes(b"".join(data[head.position : head.end] for head in kept))
+
+    assert stream.offsets() == []
+    assert stream.offsets() == []
+    checkpoint.write_text("0\n1\norders 0 7\n")
+    assert stream.offsets() == [*range(watermark, 7)]
+    assert stream.offsets() == []
+
+
+@BOTH
+def test_a_high_watermark_that_goes_back_gives_no_record_twice(
+    log: GrowingLog, *, is_old: bool
+) -> None:
+    checkpoint = log.folder.parent / "replication-offset-checkpoint"
+    checkpoint.write_text("0\n1\norders 0 6\n")
+    stream = Stream(str(log.folder.parent), is_old=is_old)
+    stream.step()
+
+    checkpoint.write_text("0\n1\norders 0 3\n")
+
+    if is_old:  # whoever tells the end is not told where the query was
+        with pytest.raises(UsageError, match="its end has gone back from offset 6 to 3"):
+            stream.step()
+    else:
+        assert stream.offsets() == []
+    checkpoint.write_text("0\n1\norders 0 6\n")
+    assert stream.offsets() == []
 
 
 def test_logs_of_metadata_begin_with_the_snapshot_as_the_table_does(tmp_path: Path) -> None:
