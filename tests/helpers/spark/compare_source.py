@@ -16,7 +16,7 @@ from kraftops.spark.session.session import started
 from kraftops.spark.session.settings import Settings
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.cluster import CONF
-from tests.helpers.spark.streams import LATE, GrowingLog, table
+from tests.helpers.spark.streams import GrowingLog, table, write_new
 
 LOG = str(IN / "v3.9.1/meta/00000000000000000000.log")
 GROUPS = str(IN / "consumer_offsets/00000000000000000000.log")
@@ -79,37 +79,23 @@ def compare_streams(spark: Any, directory: Path) -> None:
     limited = spark.readStream.format("kraftops").option("maxBytesPerTrigger", "1k")
     if RELEASE < (4, 2):
         with pytest.raises(Exception, match=r"maxBytesPerTrigger needs pyspark 4\.2 or later"):
-            _run(limited.load(str(logs)), target / "refused")
+            write_new(limited.load(str(logs)), target / "refused")
     else:
-        _run(limited.load(str(logs)), target)
-    _run(spark.readStream.format("kraftops").load(str(logs)), target)
+        write_new(limited.load(str(logs)), target)
+    write_new(spark.readStream.format("kraftops").load(str(logs)), target)
     log.roll()
     log.append(7)
     GrowingLog(logs / "orders-1").append(3)
-    _run(spark.readStream.format("kraftops").load(str(logs)), target)
+    write_new(spark.readStream.format("kraftops").load(str(logs)), target)
 
     written = spark.read.parquet(str(target / "table")).toArrow().to_pylist()
     assert _sorted(written) == _sorted(table(str(logs)))
     (logs / "orders-0" / f"{0:020}.log").unlink()
     log.append(1)
-    _run(spark.readStream.format("kraftops").load(str(logs)), target)
+    write_new(spark.readStream.format("kraftops").load(str(logs)), target)
     log.path.write_bytes(b"")
     with pytest.raises(Exception, match="orders-0: it ends at offset"):
-        _run(spark.readStream.format("kraftops").load(str(logs)), target)
-
-
-def _run(stream: Any, target: Path) -> None:
-    """Write what has come since the last run."""
-    writer = stream.writeStream.option("checkpointLocation", str(target / "checkpoint"))
-    while True:
-        query = writer.trigger(availableNow=True).start(str(target / "table"))
-        try:
-            query.awaitTermination()
-        except Exception as error:
-            if LATE not in str(error):
-                raise
-        else:
-            return
+        write_new(spark.readStream.format("kraftops").load(str(logs)), target)
 
 
 def main() -> None:

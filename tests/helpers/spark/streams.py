@@ -50,6 +50,20 @@ class GrowingLog:
         return data
 
 
+def write_new(stream: Any, target: Path) -> Any:
+    """Write what has come since the last run into `target/table`, and return the query."""
+    writer = stream.writeStream.option("checkpointLocation", str(target / "checkpoint"))
+    while True:
+        query = writer.trigger(availableNow=True).start(str(target / "table"))
+        try:
+            query.awaitTermination()
+        except Exception as error:
+            if LATE not in str(error):  # pyspark's own class, which not every environment has
+                raise
+        else:
+            return query
+
+
 @dataclass
 class Stream:
     """A stream without a JVM: *rows* are those of all batches so far.

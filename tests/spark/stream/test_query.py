@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.spark.session.session import Session
-from tests.helpers.spark.streams import LATE, GrowingLog
+from tests.helpers.spark.streams import GrowingLog, write_new
 
 pytestmark = pytest.mark.spark
 
@@ -14,16 +14,7 @@ pytestmark = pytest.mark.spark
 def run(spark: Any, logs: Path, target: Path, **options: str) -> Any:
     """Write what has come since the last run, and return the query."""
     stream = spark.readStream.format("kraftops").options(**options).load(str(logs))
-    writer = stream.writeStream.option("checkpointLocation", str(target / "checkpoint"))
-    while True:
-        query = writer.trigger(availableNow=True).start(str(target / "table"))
-        try:
-            query.awaitTermination()
-        except Exception as error:
-            if LATE not in str(error):  # pyspark's own class, which not every environment has
-                raise
-        else:
-            return query
+    return write_new(stream, target)
 
 
 def test_runs_write_each_record_once(session: Session, tmp_path: Path) -> None:
