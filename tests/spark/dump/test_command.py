@@ -360,6 +360,28 @@ def test_sql_in_all_forms(session: Session, tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out").to_pylist() == rows
 
 
+def test_json_of_sql_is_that_of_the_output(session: Session, tmp_path: Path) -> None:
+    query = """SELECT 1.50 AS price, double('nan') AS none, unhex('ff') AS raw, current_date() AS day,
+                      map(date '2020-01-02', 0.10) AS m, map(unhex('ff'), unhex('41')) AS b,
+                      null AS no, array(struct(2.0 AS x)) AS list, timestamp AS t
+               FROM log LIMIT 1"""
+    arguments = (METADATA, "--spark", "--sql", query, LOG)
+
+    shown = run_here(*arguments, "--format", "json")
+    comma = run_here(*arguments, "--format", "csv")
+    done = run_here(*arguments, "--format", "json", "--output", str(tmp_path / "out"))
+
+    assert (shown.code, comma.code, done.code) == (0, 0, 0), shown.err + comma.err + done.err
+    assert b"".join(path.read_bytes() for path in (tmp_path / "out").glob("part-*")) == shown.out
+    for part in (
+        '"price":1.50,"none":"NaN","raw":"/w=="',
+        '"m":{"2020-01-02":0.10},"b":{"/w==":"QQ=="}',
+        '"no":null,"list":[{"x":2.0}]',
+    ):
+        assert part in shown.text
+    assert '"{""2020-01-02"":0.10}","{""/w=="":""QQ==""}",,"[{""x"":2.0}]"' in comma.text
+
+
 def test_sql_with_columns_of_one_name(session: Session) -> None:
     query = "SELECT a.offset, b.offset FROM log a JOIN log b ON a.offset = b.offset + 7 ORDER BY 1"
     arguments = ("--spark", "--sql", query, LOG)

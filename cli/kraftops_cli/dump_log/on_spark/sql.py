@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
-from math import isfinite
 from numbers import Number
 from typing import Any, TypeVar
 
 from kraftops.errors import UsageError
-from kraftops.java.numbers import double_text
 from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
@@ -20,6 +17,7 @@ from kraftops.spark.sql.tables import (
     MOST_SHOWN,
     RowCounts,
     answer,
+    json_lines,
     log_table,
     observed,
     rows_of,
@@ -46,17 +44,21 @@ def run_sql(job: SparkJob, sql: str) -> int:
         _write(job, lambda target: write_table(table, target, form))
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {plan.output}")
         return 0
-    if plan.query.output_format.has_objects:
+    output_format = plan.query.output_format
+    if output_format.has_objects:
         _refuse_equal_names(table.columns)
-    rows = rows_of(table, times_as_text=plan.query.output_format.is_text)
-    if plan.query.output_format.is_text:
+        for line in json_lines(table):
+            terminal.write(f"{line}\n")
+        return 0
+    rows = rows_of(table, times_as_text=output_format.is_text)
+    if output_format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
         print_table(terminal.console, _table_of(table.columns, some[:MOST_SHOWN]))
         if len(some) > MOST_SHOWN:
             terminal.line(f"the first {MOST_SHOWN:,} rows; --format or --output has all")
         return 0
     first = list(islice(rows, 1))
-    _print_rows(table.columns, chain(first, rows), plan.query.output_format, terminal)
+    _print_rows(table.columns, chain(first, rows), output_format, terminal)
     return 0
 
 
@@ -132,11 +134,6 @@ def _refuse_equal_names(columns: list[str]) -> None:
 def _print_rows(
     columns: list[str], rows: Iterable[Sequence[Any]], form: Format, terminal: Terminal
 ) -> None:
-    if form.has_objects:
-        for row in rows:
-            record = dict(zip(columns, row, strict=True))
-            terminal.write(f"{_json(record)}\n")
-        return
     if form.is_columns:
         raise UsageError(f"--format {form.name} needs --output DIR")
     is_safe = form is CSV_SAFE
@@ -168,33 +165,4 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, dict | list):
-        return _json(value)
-    return str(_plain(value)) if isinstance(value, bytes | bytearray) else str(value)
-
-
-def _json(value: object) -> str:
-    return json.dumps(_for_json(value), ensure_ascii=False, default=_plain)
-
-
-def _for_json(value: object) -> object:
-    """Return a value with keys that JSON can have; numbers that it has not are texts."""
-    if isinstance(value, dict):
-        return {_key(name): _for_json(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_for_json(one) for one in value]
-    if isinstance(value, float) and not isfinite(value):
-        return double_text(value).strip('"')
-    return value
-
-
-def _key(name: object) -> object:
-    return name if isinstance(name, str | int | float) else _plain(name)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, bytes | bytearray):
-        from base64 import b64encode
-
-        return b64encode(value).decode()
     return str(value)

@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
-from kraftops.query.formats import CSV_SAFE, FORMATS
+from kraftops.query.formats import CSV_SAFE, FORMATS, JSON
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
 from kraftops.records.meaning import BASE64
@@ -106,7 +107,7 @@ def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) 
 
 
 def rows_of(table: DataFrame, *, times_as_text: bool = False) -> Iterator[list[Any]]:
-    """Yield the rows of a table, in order, as lists of plain values.
+    """Yield the rows of a table, in order, as lists of plain values; nested ones are JSON.
 
     Times are in ms since the epoch, as in rows, unless *times_as_text* is set.
 
@@ -114,10 +115,20 @@ def rows_of(table: DataFrame, *, times_as_text: bool = False) -> Iterator[list[A
         SparkError: the job failed.
     """
     with job_errors():
-        plain = _plain(table, times_as_text=times_as_text)
-        numbered = plain.toDF(*map(str, range(len(table.columns))))
-        for row in numbered.toLocalIterator():
-            yield list(row.asDict(recursive=True).values())
+        plain = _flat(_plain(table, times_as_text=times_as_text))
+        for row in plain.toDF(*map(str, range(len(table.columns)))).toLocalIterator():
+            yield list(row)
+
+
+def json_lines(table: DataFrame) -> Iterator[str]:
+    """Yield the rows of a table, in order, as the JSON that `write_table` writes.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    with job_errors():
+        for row in _plain(table).select(_line(table.columns, JSON.name)).toLocalIterator():
+            yield row[0]
 
 
 class RowCounts(NamedTuple):
@@ -208,23 +219,27 @@ def write_table(
 
 def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
     """Write a table with the same lines and directories as Spark's own writers."""
-    from pyspark.sql import functions as f
-
     from kraftops.spark.sql.parts_writer import NAME, PartsRequest, PartsSink
 
     names = [name for name in table.columns if name != partition_by]
     has_head = bool(FORMATS[form].head)
     head = csv_line(names) if has_head else ""
     if not FORMATS[form].is_columns:
-        record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
-        to_line = f.to_csv if has_head else f.to_json
-        line = to_line(record, _LINE_OPTIONS[form]).alias("line")
-        table = table.select(*([partition_by] if partition_by else []), line)
+        table = table.select(*([partition_by] if partition_by else []), _line(names, form))
     if partition_by:
         table = table.sortWithinPartitions(partition_by)
     table.sparkSession.dataSource.register(PartsSink)
     request = PartsRequest(target, form, head, partition_by or "")
     table.write.format(NAME).mode("append").options(**request.options()).save()
+
+
+def _line(names: Sequence[str], form: str) -> Column:
+    """Return the line of a row with columns of these names, as Spark's own writers make it."""
+    from pyspark.sql import functions as f
+
+    record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
+    to_line = f.to_csv if FORMATS[form].head else f.to_json
+    return to_line(record, _LINE_OPTIONS[form]).alias("line")
 
 
 def csv_line(names: Sequence[str]) -> str:
@@ -250,7 +265,7 @@ def with_partition(table: DataFrame, by: str) -> DataFrame:
 
 
 def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
-    """Return a table for JSON, CSV and screens: times in ms, and bytes as text.
+    """Return a table for JSON, CSV and screens: times in ms, bytes and keys of maps as text.
 
     Bytes that are no text are in base64, as the column of their encoding says, if there is one.
     """
@@ -266,13 +281,28 @@ def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
         if isinstance(field.dataType, types.TimestampType):
             column = column.cast("string") if times_as_text else f.unix_millis(column)
         elif isinstance(field.dataType, types.BinaryType):
-            text = column.cast("string")
-            is_bytes[f"{field.name}Encoding"] = ~f.is_valid_utf8(text)
-            column = f.when(f.is_valid_utf8(text), text).otherwise(f.base64(column))
+            is_bytes[f"{field.name}Encoding"] = ~f.is_valid_utf8(column.cast("string"))
+            column = _text_of_bytes(column)
+        elif isinstance(field.dataType, types.MapType):
+            column = f.transform_keys(column, partial(_key_text, field.dataType.keyType))
         elif field.name in is_bytes:  # it comes after its key or value
             column = f.when(is_bytes[field.name], BASE64).otherwise(column)
         columns.append(column.alias(str(at)))
     return numbered.select(*columns).toDF(*names)
+
+
+def _text_of_bytes(column: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    text = column.cast("string")
+    return f.when(f.is_valid_utf8(text), text).otherwise(f.base64(column))
+
+
+def _key_text(kind: DataType, key: Column, _: Column) -> Column:
+    """Return a map's key as text: Spark writes days of dates into JSON, and addresses of bytes."""
+    from pyspark.sql import types
+
+    return _text_of_bytes(key) if isinstance(kind, types.BinaryType) else key.cast("string")
 
 
 def _safe(table: DataFrame) -> DataFrame:
@@ -290,7 +320,7 @@ def _safe(table: DataFrame) -> DataFrame:
 
 
 def _flat(table: DataFrame) -> DataFrame:
-    """Return a table for CSV: nested values as JSON."""
+    """Return a table for CSV and screens: nested values as JSON."""
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
