@@ -13,7 +13,7 @@ from kraftops.fileio.writing import write_all
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.streams import PackedName
 from kraftops_cli.dump_log.parts import run_parts
-from kraftops_cli.dump_log.plan import Plan, Run
+from kraftops_cli.dump_log.plan import Plan, Run, show_lines
 from kraftops_cli.dump_log.topics import with_topics_of
 
 _POLL_SECONDS = 0.2
@@ -46,8 +46,7 @@ def run_follow(run: Run, fd: int) -> None:
     merger = ReportMerger(run.report)
 
     def emit(result: PartResult) -> None:
-        for line in merger.add(result):
-            terminal.line(line)
+        show_lines(terminal, merger.add(result))
 
     def wait() -> None:
         nonlocal is_new

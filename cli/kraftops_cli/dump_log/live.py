@@ -21,7 +21,7 @@ from kraftops.query.query import Query
 from kraftops.wire.quorum.live_log import LiveLog
 from kraftops.wire.quorum.live_parts import live_parts
 from kraftops_cli.dump_log.limited import write_limited
-from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
+from kraftops_cli.dump_log.plan import Plan, Run, open_target, show_lines, write_head
 from kraftops_cli.dump_log.run import end
 from kraftops_cli.dump_log.summary import plan_readings, print_summaries
 from kraftops_cli.dump_log.topics import (
@@ -106,8 +106,7 @@ def _write(run: Run, parts: Iterator[_LivePart], fd: int) -> None:
     query = printer = None
 
     def emit(result: PartResult) -> None:
-        for line in merger.add(result):
-            run.terminal.line(line)
+        show_lines(run.terminal, merger.add(result))
 
     for part, part_query, _ in parts:
         if printer is None or query != part_query:

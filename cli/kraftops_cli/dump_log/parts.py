@@ -19,7 +19,7 @@ from kraftops.dump.sources.parts import (
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import OpenProducer, run_ordered
 from kraftops.query.query import Query
-from kraftops_cli.dump_log.plan import Plan, Run
+from kraftops_cli.dump_log.plan import Plan, Run, show_lines
 
 
 class _SourcePrinter:
@@ -76,8 +76,7 @@ def run_parts(
                 return
             if advance:
                 advance(result.size, result.part.path)
-            for line in merger.add(result):
-                run.terminal.line(line)
+            show_lines(run.terminal, merger.add(result))
 
         run_ordered(parts, open_producer or (lambda: _SourcePrinter(plan)), fd, jobs, on_result)
 

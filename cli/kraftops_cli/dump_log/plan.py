@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kraftops.dump.report import Report
+from kraftops.dump.report import Refusal, Report
 from kraftops.dump.sources.names import Source
 from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.fileio.writing import write_all
@@ -73,6 +74,15 @@ class Plan:
         return {source.path: source.decoder for source in reversed(self.sources)}
 
 
+def show_lines(terminal: Terminal, lines: Iterable[str]) -> None:
+    """Write lines of reports to standard error."""
+    for line in lines:
+        if isinstance(line, Refusal):
+            terminal.error(line)
+        else:
+            terminal.line(line)
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A running plan, with its terminal and report."""
@@ -83,8 +93,7 @@ class Run:
 
     def flush_report(self) -> None:
         """Write the lines of the report since the last call."""
-        for line in self.report.take_lines():
-            self.terminal.line(line)
+        show_lines(self.terminal, self.report.take_lines())
 
     def exit_code(self) -> int:
         """Return the exit code of the dump so far.

@@ -18,12 +18,17 @@ def _full(path: str) -> str:
     return path if is_remote(path) else os.path.abspath(path)
 
 
+class Refusal(str):
+    """A line about a file that cannot be read; it is shown behind the name of the tool."""
+
+    __slots__ = ()
+
+
 class Report:
     """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
 
-    def __init__(self, tool: str = "kafka-dump-log") -> None:
-        """Make a report of *tool*; lines about unreadable files begin with this name."""
-        self._tool = tool
+    def __init__(self) -> None:
+        """Make an empty report."""
         self.has_failed = False
         """Whether Kafka's tool would have failed so far."""
         self.has_damage = False
@@ -54,7 +59,7 @@ class Report:
         self.has_failed = True
         self.refused += 1
         self.first_refusal = self.first_refusal or error
-        self._lines.append(f"{self._tool}: {error.message}")
+        self._lines.append(Refusal(error.message))
 
     def ignored(self, path: str) -> None:
         """Note a file of an unknown kind, which Kafka's tool skips."""
@@ -136,7 +141,7 @@ class Report:
 
     def take(self) -> Report:
         """Return everything since the last call as another report."""
-        taken = Report(self._tool)
+        taken = Report()
         taken.__dict__, self.__dict__ = self.__dict__, taken.__dict__
         return taken
 

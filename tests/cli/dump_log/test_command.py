@@ -12,7 +12,7 @@ from kraftops.schema.compile import compiled
 from tests.helpers.logs.costly_files import measured
 from tests.helpers.logs.messages import table
 from tests.helpers.logs.segments import IN, batch_around, plain_record
-from tests.helpers.tools.console import DUMP_LOG, run_command, run_here
+from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_command, run_here
 from tests.helpers.tools.corpus import listing
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
@@ -35,6 +35,8 @@ def test_file_that_cannot_be_read_does_not_stop_the_next(tmp_path: Path) -> None
     assert done.text.count("baseOffset: ") == 2
     assert done.text.count("Dumping ") == 3
     assert done.errors == ["kafka-dump-log: cannot read 5.log: No such file or directory"]
+    ours = run_here("dump-log", "--files", "0.log,5.log", cwd=tmp_path, program=KRAFTOPS)
+    assert ours.errors[0] == "kraftops: cannot read 5.log: No such file or directory"
 
 
 def test_damage_is_a_line_with_file_position_and_reason(tmp_path: Path) -> None:

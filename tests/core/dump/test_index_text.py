@@ -149,9 +149,7 @@ def test_index_without_its_log_is_an_error(segment: Segment) -> None:
 
     found = segment.dump(".index", index(OFFSETS))
 
-    assert found.notes == [
-        f"kafka-dump-log: cannot read {segment.path('.log')}: No such file or directory"
-    ]
+    assert found.notes == [f"cannot read {segment.path('.log')}: No such file or directory"]
     assert found.has_failed
 
 
@@ -401,10 +399,7 @@ def test_missing_file_is_one_line(suffix: str, tmp_path: Path) -> None:
 
     found = dump(tmp_path / f"5{suffix}")
 
-    assert (
-        f"kafka-dump-log: cannot read {tmp_path / f'5{suffix}'}: No such file or directory"
-        in found.notes
-    )
+    assert f"cannot read {tmp_path / f'5{suffix}'}: No such file or directory" in found.notes
     assert len(found.text.splitlines()) == 1
     assert found.has_failed
 

@@ -25,7 +25,7 @@ def test_failures_and_refusals_are_reported_and_remembered() -> None:
 
     assert (report.take_lines(), other.take_lines()) == (
         ["0.log: position 61: bad"],
-        ["kafka-dump-log: cannot read 0.log"],
+        ["cannot read 0.log"],
     )
     assert report.has_failed
     assert other.has_failed

@@ -288,7 +288,7 @@ def test_file_without_rows_is_refused(
 
     assert caught.value.args[0] == expected
     assert text == b""
-    assert told[0].report.take_lines() == [f"kafka-dump-log: {expected}"]
+    assert told[0].report.take_lines() == [expected]
     assert told[0].report.refused == 1
 
 

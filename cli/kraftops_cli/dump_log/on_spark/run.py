@@ -26,7 +26,7 @@ from kraftops.spark.sql.sinks import is_table_name
 from kraftops_cli.dump_log.on_spark.explain import plan_text
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sink, run_sql
-from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run, exit_code
+from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run, exit_code, show_lines
 from kraftops_cli.dump_log.summary import plan_readings, print_summaries
 from kraftops_cli.dump_log.topics import Asked, unknown_error, unknown_names
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
@@ -166,8 +166,7 @@ def _dump(job: SparkJob) -> int:
     assert job.plan.output is not None
     output = Output(job.plan.output, job.request.single_file, job.plan.output_flags)
     outcome = dump(job.session, job.splits, job.plan.query, output, job.progress.show)
-    for line in _lines(job.plan, outcome):
-        job.terminal.line(line)
+    show_lines(job.terminal, _lines(job.plan, outcome))
     noun = "lines" if job.plan.query.output_format.is_text else "records"
     job.report(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
     return exit_code(job.plan, outcome.report)

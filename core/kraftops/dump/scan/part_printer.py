@@ -32,10 +32,9 @@ class PartPrinter:
     `dump.sources.parts.ReportMerger`.
     """
 
-    def __init__(self, query: Query, tool: str = "kafka-dump-log") -> None:
-        """Print as *query* asks, without the head of the format, and report as *tool*."""
+    def __init__(self, query: Query) -> None:
+        """Print as *query* asks, without the head of the format."""
         self._query = query
-        self._tool = tool
         self._log: LogFile | LogStream | None = None  # of the last part, if more may follow
         self._log_id: FileId | None = None
         self._size: int | None = None  # of the log that was opened for this part
@@ -43,7 +42,7 @@ class PartPrinter:
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         """Yield the output of a byte range."""
-        report = Report(self._tool)
+        report = Report()
         done, self._size = part.start, None
         for chunk in self.chunks(part, report):
             yield chunk

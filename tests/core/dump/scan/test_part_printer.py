@@ -97,7 +97,7 @@ def test_missing_file_is_one_line(name: str, tmp_path: Path) -> None:
     found = dump(path, QUERIES[name])
 
     assert found.text == f"Dumping {path}\nLog starting offset: 0\n"
-    assert found.notes == [f"kafka-dump-log: cannot read {path}: No such file or directory"]
+    assert found.notes == [f"cannot read {path}: No such file or directory"]
     assert found.has_failed
 
 
@@ -120,7 +120,7 @@ def test_file_without_permission_is_one_line(tmp_path: Path) -> None:
 
     found = dump(tmp_path / LOG_NAME)
 
-    assert found.notes == [f"kafka-dump-log: cannot read {tmp_path / LOG_NAME}: Permission denied"]
+    assert found.notes == [f"cannot read {tmp_path / LOG_NAME}: Permission denied"]
     assert found.has_failed
 
 

@@ -271,7 +271,7 @@ def test_file_that_is_gone_is_reported_once(log: Path, tmp_path: Path) -> None:
 
     found = in_parts(parts, QUERIES["records"], tmp_path / "out")
 
-    assert found.notes == [f"kafka-dump-log: cannot read {log}: No such file or directory"]
+    assert found.notes == [f"cannot read {log}: No such file or directory"]
     assert found.has_failed
 
 
@@ -321,7 +321,7 @@ def test_another_file_is_never_taken_for_the_one_that_was_split(log: Path, tmp_p
     found = in_parts(parts, QUERIES["records"], tmp_path / "out")
 
     assert "baseOffset" not in found.text
-    assert found.notes == [f"kafka-dump-log: cannot read {log}: another file has replaced it"]
+    assert found.notes == [f"cannot read {log}: another file has replaced it"]
     assert found.has_failed
 
 
