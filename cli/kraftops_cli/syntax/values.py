@@ -47,8 +47,11 @@ class JavaInteger(click.ParamType[int]):
         )
 
 
+_LARGEST_SIZE = 1 << 50
+
+
 class Size(click.ParamType[int]):
-    """A size in bytes, or with a unit of 1024: 512m, 2g; at least *minimum*."""
+    """A size in bytes, or with a unit of 1024: 512m, 2g; at least *minimum*, at most 1024t."""
 
     name = "size"
 
@@ -60,9 +63,9 @@ class Size(click.ParamType[int]):
         """Return the bytes in the text *value*."""
         found = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
         size = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else 0
-        if not self._minimum <= size < 1 << 62:
+        if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m"
-            self.fail(f"{value!r} is no size of at least {least}, as 512m or 2g", param, ctx)
+            self.fail(f"{value!r} is no size from {least} to 1024t, as 512m or 2g", param, ctx)
         return size
 
 

@@ -12,6 +12,7 @@ from reprlib import repr as short
 from typing import NamedTuple
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.reading import PLAN_BYTES, read_whole
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 
@@ -52,8 +53,7 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
         UsageError: it has no plan; the message names the place.
     """
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = json.loads(read_whole(path, PLAN_BYTES).decode())
     except OSError as error:
         raise SourceError.of(path, error) from error
     except (ValueError, RecursionError) as error:

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from kraftops_cli.syntax.values import JavaInteger, Number, Seconds
+from kraftops_cli.syntax.values import JavaInteger, Number, Seconds, Size
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("+7", 7), ("-0", 0), ("60", 60)])
@@ -15,6 +15,12 @@ def test_number_within_its_maximum(text: str, number: int) -> None:
 def test_other_number_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is no number from 0 to 60"):
         Number(60).convert(text, None, None)
+
+
+@pytest.mark.parametrize("text", ["63m", "1025t", "9999999999g", "m", "-64m"])
+def test_size_that_no_machine_has_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no size from 64m to 1024t"):
+        Size(64 << 20).convert(text, None, None)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.errors import DecodeError
+from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.hash_order import map_order
 from kraftops.java.properties import properties
 from kraftops.java.text import split, string_hash
@@ -216,8 +217,7 @@ def _directory_values(_: str, directory: str, keys: Iterable[str]) -> Mapping[st
 
 
 def _text(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read().decode()
+    return read_whole(path, CONFIG_BYTES).decode()
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
+from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
 from kraftops.records.secrets.rules import BROKER, is_secret_config
 from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
@@ -118,8 +119,7 @@ def load_config(
 
 def _read(path: str) -> dict[str, Property]:
     try:
-        with open(path, "rb") as file:
-            return properties(file.read())
+        return properties(read_whole(path, CONFIG_BYTES))
     except OSError as error:
         raise SourceError.of(path, error) from error
     except DecodeError as error:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftops.errors import ConfigError, DecodeError
+from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
-
-_MAX_FILE_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,9 @@ def read_properties(path: str) -> dict[str, Property]:
         ConfigError: it cannot be read.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
+        data = read_whole(path, CONFIG_BYTES)
     except OSError as error:
         raise ConfigError(f"cannot read {path or repr(path)}: {error.strerror}") from error
-    if len(data) > _MAX_FILE_BYTES:
-        raise ConfigError(f"{path}: it is too long for a configuration")
     try:
         return properties(data)
     except DecodeError as error:

@@ -26,7 +26,7 @@ def test_file_that_cannot_be_read_is_named(
 
 
 def test_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="too long for a configuration"):
+    with pytest.raises(ConfigError, match=r"^cannot read .*: File too large"):
         written(tmp_path, "a=1\n" * (1 << 20) + "b")
 
 
