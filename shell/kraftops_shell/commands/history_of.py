@@ -9,6 +9,7 @@ from kraftops.tree.node import json_text
 from kraftops_shell.commands.time.printing import print_changes
 from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below
 from kraftops_shell.grammar.arguments import Call, number_of
+from kraftops_shell.grammar.nearest import meant
 from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.output.change_format import (
     change_data,
@@ -20,6 +21,7 @@ from kraftops_shell.output.change_format import (
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
 
+_MOST_MEANT = 3
 _MOST_OF_MANY = 100
 """The changes of a directory of many nodes, unless --limit has another number."""
 
@@ -46,7 +48,7 @@ def history_of(session: Session, call: Call) -> None:
             dialect=source.image.dialect,
         )
         if not steps:
-            session.print_error(f"history-of: {target}: nothing of it is in the log.")
+            _print_missing(session, target, names)
         start = "/" + "/".join(map(escaped, names))
         for step in steps:
             path = f"{start}/{step.path}" if step.path else start
@@ -65,10 +67,19 @@ def _print_last(session: Session, call: Call, names: tuple[str, ...], limit: int
         after = travel.at(offset=change.offset)
         print_changes(session, change, after, json=call.is_json)
     if not changes and number:
-        path = "/" + "/".join(map(escaped, names))
-        session.print_error(f"history-of: {path}: nothing of it is in the log.")
+        _print_missing(session, "/" + "/".join(map(escaped, names)), names)
     if limit is None and len(changes) == number:
         session.err(f"history-of: these are the last {number} changes: --limit N shows others")
+
+
+def _print_missing(session: Session, target: str, names: tuple[str, ...]) -> None:
+    """Print that the log has nothing of a node, and those beside it that may be meant."""
+    *above, name = names
+    place = "/" + "/".join(map(escaped, above))
+    known = [match.names[-1] for match in session.matches(f"{place.rstrip('/')}/*")]
+    near = meant(name, known) or [one for one in known if one.partition(":")[2] == name]
+    hint = f": did you mean {' or '.join(map(escaped, near[:_MOST_MEANT]))}?" if near else ""
+    session.print_error(f"history-of: {target}: nothing of it is in the log{hint or '.'}")
 
 
 def _line(step: Step, path: str) -> str:

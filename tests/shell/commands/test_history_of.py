@@ -81,6 +81,15 @@ def test_unknown_node_has_no_history(shell: Shell) -> None:
         shell("history-of", "/local/version")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("orders", "TOPIC:orders"), ("TOPIC:order", "TOPIC:orders")]
+)
+def test_node_that_is_meant_is_named(shell: Shell, name: str, meant: str) -> None:
+    (error,) = shell("history-of", f"/image/configs/{name}").err
+
+    assert error.endswith(f"/{name}: nothing of it is in the log: did you mean {meant}?")
+
+
 def test_repeated_record_is_a_step_without_fields(tmp_path: Path) -> None:
     config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
     write_log(tmp_path, {0: [bytes(LogBatch(0, [config, config]))]})

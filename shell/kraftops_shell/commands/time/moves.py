@@ -9,7 +9,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.events import LogEvents, log_events
 from kraftops.image.travel.search import LogChange, Wanted
 from kraftops_shell.commands.time.printing import print_changes
-from kraftops_shell.commands.time.wanted import wanted_below
+from kraftops_shell.commands.time.wanted import wanted_below_any
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.grammar.moments import Moment, read_moment
 from kraftops_shell.grammar.paths import absolute
@@ -92,8 +92,12 @@ def _number(call: Call) -> int:
 
 def _wanted_by(session: Session, call: Call) -> Wanted:
     path, type_ = call.flags.get("--path"), call.flags.get("--type")
-    names = absolute(str(path), session.working, with_escapes=True) if path else ()
-    return wanted_below(tuple(names), str(type_ or ""), session.source.image.dialect)
+    places: list[tuple[str, ...]] = [()]
+    if path:
+        # A node that is not there now has its name.
+        gone = tuple(absolute(str(path), session.working, with_escapes=True))
+        places = [match.names for match in session.matches(str(path))] or [gone]
+    return wanted_below_any(tuple(places), str(type_ or ""), session.source.image.dialect)
 
 
 def _print_place(session: Session, call: Call) -> None:

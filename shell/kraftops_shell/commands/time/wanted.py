@@ -69,3 +69,22 @@ def wanted_below(names: tuple[str, ...], type_: str = "", dialect: str = KAFKA_D
         return not types or normal_type(record_type(image.record(address), dialect)) in types
 
     return Wanted(entries, is_wanted)
+
+
+@cache
+def wanted_below_any(
+    places: tuple[tuple[str, ...], ...], type_: str, dialect: str = KAFKA_DIALECT
+) -> Wanted:
+    """Return the changes that `wanted_below` has for one of several places.
+
+    Raises:
+        UsageError: a node has no history, or there is no such type.
+    """
+    each = [wanted_below(names, type_, dialect) for names in places]
+    if len(each) == 1 or ANY in each:
+        return ANY if ANY in each else each[0]
+
+    def entries(image: MetadataImage) -> Sequence[EntryKey]:
+        return [*dict.fromkeys(key for one in each for key in one.entries(image))]
+
+    return Wanted(entries, each[0].is_wanted)

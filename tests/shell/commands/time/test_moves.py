@@ -179,6 +179,16 @@ def test_changes_of_a_path_or_type_are_found() -> None:
         shell("next", "--path", "/local")
 
 
+def test_changes_of_all_nodes_of_a_pattern_are_found() -> None:
+    shell = Shell()
+    found = []
+    for pattern in ("/image/cluster/brokers/{1,3}", "/image/topics/byName/orders/*"):
+        shell("at", "@300")
+        found.append(shell("next", "--path", pattern).lines[0].split()[0])
+
+    assert found == ["@395", "@350"]  # brokers 1 and 3 change at 549 and 395
+
+
 def test_changes_can_be_json() -> None:
     shell = Shell()
     shell("at", "@349")
