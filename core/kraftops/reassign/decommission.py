@@ -24,6 +24,8 @@ from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_tim
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
+_MOST_IDS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Decommission:
@@ -90,6 +92,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             partitions=names(hopeless),
         )
     _note_under_min_isr(access, placement, plan.moves)
+    _note_unknown(access, placement, request.brokers)
 
 
 def check_all_moved(placement: Placement, request: Decommission) -> None:
@@ -290,6 +293,15 @@ def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequ
     ]
     if under:
         access.note(f"under min.insync.replicas already: {shown(under)}")
+
+
+def _note_unknown(access: ClusterAccess, placement: Placement, brokers: frozenset[int]) -> None:
+    """Note ids that no broker has: nobody can tell one that has gone from one that never was."""
+    unknown = brokers.difference(placement.brokers)
+    if unknown and access.lists_fenced and not any(placement.on(unknown)):
+        some = ", ".join(map(str, sorted(placement.brokers)[:_MOST_IDS]))
+        more = ", …" if len(placement.brokers) > _MOST_IDS else ""
+        access.note(f"no broker has the id {_ids(unknown)}: the cluster has {some}{more}")
 
 
 def _voters(access: ClusterAccess) -> frozenset[int]:

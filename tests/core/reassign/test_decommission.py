@@ -159,6 +159,18 @@ def test_partitions_under_min_isr_are_noted() -> None:
     assert notes == ["under min.insync.replicas already: t-1"]
 
 
+def test_id_that_no_broker_has_is_noted() -> None:
+    """Whether it has gone or never was, no cluster can tell: it is no error."""
+    found, notes = cluster(), list[str]()
+    asked = Decommission(frozenset({104, 1044}), Limits(), MoveOptions(2, None))
+
+    with found.reached() as access:
+        access.note = notes.append
+        check_decommission(access, access.placement(), asked)
+
+    assert notes == ["no broker has the id 1044: the cluster has 101, 102, 103, 104, 105"]
+
+
 def test_broker_that_goes_down_with_our_cordon_is_not_unregistered() -> None:
     found = cluster()
 
