@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
+_MOMENT = 0.001  # seconds
 
 
 class EndedBySignal(SystemExit):
@@ -26,6 +28,7 @@ def raise_at_signals() -> None:
 
     A signal that the caller ignores, as `nohup` does, stays ignored.
     """
+    sys.unraisablehook = _come_again
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _ended)
@@ -58,6 +61,20 @@ def end_by(number: int) -> None:
     """End this process by a signal, as its caller expects."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
+
+
+def _come_again(lost: sys.UnraisableHookArgs) -> None:
+    """Raise an end by a signal again that came in a finalizer, where exceptions are lost."""
+    error = lost.exc_value
+    if not isinstance(error, EndedBySignal | KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+
+    def end(*_: object) -> NoReturn:
+        raise error
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, _MOMENT)
 
 
 def _ended(number: int, _: FrameType | None) -> NoReturn:

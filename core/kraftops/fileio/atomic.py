@@ -36,8 +36,8 @@ def temporary_file(
     """
     with suppress(FileNotFoundError):
         os.unlink(path)
-    fd = os.open(path, _NEW, 0o600 if mode else 0o666)
     try:
+        fd = os.open(path, _NEW, 0o600 if mode else 0o666)
         with errors_with_path(final_path), open(fd, "wb") as file:
             yield file
             file.flush()
@@ -64,9 +64,9 @@ def write_file(
     Raises:
         OSError: it cannot be made; then nothing has changed.
     """
-    with temporary_file(temporary_path, path, owner=owner) as file:
-        file.writelines(blocks)
     try:
+        with temporary_file(temporary_path, path, owner=owner) as file:
+            file.writelines(blocks)
         if time_ns is not None:
             os.utime(temporary_path, ns=(time_ns, time_ns))
         os.replace(temporary_path, path)
@@ -141,14 +141,24 @@ class OutputFile:
         try:
             self.fd = self._nameless(mode)
             if self.fd < 0:
-                self.fd = os.open(self._temporary, _NEW, mode, dir_fd=self._directory)
-                self._has_name = True
+                with self._naming():
+                    self.fd = os.open(self._temporary, _NEW, mode, dir_fd=self._directory)
             if present and is_file and not is_private:
                 with suppress(OSError):
                     os.fchown(self.fd, present.st_uid, present.st_gid)
                 os.fchmod(self.fd, present.st_mode & _PERMISSIONS)
         except BaseException:
             self.close()
+            raise
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Take the temporary name from the beginning: a signal may come as soon as it is there."""
+        self._has_name = True
+        try:
+            yield
+        except FileExistsError:
+            self._has_name = False
             raise
 
     def _nameless(self, mode: int) -> int:
@@ -173,12 +183,13 @@ class OutputFile:
             OSError: it cannot be done; what is at the target is as it was.
         """
         os.fsync(self.fd)
+        source = self._temporary if self._has_name else f"/proc/self/fd/{self.fd}"
         if not self._replaces:
-            self._link(self._name)
+            self._link(source, self._name)
         else:
             if not self._has_name:
-                self._link(self._temporary)
-                self._has_name = True
+                with self._naming():
+                    self._link(source, self._temporary)
             self._rename()
 
     def sync(self) -> None:
@@ -189,22 +200,24 @@ class OutputFile:
         """
         os.fsync(self._directory)
 
-    def _link(self, name: str) -> None:
-        """Give the file another name, which nothing has."""
-        source = self._temporary if self._has_name else f"/proc/self/fd/{self.fd}"
+    def _link(self, source: str, name: str) -> None:
+        """Give the file at *source* another name, which nothing has."""
         place = self._directory
         try:
             # With a directory, which an absolute path does not need, Python calls `linkat`, and
             # `linkat` follows the link to the file.
             os.link(source, name, src_dir_fd=place, dst_dir_fd=place)
         except OSError as error:
-            if error.errno not in _NO_LINKS or not self._has_name:
+            if error.errno not in _NO_LINKS or source != self._temporary:
                 raise
-            os.close(os.open(name, _NEW, 0o600, dir_fd=place))
             try:
+                os.close(os.open(name, _NEW, 0o600, dir_fd=place))
                 self._rename()
-            except OSError:
-                os.unlink(name, dir_fd=place)
+            except FileExistsError:
+                raise
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=place)
                 raise
 
     def _rename(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from io import FileIO
 from typing import TYPE_CHECKING, Self, cast
 
@@ -35,9 +36,9 @@ class LogFile:
             return
         try:
             self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
+            status = os.fstat(self._file.fileno())
         except OSError as error:
             raise _unreadable(path, error) from None
-        status = os.fstat(self._file.fileno())
         if not stat.S_ISREG(status.st_mode):
             self._file.close()
             raise SourceError(f"cannot read {path}: it is no regular file")
@@ -48,7 +49,8 @@ class LogFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # all that is wanted of it is read
+            self._file.close()
 
     def is_current(self) -> bool:
         """Tell whether its path still names the open file."""
@@ -69,7 +71,10 @@ class LogFile:
         """
         stop = self.size if stop is None else min(stop, self.size)
         self.expect(start, stop)
-        self._file.seek(start)
+        try:
+            self._file.seek(start)
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
         return LogReader(self._read, start, stop)
 
     def expect(self, start: int, stop: int) -> None:
@@ -85,13 +90,16 @@ class LogFile:
         Raises:
             SourceError: the file cannot be read.
         """
-        position_before = self._file.tell()
-        self._file.seek(position)
         parts: list[bytes] = []
-        while size > 0 and (part := self._read(min(size, BLOCK))):
-            parts.append(part)
-            size -= len(part)
-        self._file.seek(position_before)
+        try:
+            position_before = self._file.tell()
+            self._file.seek(position)
+            while size > 0 and (part := self._read(min(size, BLOCK))):
+                parts.append(part)
+                size -= len(part)
+            self._file.seek(position_before)
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
         return b"".join(parts)
 
     def _read(self, size: int) -> bytes:

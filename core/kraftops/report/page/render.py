@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
+from kraftops.fileio.directories import errors_with_path
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -119,5 +120,6 @@ def _template() -> Template:
 
 
 def _file(name: str) -> str:
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+    path = os.path.join(os.path.dirname(__file__), name)
+    with errors_with_path(path), open(path, encoding="utf-8") as file:
         return file.read()
