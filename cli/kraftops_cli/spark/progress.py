@@ -8,7 +8,7 @@ from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import Status, is_seen
 
 if TYPE_CHECKING:
-    from kraftops.spark.session.status_tracker import JobProgress
+    from kraftops.spark.session.job_progress import JobProgress
 
 
 class SparkProgress:

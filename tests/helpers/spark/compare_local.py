@@ -18,9 +18,9 @@ import pytest
 from kraftops.engine.choice import engine_name
 from kraftops.spark.jobs.run import run
 from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.job_progress import workers_awaited
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
-from kraftops.spark.session.status_tracker import workers_awaited
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.cluster import CONF, bare_python, executors_of

@@ -20,8 +20,8 @@ from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run, run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
+from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import Show
 
 MOST_ROWS = 10_000
 """Limit of rows of damage a split; further ones are only counted."""

@@ -15,8 +15,8 @@ from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import LabelledRange, Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_text, is_last_try
+from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import Show
 
 
 class Counted(NamedTuple):

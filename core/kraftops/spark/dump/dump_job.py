@@ -16,8 +16,8 @@ from kraftops.spark.dump.joining import join, join_part
 from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared_target
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
+from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import Show
 
 
 @dataclass(frozen=True, slots=True)

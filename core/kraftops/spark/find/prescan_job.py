@@ -12,8 +12,8 @@ from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.spark.find.scan_job import PrescannedRanges, SearchedLog
 from kraftops.spark.jobs.run import reading_whole_log, run, runs_here
+from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import Show
 
 _RANGE_BYTES = 32 << 20
 

@@ -34,9 +34,9 @@ from kraftops.spark.find.search_tasks import (
 )
 from kraftops.spark.find.sent_scan import sent
 from kraftops.spark.jobs.run import awaited, reading_whole_log, run, shipped
+from kraftops.spark.session.job_progress import Show, watched
 from kraftops.spark.session.our_jobs import spark_may_be_gone
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import Show, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.worker_crashes import CrashedSplit, RetryByRange
 from kraftops.spark.session.failures import SparkError, job_errors
+from kraftops.spark.session.job_progress import Show, watched
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.shipping import ShippedWork, worker_state
-from kraftops.spark.session.status_tracker import Show, watched
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from kraftops.errors import UsageError
 from kraftops.spark.session.connect import connected, given_conf
 from kraftops.spark.session.failures import job_errors
+from kraftops.spark.session.job_progress import workers_awaited
 from kraftops.spark.session.launch import running_context
 from kraftops.spark.session.our_jobs import OurJobs, among_others
 from kraftops.spark.session.settings import Settings
 from kraftops.spark.session.shipping import packed
-from kraftops.spark.session.status_tracker import workers_awaited
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -1,4 +1,4 @@
-"""Track running jobs: their progress, and whether a cluster has workers for them."""
+"""Tell how far running jobs are, and end those that no worker runs."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kraftops.spark.session import status_tracker
+from kraftops.spark.session import job_progress
 from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.job_progress import JobProgress, watched, workers_awaited
 from kraftops.spark.session.our_jobs import OurJobs
-from kraftops.spark.session.status_tracker import JobProgress, watched, workers_awaited
 
 pytest.importorskip("py4j")
 
@@ -51,8 +51,8 @@ def jobs_of(context: Any) -> OurJobs:
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_tracker, "_SHOW_SECONDS", 0.001)
-    monkeypatch.setattr(status_tracker, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(job_progress, "_SHOW_SECONDS", 0.001)
+    monkeypatch.setattr(job_progress, "_LOOK_SECONDS", 0.01)
 
 
 def shown(context: Any, total: int) -> list[JobProgress]:
