@@ -14,6 +14,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("kafka")
 pytestmark = pytest.mark.spark
 
+TYPES = ["FEATURE_LEVEL_RECORD", "TOPIC_RECORD", "PARTITION_RECORD"]
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["limits", "before-4.2"])
 
 
@@ -83,6 +84,56 @@ def test_a_snapshot_is_a_batch_of_its_own_where_there_is_a_limit() -> None:
         found = [len(stream.step()) for _ in range(5)]
 
     assert found == [len(log.records) - 6 + 2, 2, 2, 2, 0]
+
+
+@BOTH
+def test_a_query_that_died_in_its_first_batch_begins_with_a_newer_snapshot(*, is_old: bool) -> None:
+    log = MetadataLog()
+    log.add(*topic(1))
+    with quorum(log) as controllers:
+        died = stream_of(controllers, is_old=is_old)
+        died.step()
+        end = died.offset
+        assert end
+        log.add(*topic(2))
+        log.snapshot(drop=False)
+        log.add(*topic(3))
+        stream = stream_of(controllers, is_old=is_old)
+        snapshot = [row["type"] for row in stream.begin_again(end)]
+        offsets = stream.offsets()
+
+    assert snapshot == ["SNAPSHOT_HEADER", *TYPES, *TYPES[1:], "SNAPSHOT_FOOTER"]
+    assert offsets == [4, 5, 6, 7]
+    assert [row["offset"] for row in died.rows] == [0, 1, 2, 3]
+
+
+def test_available_now_reads_a_snapshot_that_is_newer_than_the_end() -> None:
+    log = MetadataLog()
+    log.add(*topic(1))
+    with quorum(log) as controllers:
+        stream = stream_of(controllers)
+        reader = stream.reader()
+        reader.prepareForTriggerAvailableNow()
+        log.add(*topic(2))
+        log.snapshot(drop=True)
+        found = [len(stream.step(reader)), len(stream.step(reader))]
+        reader.stop()
+        log.add(*topic(3))
+
+        assert found == [len(log.records) - 2 + 2, 0]
+        assert stream.offsets() == [6, 7]
+
+
+def test_the_place_of_a_query_that_died_in_its_first_batch_is_asked_for() -> None:
+    log = MetadataLog()
+    with quorum(log) as controllers:
+        died = stream_of(controllers, startingOffsets="latest")
+        died.step()
+        log.add(*topic(1))
+        with pytest.raises(UsageError, match="has gone back from 4 to 2") as failure:
+            stream_of(controllers, startingOffsets="latest").begin_again(died.offset or {})
+
+    assert "needs a new checkpointLocation" in str(failure.value.hint)
 
 
 @BOTH

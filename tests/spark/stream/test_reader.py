@@ -458,6 +458,55 @@ def test_logs_of_metadata_begin_with_the_snapshot_as_the_table_does(tmp_path: Pa
         assert len(stream.rows) == (4 if "fromStart" in options else 7)
 
 
+@pytest.fixture
+def metadata(tmp_path: Path) -> GrowingLog:
+    """A log of metadata from offset 2 to 4."""
+    found = GrowingLog(tmp_path / "__cluster_metadata-0", next=2)
+    found.append(3)
+    return found
+
+
+def snapshot_rows(log: GrowingLog) -> list[tuple[str, str]]:
+    """Return the file and the types of the rows of the snapshot at the end of a log."""
+    path = log.folder / snapshot(log.next)
+    return [(str(path), row["type"]) for row in table(str(path))]
+
+
+@BOTH
+def test_a_query_that_died_in_its_first_batch_begins_with_a_newer_snapshot(
+    metadata: GrowingLog, *, is_old: bool
+) -> None:
+    died = Stream(str(metadata.folder), is_old=is_old)
+    died.step()
+    metadata.append(2)
+    (metadata.folder / snapshot(7)).write_bytes(SNAPSHOT)
+    stream = Stream(str(metadata.folder), is_old=is_old)
+
+    rows = stream.begin_again(died.offset or {})
+
+    assert [(row["file"], row["type"]) for row in rows] == snapshot_rows(metadata)
+    assert stream.offsets() == [5, 6]
+    metadata.append(1)
+    assert stream.offsets() == [7]
+
+
+@pytest.mark.parametrize("options", [{}, {"maxBytesPerTrigger": "1"}], ids=["all", "limit"])
+def test_available_now_reads_a_snapshot_that_is_newer_than_the_end(
+    metadata: GrowingLog, options: dict[str, str]
+) -> None:
+    stream = Stream(str(metadata.folder), options)
+    reader = stream.reader()
+    reader.prepareForTriggerAvailableNow()
+    metadata.append(2)
+    (metadata.folder / snapshot(7)).write_bytes(SNAPSHOT)
+
+    rows = stream.step(reader)
+    assert [(row["file"], row["type"]) for row in rows] == snapshot_rows(metadata)
+    assert stream.step(reader) == []
+    metadata.append(1)
+    assert stream.offsets()[-1:] == [7]
+
+
 def test_limited_batches_go_on_behind_a_snapshot_amid_a_segment() -> None:
     """Its offset is 391, and the segment begins at 0."""
     stream = Stream(str(IN / "meta"), {"maxBytesPerTrigger": "4096"})

@@ -48,7 +48,7 @@ def limited_mark(log: StreamLog, start: Mark, end: Mark, most: int) -> Mark:
     place = read_on(log, start)
     mark, taken = start, 0
     for at, segment in enumerate(place.files):
-        if start.is_of_snapshot and not start.position and not at:
+        if start.is_unread_snapshot and not at:
             mark, taken = Mark(segment.name, segment.size, start.offset, start.epoch), segment.size
             if taken >= most:
                 return mark

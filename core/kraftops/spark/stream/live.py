@@ -19,7 +19,7 @@ from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.marks import Mark, Marks
-from kraftops.spark.stream.options import EARLIEST, LATEST, StreamOptions
+from kraftops.spark.stream.options import DIED_AT_START, EARLIEST, LATEST, StreamOptions
 from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.live_parts import live_parts
 from kraftops.wire.quorum.log_slices import LogSlices, Restart
@@ -85,19 +85,20 @@ class QuorumStream:
         first, end = start[_NAME], ends[_NAME]
         if not first.is_before(end):
             return ends if first != end and self._log().loss(_place(first)) else start
-        if most is None:
-            return ends
         place = _place(first)
         if isinstance(place, SnapshotId):
-            next_mark = _mark(FetchPosition(*place))
-        elif self._log().loss(place):
+            after = _mark(FetchPosition(*place))  # it may be newer than the ends
+            return ends if most is None and after.is_before(end) else {_NAME: after}
+        if most is None or self._log().loss(place):
             return ends
-        else:
-            next_mark = _mark(self._log().cut(place, most))
+        next_mark = _mark(self._log().cut(place, most))
         return {_NAME: next_mark} if next_mark.offset < end.offset else ends
 
     def partitions(self, start: Marks, end: Marks, on_loss: OnLoss) -> Sequence[LivePartition]:
         """Return the partitions between two offsets.
+
+        Of a query that died in its first batch, Spark asks for the beginning again, which may be a
+        snapshot after *end* by then: it is read, and the log from *end* on after it.
 
         Raises:
             SourceError: *on_loss* raises it.
@@ -110,11 +111,14 @@ class QuorumStream:
             reason, place = loss
             if first.offset:
                 on_loss(reason)
-        elif stop < first.offset:
-            raise UsageError(f"the high watermark has gone back from {first.offset} to {stop}")
+        elif stop < first.offset and not first.is_of_snapshot:
+            raise UsageError(
+                f"the high watermark has gone back from {first.offset} to {stop}",
+                hint=DIED_AT_START,
+            )
         if not isinstance(place, SnapshotId):
             return [LivePartition(place, stop)] if place.offset < stop else []
-        if place.end_offset > stop:
+        if place.end_offset > stop and not first.is_of_snapshot:
             return []  # it is in the next batch, which ends after it
         after = FetchPosition(*place)
         log = [LivePartition(after, stop)] if after.offset < stop else []

@@ -33,11 +33,14 @@ class Mark:
         """Whether the file is a snapshot, which is read whole or not at all."""
         return self.file.endswith(FileKind.CHECKPOINT.value)
 
+    @property
+    def is_unread_snapshot(self) -> bool:
+        """Whether a snapshot follows, with which a log of metadata begins."""
+        return self.is_of_snapshot and not self.position
+
     def is_before(self, other: Mark) -> bool:
         """Tell whether there is something to read up to *other*, a mark of the same log."""
-        if self.is_of_snapshot and not self.position:
-            return True
-        return self.offset < other.offset
+        return self.is_unread_snapshot or self.offset < other.offset
 
 
 Marks = dict[str, Mark]

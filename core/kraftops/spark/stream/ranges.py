@@ -13,6 +13,7 @@ from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_byt
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark
+from kraftops.spark.stream.options import DIED_AT_START
 from kraftops.spark.stream.places import Loss, Place, place_of
 from kraftops.uris import is_remote
 
@@ -29,6 +30,8 @@ def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[Byte
 
     Before Spark 4.2, a query that is started again may get an *end* before *start*: compaction has
     removed the last batches below the high watermark, and nobody has told where the query was.
+    Of a query that died in its first batch, Spark asks for the beginning again, which may be a
+    snapshot after *end* by then: it is read, and the log from *end* on after it.
 
     Raises:
         SourceError: a segment cannot be read, or *on_loss* raises it.
@@ -40,10 +43,12 @@ def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[Byte
     begin, stop = (one.place if isinstance(one, Loss) else one for one in (first, last))
     if isinstance(first, Loss) or isinstance(last, Loss) or not end.is_before(start):
         return list(_between(begin, stop))
+    if start.is_unread_snapshot:
+        return [ByteRange(begin.files[0].path, 0, begin.files[0].size)]
     if any(_between(stop, begin)):
         raise UsageError(
             f"{log.name}: its end has gone back from offset {start.offset} to {end.offset}",
-            hint="start the query again when the high watermark is written anew",
+            hint=f"start the query again when the high watermark is written anew; {DIED_AT_START}",
         )
     return []
 

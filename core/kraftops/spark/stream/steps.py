@@ -29,6 +29,9 @@ def next_marks(
             kept = first if first is None or end is None else _kept(log, first, end)
             found |= {} if kept is None else {name: kept}
             continue
+        if first is not None and first.is_unread_snapshot and end.offset < first.offset:
+            found[name] = limited_mark(log, first, end, 0)  # it is newer than the ends
+            continue
         found[name] = end
         behind[name] = _bytes_left(log, first or log.beginning)
     total = sum(behind.values())
