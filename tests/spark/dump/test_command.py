@@ -22,6 +22,7 @@ from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_sp
 OFFSETS = str(IN / "v3.9.1/consumer_offsets/00000000000000000000.log")
 DAMAGED = str(IN / "dmg")
 BROKER = str(IN.parents[1] / "log-directories/4.3.1/stopped")
+EVERY = "KRAFTOPS_TRACED" in os.environ
 
 pytestmark = pytest.mark.spark
 
@@ -476,10 +477,21 @@ def test_partitions_of_damaged_logs_end_as_locally(session: Session, tmp_path: P
         assert (tmp_path / name / "type=damage").is_dir()
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    """Neither output nor what was written of it, nor processes."""
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, -15), (signal.SIGHUP, -1), (signal.SIGINT, 130)][: None if EVERY else 1],
+)
+def test_signal_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:
+    """Neither output nor what was written of it, nor processes and their files.
+
+    Ctrl-C on a terminal is in `test_terminal`; KRAFTOPS_TRACED=1 has all signals.
+    """
     logs = [LOG] * 60
-    command = [DUMP_LOG, METADATA, "--spark", *SMALLEST, "--output", str(tmp_path / "out"), *logs]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    local = ("--conf", f"spark.local.dir={scratch}")
+    output = ("--output", str(tmp_path / "out"))
+    command = [DUMP_LOG, METADATA, "--spark", *SMALLEST, *local, *output, *logs]
     environment = {**ENVIRONMENT, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
     with subprocess.Popen(
         command,
@@ -492,17 +504,17 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
             assert time.monotonic() < latest
             time.sleep(0.05)
         children = [path for path in Path("/proc").glob("[0-9]*") if is_of(path, process.pid)]
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         try:
             errors = process.communicate(timeout=60)[1].decode()
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-        code = process.returncode
 
-    assert code == 130
+    assert process.returncode == code
     assert "Traceback" not in errors
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["scratch"]
+    assert os.listdir(scratch) == []
     assert len(children) > 1
     assert not [path for path in children if is_of(path, process.pid)]
 
