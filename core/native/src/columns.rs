@@ -1,6 +1,6 @@
 //! Rows as columns in Arrow's layout (`kraftops.engine.scan_contract.Column`).
-use crate::batch::{Header, Record};
-use crate::row::{COLUMNS, Cell, Column, Row, present};
+use crate::batch::Record;
+use crate::row::{COLUMNS, Cell, Column, Common, Row};
 use crate::text;
 use std::ops::Range;
 
@@ -280,13 +280,8 @@ impl Columns {
         self.rows += numbers.len();
     }
 
-    /// Add the rows of records; *same* gives the cells that are the same in all rows.
-    pub fn add_plain<'a>(
-        &mut self,
-        header: &Header,
-        records: &[Record],
-        same: impl Fn(Column) -> Cell<'a>,
-    ) {
+    /// Add the rows of records of a *kind*, of which only the framing is asked for.
+    pub fn add_plain(&mut self, common: &Common, records: &[Record], kind: &str) {
         let size = |of: Option<&[u8]>| of.map(|raw| (raw.len() as i32).to_le_bytes());
         for named in &mut self.columns {
             let column = &mut named.builder;
@@ -300,10 +295,14 @@ impl Columns {
                 Column::Key => each.for_each(|one| column.text(one.key)),
                 Column::Value => each.for_each(|one| column.text(one.value)),
                 Column::Sequence => each.for_each(|one| {
-                    named.put(&present(header.sequence_of(one.offset) as i64));
+                    named.put(&common.sequence(one.offset));
                 }),
+                Column::Kind => {
+                    named.put_all(&Cell::Text(kind.as_bytes().into()), records.len());
+                }
                 _ => {
-                    named.put_all(&same(named.column), records.len());
+                    let same = common.cell(named.column).unwrap_or(Cell::Null);
+                    named.put_all(&same, records.len());
                 }
             }
             self.size += named.builder.data.len() - before;

@@ -115,12 +115,36 @@ pub enum Cell<'a> {
     Headers,
 }
 
-pub struct Row<'a> {
+/// What all rows of a batch have in common.
+#[derive(Clone, Copy)]
+pub struct Common<'a> {
     pub origin: &'a Origin,
     pub position: i64,
     /// Whether the checksum of the batch matches.
     pub is_valid: bool,
     pub header: &'a Header,
+}
+
+impl<'a> Common<'a> {
+    /// The cell of a column that is the same in all rows; None of another column.
+    pub fn cell(&self, column: Column) -> Option<Cell<'a>> {
+        Some(match column {
+            C::File | C::Topic | C::Partition => self.origin.cell(column),
+            C::Position => present(self.position),
+            C::BaseOffset => Cell::Int(self.header.base_offset),
+            C::CrcValid => Cell::Bool(self.is_valid),
+            _ => return header_cell(self.header, column),
+        })
+    }
+
+    /// The sequence number of the record with an offset.
+    pub fn sequence(&self, offset: i64) -> Cell<'static> {
+        present(self.header.sequence_of(offset) as i64)
+    }
+}
+
+pub struct Row<'a> {
+    pub common: Common<'a>,
     pub record: &'a Record<'a>,
     pub meaning: &'a Meaning<'a>,
     pub scratch: &'a Scratch,
@@ -161,23 +185,12 @@ impl<'a> Row<'a> {
     }
 
     pub fn cell(&self, column: Column) -> Cell<'a> {
-        let (header, meaning) = (self.header, self.meaning);
+        let meaning = self.meaning;
         let optional = |number: Option<i32>| number.map_or(Cell::Null, |n| Cell::Int(n as i64));
         match column {
-            C::File | C::Topic | C::Partition => self.origin.cell(column),
-            C::Position => present(self.position),
-            C::BaseOffset => Cell::Int(header.base_offset),
             C::Offset => Cell::Int(self.record.offset),
             C::Timestamp => Cell::Int(self.record.time),
-            C::CrcValid => Cell::Bool(self.is_valid),
-            C::TimestampType
-            | C::LeaderEpoch
-            | C::ProducerId
-            | C::ProducerEpoch
-            | C::Transactional
-            | C::Control
-            | C::Codec => header_cell(header, column),
-            C::Sequence => present(header.sequence_of(self.record.offset) as i64),
+            C::Sequence => self.common.sequence(self.record.offset),
             C::KeySize => size(self.record.key),
             C::ValueSize => size(self.record.value),
             C::Headers => Cell::Headers,
@@ -200,11 +213,22 @@ impl<'a> Row<'a> {
             C::KeyEncoding => encoding(&meaning.key),
             C::ValueEncoding => encoding(&meaning.value),
             C::Error => meaning.error.as_deref().map_or(Cell::Null, fixed),
+            _ => self.common.cell(column).unwrap_or(Cell::Null),
         }
     }
 }
 
 impl Origin {
+    /// What all rows of a batch of this file have in common.
+    pub fn common<'a>(&'a self, header: &'a Header, position: i64, is_valid: bool) -> Common<'a> {
+        Common {
+            origin: self,
+            position,
+            is_valid,
+            header,
+        }
+    }
+
     /// The cell of a column that all rows of a file have in common.
     pub fn cell(&self, column: Column) -> Cell<'_> {
         match (column, &self.log) {
@@ -216,9 +240,9 @@ impl Origin {
     }
 }
 
-/// The cell of a column that is of the header.
-pub fn header_cell(header: &Header, column: Column) -> Cell<'static> {
-    match column {
+/// The cell of a column that is of the header; None of another column.
+pub fn header_cell(header: &Header, column: Column) -> Option<Cell<'static>> {
+    Some(match column {
         C::TimestampType => fixed(header.time_type()),
         C::LeaderEpoch => present(header.leader_epoch as i64),
         C::ProducerId => present(header.producer_id),
@@ -226,8 +250,8 @@ pub fn header_cell(header: &Header, column: Column) -> Cell<'static> {
         C::Transactional => Cell::Bool(header.is_transactional()),
         C::Control => Cell::Bool(header.is_control()),
         C::Codec => fixed(header.codec_name()),
-        _ => Cell::Null,
-    }
+        _ => return None,
+    })
 }
 
 fn shown<'a>(shown: &'a Shown<'a>, json: &'a [u8]) -> Cell<'a> {

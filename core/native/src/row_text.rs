@@ -189,7 +189,7 @@ impl Form {
 }
 
 pub fn json_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[u8]) {
-    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let (header, record, meaning) = (row.common.header, row.record, row.meaning);
     let out = &mut output.bytes;
     put!(
         out,
@@ -276,7 +276,7 @@ fn put_headers(output: &mut Output, record: &Record, records: &[u8], encoding: E
 }
 
 pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[u8]) {
-    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let (header, record, meaning) = (row.common.header, row.record, row.meaning);
     let out = &mut output.bytes;
     put!(
         out,
@@ -320,13 +320,13 @@ pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[
     CSV.encoding(out, &meaning.value);
     out.push(b',');
     if let Some(error) = &meaning.error {
-        text::csv(out, error.as_bytes(), row.origin.is_safe);
+        text::csv(out, error.as_bytes(), row.common.origin.is_safe);
     }
     out.push(b'\n');
 }
 
 fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
-    let is_safe = row.origin.is_safe;
+    let is_safe = row.common.origin.is_safe;
     let out = &mut output.bytes;
     match shown {
         Shown::Null => {}

@@ -3,7 +3,7 @@
 //! `kraftops.engine.reference.header_rows` has the same rules.
 use super::{MAX_ROWS, OutputForm, Scan, ScanRequest};
 use crate::batch::{HEADER_SIZE, Header};
-use crate::row::{Cell, Column as C, header_cell, present};
+use crate::row::{Cell, Column as C};
 use crate::select::Select;
 
 /// The smallest size of a record.
@@ -53,19 +53,16 @@ impl Scan {
     ) -> i32 {
         let room = MAX_ROWS.saturating_sub(self.columns.rows) as i32;
         let to = end.min(next.saturating_add(room));
-        let (origin, kind, is_valid) = (&self.request.origin, self.decoder.kind(), self.is_valid);
+        let kind = self.decoder.kind();
+        let common = self.request.origin.common(header, position, self.is_valid);
         self.columns.add_told(next..to, |column, number| {
             let offset = header.base_offset.wrapping_add(number as i64);
             match column {
                 C::Offset => Cell::Int(offset),
-                C::Sequence => present(header.sequence_of(offset) as i64),
+                C::Sequence => common.sequence(offset),
                 C::Timestamp => Cell::Int(header.max_time),
-                C::Position => present(position),
-                C::BaseOffset => Cell::Int(header.base_offset),
-                C::CrcValid => Cell::Bool(is_valid),
                 C::Kind => Cell::Text(kind.as_bytes().into()),
-                C::File | C::Topic | C::Partition => origin.cell(column),
-                _ => header_cell(header, column),
+                _ => common.cell(column).unwrap_or(Cell::Null),
             }
         });
         to

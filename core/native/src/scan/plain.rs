@@ -3,7 +3,7 @@ use super::{MAX_COLUMN_BYTES, MAX_ROWS, OutputForm, Scan};
 use crate::batch::{Header, Record, read_record};
 use crate::decode::Decoder;
 use crate::reader::Reader;
-use crate::row::{Cell, Column as C, header_cell, present};
+use crate::row::Column as C;
 
 /// The columns that header and framing tell, keys and values of users among them.
 fn is_plain(column: C, decoder: &Decoder) -> bool {
@@ -53,16 +53,8 @@ impl Scan {
         if reader.at != records.len() {
             return None;
         }
-        let (origin, kind, is_valid) = (&self.request.origin, self.decoder.kind(), self.is_valid);
-        self.columns
-            .add_plain(header, &read, |column| match column {
-                C::Position => present(position),
-                C::BaseOffset => Cell::Int(header.base_offset),
-                C::CrcValid => Cell::Bool(is_valid),
-                C::Kind => Cell::Text(kind.as_bytes().into()),
-                C::File | C::Topic | C::Partition => origin.cell(column),
-                _ => header_cell(header, column),
-            });
+        let common = self.request.origin.common(header, position, self.is_valid);
+        self.columns.add_plain(&common, &read, self.decoder.kind());
         Some(())
     }
 }

@@ -27,10 +27,7 @@ impl Scan {
     #[inline]
     pub(super) fn verdict(&self, header: &Header, record: &Record, position: i64) -> Verdict {
         self.select.verdict(OfRecord {
-            origin: &self.request.origin,
-            position,
-            is_valid: self.is_valid,
-            header,
+            common: self.request.origin.common(header, position, self.is_valid),
             record,
             decoder: &self.decoder,
             is_redacted: self.request.redacts,
@@ -74,14 +71,10 @@ impl Scan {
             false => Depth::Head,
         };
         let found = self.meaning(header, record, &mut scratch, depth);
-        let (origin, meaning) = (&self.request.origin, &found);
         let row = Row {
-            origin,
-            position,
-            is_valid: self.is_valid,
-            header,
+            common: self.request.origin.common(header, position, self.is_valid),
             record,
-            meaning,
+            meaning: &found,
             scratch: &scratch,
         };
         let has = self.select.matches_row(&row, verdict);
@@ -123,10 +116,7 @@ impl Scan {
             self.decoder.meaning(record, &mut scratch, depth, redacts)
         };
         let row = Row {
-            origin: &self.request.origin,
-            position,
-            is_valid: self.is_valid,
-            header,
+            common: self.request.origin.common(header, position, self.is_valid),
             record,
             meaning: &found,
             scratch: &scratch,

@@ -124,7 +124,7 @@ impl Select {
     /// Return what is known of a record by offset, time, type and the bytes that conditions name.
     #[inline]
     pub fn verdict(&self, known: OfRecord) -> Verdict {
-        let (header, record, decoder) = (known.header, known.record, known.decoder);
+        let (header, record, decoder) = (known.common.header, known.record, known.decoder);
         if self.has_limits
             && !((self.first_offset..=self.last_offset).contains(&record.offset)
                 && record.time >= self.since

@@ -6,8 +6,7 @@ use crate::decode::{Decoder, Framed};
 use crate::json::{Json, parse};
 use crate::plan::{Field, Kind, Plan};
 use crate::reader::Reader;
-use crate::row::{Cell, Column as C, Row, header_cell, present};
-use crate::row_text::Origin;
+use crate::row::{Cell, Column as C, Common, Row, header_cell};
 use crate::text;
 use std::cell::OnceCell;
 
@@ -17,7 +16,8 @@ pub struct OfBatch<'a>(pub &'a Header);
 impl Source for OfBatch<'_> {
     fn find(&self, path: &Path) -> Known<'_> {
         if path.column.is_of_header() && path.rest.is_empty() {
-            return Known::OrNull(Operand::of_cell(header_cell(self.0, path.column)));
+            let cell = header_cell(self.0, path.column).unwrap_or(Cell::Null);
+            return Known::OrNull(Operand::of_cell(cell));
         }
         Known::Any
     }
@@ -26,10 +26,7 @@ impl Source for OfBatch<'_> {
 /// A record of a batch that is not damaged.
 #[derive(Clone, Copy)]
 pub struct OfRecord<'a> {
-    pub origin: &'a Origin,
-    pub position: i64,
-    pub is_valid: bool,
-    pub header: &'a Header,
+    pub common: Common<'a>,
     pub record: &'a Record<'a>,
     pub decoder: &'a Decoder,
     pub is_redacted: bool,
@@ -37,26 +34,23 @@ pub struct OfRecord<'a> {
 
 impl Source for OfRecord<'_> {
     fn find(&self, path: &Path) -> Known<'_> {
-        let (header, record) = (self.header, self.record);
+        let record = self.record;
         let size =
             |of: Option<&[u8]>| of.map_or(Operand::Null, |raw| Operand::Int(raw.len() as i64));
-        let is_control = header.is_control();
+        let is_control = self.common.header.is_control();
+        if let Some(cell) = self
+            .common
+            .cell(path.column)
+            .filter(|_| path.rest.is_empty())
+        {
+            return Known::One(Operand::of_cell(cell));
+        }
         match (path.column, path.rest.is_empty()) {
             (C::Headers, _) => Known::One(headers(record, path)),
-            (column, true) if column.is_of_header() => {
-                Known::One(Operand::of_cell(header_cell(header, column)))
-            }
-            (C::File | C::Topic | C::Partition, true) => {
-                Known::One(Operand::of_cell(self.origin.cell(path.column)))
-            }
-            (C::Position, true) => Known::One(Operand::of_cell(present(self.position))),
-            (C::CrcValid, true) => Known::One(Operand::Bool(self.is_valid)),
-            (C::BaseOffset, true) => Known::One(Operand::Int(header.base_offset)),
             (C::Offset, true) => Known::One(Operand::Int(record.offset)),
             (C::Timestamp, true) => Known::One(Operand::Int(record.time)),
             (C::Sequence, true) => {
-                let sequence = header.sequence_of(record.offset);
-                Known::One(Operand::of_cell(present(sequence as i64)))
+                Known::One(Operand::of_cell(self.common.sequence(record.offset)))
             }
             (C::KeySize, true) => Known::One(size(record.key)),
             (C::ValueSize, true) => Known::One(size(record.value)),
