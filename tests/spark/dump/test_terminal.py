@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pytest
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.compare_local import LAST_LINE, LOG, METADATA, SMALLEST, parts
 from tests.helpers.tools.console import DUMP_LOG, run_here
+from tests.helpers.tools.hostile import NAME, check_shown
 from tests.helpers.tools.terminal_program import Screen
 
 DAMAGED = str(IN / "dmg/len-neg/00000000000000000000.log")
@@ -91,13 +93,19 @@ def test_ctrl_c_while_spark_starts(tmp_path: Path) -> None:
 
 
 def test_last_line_and_the_words_of_spark(tmp_path: Path) -> None:
-    """The log of Spark is shown only on request."""
+    """The log of Spark is shown only on request; names from data are escaped in all lines."""
     output = tmp_path / "out"
-    with dumping("--verbose", "--output", str(output), LOG) as (screen, _):
+    folder = tmp_path / f"{NAME}-0"
+    folder.mkdir()
+    logs = [shutil.copy(LOG, folder), shutil.copy(DAMAGED, folder / "00000000000000000009.log")]
+    with dumping("--verbose", "--output", str(output), *map(str, logs)) as (screen, _):
         code = screen.wait_for_end()
 
-    assert code == 0
-    last = screen.raw.rstrip().rpartition("\x1b[K")[2]
+    assert code == 1
+    damage, last = screen.raw.rstrip().rpartition("\x1b[K")[2].split("\r\n")
+    assert "00000000000000000009.log: position 109: " in damage
     assert re.fullmatch(rf"{LAST_LINE}: {re.escape(str(output))}", last)
     assert "log4j" in screen.text
-    assert parts(output) == run_here(METADATA, LOG).out
+    assert "a\\x1b]0;title" in screen.text
+    check_shown(screen.raw.replace("\r\n", "\n"))
+    assert parts(output) == run_here(METADATA, *map(str, logs)).out
