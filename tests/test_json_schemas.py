@@ -34,7 +34,7 @@ def shell_commands() -> Iterator[str]:
     """Yield the names of commands of the shell with lines of JSON, as `metadata-shell-stat`."""
     for command in COMMANDS:
         for flag in command.flags:
-            if {"json", "ndjson"} & set(flag.choices or ()) or flag.name == "--json":
+            if {"json", "ndjson"} & set(flag.choices or ()):
                 yield f"metadata-shell-{command.name}"
 
 

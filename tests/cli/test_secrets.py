@@ -72,10 +72,18 @@ COMMANDS: dict[str, tuple[str, ...]] = {
             ("blame", "/image/scram/SCRAM-SHA-256/alice"),
             ("diff", "@20", "@90"),
             ("diff", "@20", "@90", "--format", "json"),
-            *(("configs", *more) for more in ((), ("--json",), ("--csv",), ("--csv-safe",))),
+            *(
+                ("configs", *more)
+                for more in (
+                    (),
+                    ("--format", "json"),
+                    ("--format", "csv"),
+                    ("--format", "csv", "--csv-safe"),
+                )
+            ),
             ("configs", "--where", f"value ~ '{MARK}'"),
-            *(("log", *more) for more in ((), ("--json",), ("--csv",))),
-            ("log", "--where", f"value.value ~ '{MARK}'", "--json"),
+            *(("log", *more) for more in ((), ("--format", "json"), ("--format", "csv"))),
+            ("log", "--where", f"value.value ~ '{MARK}'", "--format", "json"),
             ("summary",),
             ("verify",),
             ("export", "/image", "--output", "out/image.json"),
@@ -83,8 +91,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
             ("find", "/image/configs", "-value", "redacted"),
             ("history-of", "/image"),
             ("history-of", "/image", "--format", "json"),
-            ("log", "/image/scram/SCRAM-SHA-256/alice", "--json"),
-            ("log", "/image/configs", "--csv"),
+            ("log", "/image/scram/SCRAM-SHA-256/alice", "--format", "json"),
+            ("log", "/image/configs", "--format", "csv"),
             ("blame", "/image/configs/*/*"),
             ("stat", "/image/configs/*/*"),
             ("ls", "-l", "/image/scram/SCRAM-SHA-256"),
@@ -92,7 +100,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
             ("at", "@55"),
             ("prev", "40"),
             ("verify", "--format", "json"),
-            *((view, "--json") for view in ("topics", "brokers", "acls", "quotas")),
+            *((view, "--format", "json") for view in ("topics", "brokers", "acls", "quotas")),
         )
     },
 }
@@ -227,7 +235,11 @@ def test_secrets_come_out_on_demand(folder: Path) -> None:
         assert set(re.findall(rb"canary-(\d\d)-7f3a", shown)) >= {b"00", b"09", b"40", b"49"}
         assert leaks(b64encode(b"x" + secret(1).encode()))
         assert b64encode(f"{secret(70)}-0".encode()) in shown
-    for words in (("configs", "--json"), ("cat", "/image/configs/*/*"), ("export", "/image")):
+    for words in (
+        ("configs", "--format", "json"),
+        ("cat", "/image/configs/*/*"),
+        ("export", "/image"),
+    ):
         ours = (*SHELL[:1], "--show-secrets", *SHELL[1:], *words)
         shown = run_here(*ours, program=KRAFTOPS, cwd=folder).out
         assert set(re.findall(rb"canary-(\d\d)-7f3a", shown)) >= {b"40", b"49"}
@@ -237,7 +249,11 @@ def test_secrets_come_out_on_demand(folder: Path) -> None:
 
 
 def test_public_values_are_shown(folder: Path) -> None:
-    for words in (("configs",), ("cat", "/image/configs/BROKER:1/log.dirs"), ("log", "--json")):
+    for words in (
+        ("configs",),
+        ("cat", "/image/configs/BROKER:1/log.dirs"),
+        ("log", "--format", "json"),
+    ):
         assert PUBLIC in run_here(*SHELL, *words, program=KRAFTOPS, cwd=folder).text
     assert PUBLIC in run_here(*DUMPS["dump as json"], cwd=folder).text
 

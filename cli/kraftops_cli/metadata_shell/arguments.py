@@ -74,8 +74,6 @@ def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str
     options = _options(ctx)
     called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
     its_own = {flag.name for flag in called.flags} if called else set()
-    if "--json" in its_own and usual_form(ctx) == "json":
-        its_own.add(FORM_OPTION)  # for the command to refuse: it would print a table
     mine: list[str] = []
     rest: list[str] = []
     left = list(args)

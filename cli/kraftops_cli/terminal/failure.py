@@ -82,15 +82,10 @@ def conclude(terminal: Terminal, failure: Failure) -> int:
 
 
 def asks_for_json(args: Sequence[str]) -> bool:
-    """Tell whether `--format json` is among arguments, also among those that cannot be parsed.
-
-    Tables of the shell have `--json`; under Kafka's name of the tool, Kafka knows no such option.
-    """
+    """Tell whether `--format json` is among arguments, also among those that cannot be parsed."""
     for number, argument in enumerate(args):
         if argument == "--":
             return False
-        if argument == "--json" and "metadata-shell" in args[:number]:
-            return True
         match = _JSON.fullmatch(argument)
         if match and (match[1] or "json" in args[number + 1 : number + 2]):
             return True

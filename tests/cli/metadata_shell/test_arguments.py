@@ -34,13 +34,10 @@ def test_options_of_the_command_are_left_to_it() -> None:
     assert found["form"] is None
 
 
-def test_format_of_a_view_is_left_to_it_to_be_refused() -> None:
-    found = parsed("-s", "DIR", "topics", "--format", "json")
+def test_format_behind_a_view_is_the_views_and_before_it_the_shells() -> None:
+    both = parsed("-s", "DIR", "--format", "json", "topics", "--format", "csv")
 
-    assert found["words"] == ("topics", "--format", "json")
-    assert parsed("-s", "DIR", "--format", "json", "topics")["form"] == "json"
-    kafkas = parsed("-s", "DIR", "topics", "--format", "json", name="kafka-metadata-shell")
-    assert (kafkas["words"], kafkas["form"]) == (("topics",), "json")
+    assert (both["words"], both["form"]) == (("topics", "--format", "csv"), "json")
 
 
 def test_words_after_two_dashes_belong_to_the_command() -> None:

@@ -84,8 +84,7 @@ def test_kafkas_form_keeps_codes_of_cases_that_kafka_has(
         ("--format text", False),
         ("--format", False),
         ("find -- --format json", False),
-        ("metadata-shell -s LOG topics --json", True),
-        ("-s LOG topics --json", False),
+        ("metadata-shell -s LOG topics --format json", True),
         ("json --formatted json", False),
     ],
 )

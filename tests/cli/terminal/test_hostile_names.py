@@ -195,9 +195,9 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "export nowhere": (*OURS, "export", "/image", "--output", NAME + "/x"),
     "blame": (*OURS, "blame", "/image/acls/byId/*"),
     "log": (*OURS, "log"),
-    "log csv": (*OURS, "log", "--csv"),
+    "log csv": (*OURS, "log", "--format", "csv"),
     **{f"view {name}": (*OURS, name) for name in VIEWS},
-    **{f"view {name} as csv": (*OURS, name, "--csv") for name in ("configs", "acls")},
+    **{f"view {name} as csv": (*OURS, name, "--format", "csv") for name in ("configs", "acls")},
     "what if": (*OURS, "what-if", "--lose", "1"),
     "skew": (*OURS, "skew"),
     "bad view": (*OURS, "topics", "--where", f"name = {NAME}"),
@@ -268,13 +268,19 @@ OF_FIELDS: dict[str, tuple[str | bytes, ...]] = {
         f"every {words}": (*OF_EVERY, *words.split())
         for words in (
             *("find /", "tree /", "ls -l /image/topics/byName", "summary", "verify", "log"),
-            *("log --csv", "log --json", "diff @0 @now", "diff @0 @now --format json", "at @150"),
+            *(
+                "log --format csv",
+                "log --format json",
+                "diff @0 @now",
+                "diff @0 @now --format json",
+                "at @150",
+            ),
             *(f"{one} {NODES}" for one in ("cat", "stat", "ls -l", "blame")),
             "history-of /image",
             *("history-of /image --format json", "blame /image/acls/byId/* --format json"),
             *("grep -i forged /", "export /image", "skew", "what-if --lose 1"),
             *VIEWS,
-            *(f"{one} --json" for one in VIEWS),
+            *(f"{one} --format json" for one in VIEWS),
         )
     },
     "every of Kafka's": (METADATA_SHELL, "-s", EVERY, "tree", "/"),

@@ -23,7 +23,7 @@ from kraftops.views.log import (
     offsets_about,
 )
 from kraftops.views.mentions import mention, topic_names
-from kraftops_shell.commands.views.printing import asks_for_csv, print_rows, refuse_forms
+from kraftops_shell.commands.views.printing import asks_for_csv, check_forms, print_rows
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import absolute
@@ -37,7 +37,7 @@ _ABOUT = ViewColumn("about", of_kind(TEXT))
 
 def log(session: Session, call: Call) -> int:
     """Print the newest records of the log, the last one last."""
-    refuse_forms(call)
+    check_forms(call)
     source = session.source
     known = log_columns(source.image.dialect)
     text = call.flags.get("--columns")
@@ -47,10 +47,10 @@ def log(session: Session, call: Call) -> int:
     if question.offsets is not None and not question.offsets:
         session.print_error(f"log: {call.words[0]}: nothing of it is in the log.")
         return FAILED
-    if "--json" in call.flags or asks_for_csv(call):
+    if call.is_json or asks_for_csv(call):
         names = [one.name for one in chosen or known if one is not _ABOUT]
         rows = all_rows(question) if limit is None else newest_rows(question, limit).rows
-        if "--json" in call.flags:
+        if call.is_json:
             for row in rows:
                 session.out(chosen_json(row, names))
             return OK

@@ -47,7 +47,7 @@ def print_csv(session: Session, call: Call, columns: Sequence[ViewColumn], rows:
 
 def asks_for_csv(call: Call) -> bool:
     """Tell whether the flags ask for CSV."""
-    return "--csv" in call.flags or "--csv-safe" in call.flags
+    return call.flags.get("--format") == "csv"
 
 
 def cell_of(column: ViewColumn, value: object) -> Cell:
@@ -65,14 +65,14 @@ def cell_of(column: ViewColumn, value: object) -> Cell:
     return value if isinstance(value, str) else json_text(value)
 
 
-def refuse_forms(call: Call) -> None:
-    """Refuse flags of different forms.
+def check_forms(call: Call) -> None:
+    """Refuse a flag of CSV with another form.
 
     Raises:
-        BadLineError: there are two.
+        BadLineError: it is given.
     """
-    for one, other in (("--json", "--csv"), ("--json", "--csv-safe"), ("--csv", "--csv-safe")):
-        refuse_both(call, one, other)
+    if "--csv-safe" in call.flags and not asks_for_csv(call):
+        raise BadLineError("--csv-safe needs --format csv")
 
 
 def refuse_both(call: Call, one: str, other: str) -> None:

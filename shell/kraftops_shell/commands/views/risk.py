@@ -17,10 +17,10 @@ from kraftops.views.skew import Share
 from kraftops.views.what_if import Loss, brokers_in, loss_of
 from kraftops_shell.commands.views.printing import (
     asks_for_csv,
+    check_forms,
     print_csv,
     print_json,
     print_rows,
-    refuse_forms,
 )
 from kraftops_shell.commands.views.tables import require_brokers
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
@@ -41,7 +41,7 @@ _TEXTS = {
 
 def what_if(session: Session, call: Call) -> None:
     """Print what the loss of brokers or racks would do."""
-    refuse_forms(call)
+    check_forms(call)
     limit = number_of(call, "--limit")
     image = session.source.image
     brokers = set(map(_broker_id, _list_of(call, "--lose")))
@@ -50,7 +50,7 @@ def what_if(session: Session, call: Call) -> None:
         raise BadLineError("what-if: --lose with brokers, or --lose-rack with racks, is needed")
     require_brokers(image, sorted(brokers))
     loss = loss_of(image, brokers | brokers_in(image, racks))
-    if "--json" in call.flags:
+    if call.is_json:
         session.out(json_text(_data(loss, racks, limit)) + "\n")
     elif asks_for_csv(call):
         print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
@@ -74,9 +74,9 @@ def _rows(loss: Loss, limit: int | None) -> Iterator[tuple[object, ...]]:
 
 def skew(session: Session, call: Call) -> None:
     """Print leaders and replicas of brokers and racks, with bars."""
-    refuse_forms(call)
+    check_forms(call)
     shares = loads.skew(session.source.image)
-    if "--json" in call.flags:
+    if call.is_json:
         print_json(session, loads.COLUMNS, shares)
         return
     if asks_for_csv(call):

@@ -17,11 +17,11 @@ from kraftops.views.selection import check_sort, in_order, parsed_where, selecte
 from kraftops.views.view import Frame, View, values_of
 from kraftops_shell.commands.views.printing import (
     asks_for_csv,
+    check_forms,
     print_csv,
     print_json,
     print_rows,
     refuse_both,
-    refuse_forms,
 )
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.session.session import Session
@@ -80,13 +80,13 @@ def _print(
     conditions: Sequence[str] = (),
 ) -> None:
     """Print the rows of a view that the flags ask for; *conditions* must hold besides."""
-    refuse_forms(call)
+    check_forms(call)
     texts = [*conditions, *([str(call.flags["--where"])] if "--where" in call.flags else [])]
     where = parsed_where(view, texts, session.source.now())
     sort = str(call.flags.get("--sort", ""))
     if "--sort" in call.flags:
         check_sort(view, sort)
-    is_data = "--json" in call.flags or asks_for_csv(call)
+    is_data = call.is_json or asks_for_csv(call)
     if "--columns" in call.flags:
         columns = chosen_columns(view.columns, str(call.flags["--columns"]))
     else:
@@ -101,7 +101,7 @@ def _print(
         tuple(values_of(frame, columns, index))
         for index in islice(in_order(view, frame, found, sort), limit)
     )
-    if "--json" in call.flags:
+    if call.is_json:
         print_json(session, columns, rows)
     elif asks_for_csv(call):
         print_csv(session, call, columns, rows)

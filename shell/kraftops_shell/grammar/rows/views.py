@@ -5,8 +5,11 @@ from __future__ import annotations
 from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
-_SAFE = Flag("--csv-safe", None, "Print CSV in which spreadsheets find no formulas.")
-_FORMS = (Flag("--json", None, "Print JSON."), Flag("--csv", None, "Print CSV."), _SAFE)
+_SAFE = Flag("--csv-safe", None, "With CSV: text in which spreadsheets find no formulas.")
+_FORMS = (
+    Flag("--format", "text|json|csv", "Print a table, JSON, or CSV.", ("text", "json", "csv")),
+    _SAFE,
+)
 _OUTPUT = (
     Flag("--columns", "NAME[,NAME…]", "Show these columns.", values=Values.COLUMNS),
     *_FORMS,
@@ -39,7 +42,7 @@ ROWS: tuple[Command, ...] = (
         details=_DETAILS,
         examples=(
             ("acls --where \"principal = 'User:alice'\"", "what alice may do"),
-            ("acls --where \"operation in ('ALL', 'WRITE')\" --csv", "who may write"),
+            ("acls --where \"operation in ('ALL', 'WRITE')\" --format csv", "who may write"),
         ),
         task=Task.CLUSTER,
         columns=(
@@ -120,7 +123,10 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
             ("log --limit 20", "the last 20 changes"),
             ("log /image/topics/byName/orders --since -1h", "changes of a topic in the last hour"),
             ('log --where "value.leader = -1"', "partitions that lost their leaders"),
-            ("log --where \"type = 'CONFIG_RECORD'\" --csv", "all changes of configurations"),
+            (
+                "log --where \"type = 'CONFIG_RECORD'\" --format csv",
+                "all changes of configurations",
+            ),
         ),
         task=Task.TIME,
         columns=(*ROW_COLUMNS, "about"),
@@ -143,7 +149,10 @@ time is ISO 8601, or a duration before now, for example 2h or -2h.""",
                 'partitions --where "leader = 101 and len(isr) < len(replicas)"',
                 "what 101 leads with replicas out of sync",
             ),
-            ("partitions --where \"state = 'offline'\" --json", "partitions without a leader"),
+            (
+                "partitions --where \"state = 'offline'\" --format json",
+                "partitions without a leader",
+            ),
             ("partitions --where 'len(isr) = 1' --sort leader", "one in-sync replica is left"),
         ),
         task=Task.CLUSTER,
@@ -213,7 +222,7 @@ below its min ISR takes no records of acks=all. The log tells min.insync.replica
 the whole cluster, but not those in the files of brokers, which are taken for 1.""",
         examples=(
             ("what-if --lose 103", "partitions that need broker 103"),
-            ("what-if --lose 103,104 --json", "two brokers, for a program"),
+            ("what-if --lose 103,104 --format json", "two brokers, for a program"),
             ("what-if --lose-rack a", "topics that would lose data if rack a went"),
         ),
         task=Task.RISK,

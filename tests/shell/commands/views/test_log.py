@@ -58,15 +58,15 @@ def test_records_of_idle_time_are_shown_with_all(shell: Shell) -> None:
 
 
 def test_json_is_that_of_a_dump(shell: Shell) -> None:
-    assert shell("log", "--all", "--json").out == "".join(map(row_json, rows()))
+    assert shell("log", "--all", "--format", "json").out == "".join(map(row_json, rows()))
 
 
 def test_columns_can_be_chosen(shell: Shell) -> None:
-    told = shell("log", "--json", "--columns", "type,offset", "--limit", "1").lines
+    told = shell("log", "--format", "json", "--columns", "type,offset", "--limit", "1").lines
 
     last = [row for row in rows() if row.type != "NO_OP_RECORD"][-1]
     assert told == [json.dumps({"type": last.type, "offset": last.offset}, separators=(",", ":"))]
-    csv = shell("log", "--csv", "--columns", "offset,type,crcValid", "--limit", "1").lines
+    csv = shell("log", "--format", "csv", "--columns", "offset,type,crcValid", "--limit", "1").lines
     assert csv == ["offset,type,crcValid", f"{last.offset},{last.type},true"]
     table = shell("log", "--columns", "about", f"{ORDERS}/0", "--limit", "1").lines
     assert table == ["about", "orders-0"]
@@ -123,7 +123,10 @@ def test_directory_has_the_records_about_all_below(shell: Shell) -> None:
     assert types("/image/configs") == {"CONFIG_RECORD", "REMOVE_TOPIC_RECORD"}
     assert types("/image/cluster") >= {"REGISTER_BROKER_RECORD", "REGISTER_CONTROLLER_RECORD"}
     assert types("/") == types("/image") == {row.type for row in rows()}
-    assert shell("log", "/image/topics", "--json").out != shell("log", "/image", "--json").out
+    assert (
+        shell("log", "/image/topics", "--format", "json").out
+        != shell("log", "/image", "--format", "json").out
+    )
 
 
 def test_directory_of_partitions_in_a_state_has_their_records(shell: Shell) -> None:
@@ -192,7 +195,7 @@ def test_nothing_is_said_on_a_terminal(is_terminal: bool, shown: str) -> None:
 
 
 def test_secrets_are_redacted(shell: Shell) -> None:
-    found = shell("log", "--where", "type ~ 'SCRAM'", "--json").out
+    found = shell("log", "--where", "type ~ 'SCRAM'", "--format", "json").out
 
     assert "<redacted>" in found
 
@@ -202,10 +205,10 @@ def test_snapshot_has_no_log() -> None:
         Shell(SNAPSHOT)("log")
 
 
-def test_two_formats_are_refused(shell: Shell) -> None:
-    found = shell("log", "--json", "--csv")
+def test_flag_of_another_format_is_refused(shell: Shell) -> None:
+    found = shell("log", "--format", "json", "--csv-safe")
 
-    assert found.err == ["argument --csv: not allowed with argument --json"]
+    assert found.err == ["--csv-safe needs --format csv"]
 
 
 def test_record_that_repeats_a_value_is_shown(tmp_path: Path) -> None:

@@ -39,15 +39,15 @@ def test_loss_has_a_line_and_tables_of_topics_and_partitions(shell: Shell) -> No
 
 
 def test_rack_is_its_brokers(shell: Shell) -> None:
-    both = shell("what-if", "--lose-rack", "r1,r4", "--csv").out
+    both = shell("what-if", "--lose-rack", "r1,r4", "--format", "csv").out
 
-    assert both == shell("what-if", "--lose", "4,1", "--csv").out
-    assert both == shell("what-if", "--lose", "4", "--lose-rack", "r1", "--csv").out
+    assert both == shell("what-if", "--lose", "4,1", "--format", "csv").out
+    assert both == shell("what-if", "--lose", "4", "--lose-rack", "r1", "--format", "csv").out
     assert len(both.splitlines()) > 10
 
 
 def test_json_has_totals_topics_and_partitions(shell: Shell) -> None:
-    found = shell("what-if", "--lose", "1", "--json")
+    found = shell("what-if", "--lose", "1", "--format", "json")
     told = json.loads(found.out)
 
     assert problems("metadata-shell-what-if", found.out) == []
@@ -68,7 +68,7 @@ def test_json_has_totals_topics_and_partitions(shell: Shell) -> None:
 
 
 def test_harmless_loss_is_said() -> None:
-    found = Shell(NODE)("what-if", "--lose", "3", "--csv")
+    found = Shell(NODE)("what-if", "--lose", "3", "--format", "csv")
 
     assert found.lines[0].startswith("topic,partition,result")
     nobody = Shell(NODE, at_offset=40)("what-if", "--lose", "4")
@@ -105,7 +105,7 @@ def test_skew_has_bars_for_brokers_and_racks(shell: Shell) -> None:
     assert found.lines[3].split() == ["3", "r3", "8", "█" * 16, "8", "14", "█" * 19]
     assert found.lines[5] == ""
     assert found.lines[6].split() == ["rack", "leaders", "preferred", "replicas"]
-    lines = shell("skew", "--json").lines
+    lines = shell("skew", "--format", "json").lines
     assert [problems("metadata-shell-skew", line) for line in lines] == [[]] * 8
     rows = [json.loads(line) for line in lines]
     assert rows[0] == {
@@ -116,4 +116,4 @@ def test_skew_has_bars_for_brokers_and_racks(shell: Shell) -> None:
         "preferred": 10,
         "replicas": 15,
     }
-    assert len(shell("skew", "--csv").lines) == len(rows) + 1 == 9
+    assert len(shell("skew", "--format", "csv").lines) == len(rows) + 1 == 9

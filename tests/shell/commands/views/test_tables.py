@@ -33,7 +33,7 @@ def column(found: Answer, at: int = 0) -> list[str]:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_table_json_and_csv_have_the_same_rows(shell: Shell, name: str) -> None:
-    table, told, csv = shell(name), shell(name, "--json"), shell(name, "--csv")
+    table, told, csv = shell(name), shell(name, "--format", "json"), shell(name, "--format", "csv")
 
     rows = [json.loads(line) for line in told.lines]
     assert len(table.lines) == len(csv.lines) == len(rows) + 1 > 1
@@ -44,10 +44,10 @@ def test_table_json_and_csv_have_the_same_rows(shell: Shell, name: str) -> None:
 
 def test_partitions_of_a_broker(shell: Shell) -> None:
     def chosen(*flags: str) -> list[tuple[str, int]]:
-        told = map(json.loads, shell("partitions", "--json", *flags).lines)
+        told = map(json.loads, shell("partitions", "--format", "json", *flags).lines)
         return [(one["topic"], one["partition"]) for one in told]
 
-    every = [json.loads(line) for line in shell("partitions", "--json").lines]
+    every = [json.loads(line) for line in shell("partitions", "--format", "json").lines]
     on = [(one["topic"], one["partition"]) for one in every if 1 in one["replicas"]]
     led = [(one["topic"], one["partition"]) for one in every if one["leader"] == 1]
     assert chosen("--broker", "1") == on
@@ -79,7 +79,9 @@ def test_topics_are_in_natural_order(shell: Shell) -> None:
 
 
 def test_numbers_of_json_are_those_of_the_log(shell: Shell) -> None:
-    (row,) = map(json.loads, shell("configs", "--json", "--where", "key = 'segment.bytes'").lines)
+    (row,) = map(
+        json.loads, shell("configs", "--format", "json", "--where", "key = 'segment.bytes'").lines
+    )
 
     assert row == {
         "type": "TOPIC",
@@ -128,7 +130,8 @@ def test_wrong_names_are_refused(
 @pytest.mark.parametrize(
     "words",
     [
-        ("topics", "--json", "--csv"),
+        ("topics", "--csv-safe"),
+        ("topics", "--format", "xml"),
         ("partitions", "--leader"),
         ("partitions", "--broker", "1", "--leader", "--follower"),
         ("partitions", "--broker", "one"),
@@ -148,7 +151,9 @@ def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str)
     (tmp_path / "__consumer_offsets-9.0123456789abcdef0123456789abcdef-delete").mkdir()
     told = summarise(str(OFFSETS / "00000000000000000000.log"), Query(decoder="offsets")).as_dict()
 
-    rows = [json.loads(line) for line in Shell(tmp_path / source)("groups", "--json").lines]
+    rows = [
+        json.loads(line) for line in Shell(tmp_path / source)("groups", "--format", "json").lines
+    ]
 
     found = {group["group"]: group for group in told["groups"]["groups"]}
     assert [problems("metadata-shell-groups", json.dumps(row)) for row in rows] == [[]] * 3
@@ -168,7 +173,7 @@ def test_groups_are_beside_a_log_in_the_working_directory(tmp_path: Path) -> Non
     shutil.copytree(OFFSETS, tmp_path / "__consumer_offsets-7")
 
     with chdir(tmp_path):
-        shown = Shell(Path("__cluster_metadata-0"))("groups", "--json")
+        shown = Shell(Path("__cluster_metadata-0"))("groups", "--format", "json")
 
     assert len(shown.lines) == 3
 
