@@ -46,7 +46,8 @@ class KraftopsDataSource(DataSource):
                     headers of batches tell
     record          a record type, as PARTITION_RECORD: only its records; `value` (of a
                     coordinator's topic also `key`) is a struct of its fields
-    value           json (the default), or variant: metadata and other decoded values as VARIANT
+    value           json (the default), or variant: metadata and other decoded values as VARIANT.
+                    The fields of a record are at the top: variant_get(value, '$.leader', 'int')
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
