@@ -45,8 +45,9 @@ def test_line_of_a_plain_batch() -> None:
         (0, " isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty "),
         (v2.TRANSACTIONAL, " isTransactional: true isControl: false "),
         (v2.CONTROL, " isTransactional: false isControl: true "),
-        (v2.DELETE_HORIZON, " deleteHorizonMs: OptionalLong[1000] "),
+        (v2.DELETE_HORIZON, " isControl: false deleteHorizonMs: OptionalLong[1000] "),
         (v2.LOG_APPEND_TIME, " LogAppendTime: 1000 "),
+        (v2.TRANSACTIONAL, " CreateTime: 1000 "),
         (1, " compresscodec: gzip "),
         (2, " compresscodec: snappy "),
         (3, " compresscodec: lz4 "),
@@ -120,6 +121,14 @@ def test_sequences_go_on_from_zero_behind_the_last(sequence: int, step: int) -> 
 )
 def test_sequences_wrap(sequence: int, step: int, after: int) -> None:
     assert add_sequence(sequence, step) == after
+
+
+@pytest.mark.parametrize(
+    ("sequence", "step", "before"),
+    [(5, 3, 2), (5, 5, 0), (0, 1, LAST), (3, 5, LAST - 1), (1, LAST, 2)],
+)
+def test_sequences_wrap_backwards(sequence: int, step: int, before: int) -> None:
+    assert subtract_sequence(sequence, step) == before
 
 
 @given(

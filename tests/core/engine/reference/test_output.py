@@ -43,3 +43,22 @@ def test_long_line_is_marked_where_it_ends() -> None:
     assert output.take(0, Why.FULL).marks == b""
     assert list(writing) == []
     assert list(array("i", output.take(0, Why.MORE).marks)) == [2]
+
+
+def test_line_beyond_the_limit_fills_the_output() -> None:
+    output = Output(marks=False)
+    output.line("x" * (MAX_OUTPUT - 1))
+    assert not output.is_full
+
+    output.line("yz\n")
+
+    assert output.is_full
+
+
+def test_note_is_behind_the_rows_before_it() -> None:
+    output = Output(marks=False)
+    output.count_row()
+    output.failure(7, "odd")
+    output.count_row()
+
+    assert [note.at for note in output.take(9, Why.MORE).notes] == [1]
