@@ -37,7 +37,7 @@ _LOG = f"{_META}/00000000000000000000.log"
 _NODE = "storage-4.3.1/in"
 _NOBODY = 54321
 """A user and a group without an entry anywhere, as OpenShift gives to containers."""
-_SECONDS = 300
+_SECONDS = 900  # Spark on a machine that does much else
 _BROKERS = [  # that nobody reaches
     {"broker_id": 1, "host": "127.0.0.1", "port": 1, "rack": "zürich", "is_fenced": False},
     {"broker_id": 22, "host": "127.0.0.1", "port": 2, "rack": None, "is_fenced": True},
@@ -360,7 +360,7 @@ def built(out: Path, tree: Path, *targets: str, **settings: str) -> list[Path]:
     return sorted(set(out.glob("*")) - before)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A line of the table: an install, its surroundings, and what was wrong."""
 
@@ -368,7 +368,6 @@ class Row:
     around: str
     cases: int
     wrong: list[str]
-    seconds: float = 0.0
     skipped: str = ""
 
 
@@ -376,7 +375,6 @@ def check(
     name: str, bin_: Path, given: Place, extras: Iterable[str], cases: Sequence[Case] = CASES
 ) -> Row:
     """Run cases in an environment, and those of extras, which it has or has not."""
-    begin = time.monotonic()
     has, checked = set(extras), list(cases)
     if has & {"spark", "spark-connect"}:
         has.add("arrow")
@@ -386,21 +384,19 @@ def check(
         elif extra != "spark" or "spark-connect" not in has:  # Java may be there or not
             checked.append(replace(case, said=without, code=1))
     wrong = [text for case in checked if (text := run(bin_, case, given))]
-    return Row(name, USUAL.name, len(checked), wrong, time.monotonic() - begin)
+    return Row(name, USUAL.name, len(checked), wrong)
 
 
 def check_around(name: str, bin_: Path, given: Place, around: Surroundings) -> Row:
     """Run cases in other surroundings."""
-    begin = time.monotonic()
     if why := around.refusal(bin_ / "python"):
         return Row(name, around.name, 0, [], skipped=why)
     wrong = [text for case in CASES if (text := run(bin_, case, given, around))]
-    return Row(name, around.name, len(CASES), wrong, time.monotonic() - begin)
+    return Row(name, around.name, len(CASES), wrong)
 
 
 def check_tests(version: str, bin_: Path) -> Row:
     """Run each test of the fast half once in an environment, on what is installed there."""
-    begin = time.monotonic()
     command = [str(bin_ / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     around = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
@@ -415,14 +411,14 @@ def check_tests(version: str, bin_: Path) -> Row:
     passed = re.search(r"^(\d+) passed", done.stdout, re.MULTILINE)
     wrong = [] if done.returncode == 0 and passed else [(done.stderr + done.stdout)[-4000:]]
     count = int(passed[1]) if passed else 0
-    return Row(version, "fast half of the tests", count, wrong, time.monotonic() - begin)
+    return Row(version, "fast half of the tests", count, wrong)
 
 
-def for_tests(version: str, wheel: Path, scratch: Path) -> list[str]:
+def for_tests(version: str, wheel: Path, directory: Path) -> list[str]:
     """Return what pip installs for the fast half of the tests, in versions of the lock."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
     lock = (REPOSITORY / "requirements.lock").read_text("utf-8")
-    pins = scratch / f"pins-{version}"
+    pins = directory / "pins"
     is_locked = f"# Python {version}, {platform.system()} {platform.machine()}\n" in lock
     found = re.findall(r"^(\w[^\\\n]*?)(?: \\)?$", lock, re.MULTILINE) if is_locked else []
     pins.write_text("\n".join(found))
@@ -439,27 +435,29 @@ def without_cargo(scratch: Path) -> str:
     return str(there)
 
 
-def quick(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
+Work = Callable[[Path], Row]
+"""What makes a row of the table: it has an empty directory for its environment."""
+
+
+def quick(given: Place, scratch: Path) -> Iterator[Work]:
     """Yield what every run of all checks does."""
     wheels = built(scratch / "dist", REPOSITORY, "wheel")
     for version, python in pythons().items():
-        yield lambda version=version, python=python: check(  # type: ignore[misc]
+        yield lambda directory, version=version, python=python: check(  # type: ignore[misc]
             f"{version}, no extra, {_kind(wheels[0])}",
-            environment(scratch / version, python, str(wheels[0])),
+            environment(directory, python, str(wheels[0])),
             given,
             (),
             CASES if python == sys.executable else FEW,
         )
         if python != sys.executable:
-            yield lambda version=version, python=python: check_tests(  # type: ignore[misc]
+            yield lambda directory, version=version, python=python: check_tests(  # type: ignore[misc]
                 version,
-                environment(
-                    scratch / f"{version}-tests", python, *for_tests(version, wheels[0], scratch)
-                ),
+                environment(directory, python, *for_tests(version, wheels[0], directory)),
             )
 
 
-def whole(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
+def whole(given: Place, scratch: Path) -> Iterator[Work]:
     """Yield the whole matrix."""
     dist = scratch / "dist"
     (sdist,) = built(dist, REPOSITORY, "sdist")
@@ -475,37 +473,30 @@ def whole(given: Place, scratch: Path) -> Iterator[Callable[[], Row]]:
     )  # others than root may read it
     bin_ = environment(scratch / "around", base, str(native))
     for around in SURROUNDINGS:
-        yield lambda around=around: check_around(_version(base), bin_, given, around)  # type: ignore[misc]
+        yield lambda _, around=around: check_around(_version(base), bin_, given, around)  # type: ignore[misc]
     for tool in ("pipx", "uv"):
-        yield lambda tool=tool: check(  # type: ignore[misc]
-            f"{tool}, no extra", by_tool(tool, scratch, newest, native), given, ()
+        yield lambda directory, tool=tool: check(  # type: ignore[misc]
+            f"{tool}, no extra", by_tool(tool, directory, newest, native), given, ()
         )
     for version, python in found.items():
         for wheel in (native, pure):
             for chosen in sets if wheel is native else sets[:1]:
-                yield lambda v=version, p=python, w=wheel, c=chosen: check(  # type: ignore[misc]
+                yield lambda directory, v=version, p=python, w=wheel, c=chosen: check(  # type: ignore[misc]
                     f"{v}, {'+'.join(c) or 'no extra'}, {_kind(w)}",
-                    environment(
-                        scratch / f"{v}-{_kind(w)}-{'-'.join(c)}",
-                        p,
-                        f"{w}[{','.join(c)}]" if c else str(w),
-                    ),
+                    environment(directory, p, f"{w}[{','.join(c)}]" if c else str(w)),
                     given,
                     c,
                 )
     for name, path in (("with cargo", None), ("without cargo", without_cargo(scratch))):
-        yield lambda name=name, path=path: check(  # type: ignore[misc]
-            f"sdist {name}",
-            environment(scratch / f"sdist {name}".replace(" ", "-"), newest, str(sdist), path=path),
-            given,
-            (),
+        yield lambda directory, name=name, path=path: check(  # type: ignore[misc]
+            f"sdist {name}", environment(directory, newest, str(sdist), path=path), given, ()
         )
 
 
-def by_tool(tool: str, scratch: Path, python: str, wheel: Path) -> Path:
+def by_tool(tool: str, directory: Path, python: str, wheel: Path) -> Path:
     """Install by pipx or by `uv tool`; return the directory of the programs."""
-    tools = environment(scratch / f"{tool}-itself", sys.executable, tool)
-    home = scratch / f"{tool}-home"
+    tools = environment(directory / "itself", sys.executable, tool)
+    home = directory / "home"
     settings = {
         "PIPX_HOME": str(home),
         "PIPX_BIN_DIR": str(home / "bin"),
@@ -550,9 +541,9 @@ def main() -> int:
         scratch = where.scratch
         (scratch / "dist").mkdir()
         todo = (whole if given.all else quick)(where, scratch)
-        for row in pool.map(_outcome, todo):
+        for row, seconds in pool.map(lambda work: _outcome(work, scratch), todo):
             state = f"skipped: {row.skipped}" if row.skipped else f"{len(row.wrong)} wrong"
-            count = f"{row.cases:3} cases, {state}, {row.seconds:.0f} s"
+            count = f"{row.cases:3} cases, {state}, {seconds:.0f} s"
             print(f"{row.install:34} {row.around:24} {count}", flush=True)
             for text in row.wrong:
                 print(f"    {text}")
@@ -560,12 +551,17 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _outcome(work: Callable[[], Row]) -> Row:
-    try:
-        return work()
-    except subprocess.CalledProcessError as error:
-        said = (error.stderr or b"").decode("utf-8", "replace")[-600:]
-        return Row(" ".join(map(str, error.cmd))[-60:], "", 0, [f"exit {error.returncode}: {said}"])
+def _outcome(work: Work, scratch: Path) -> tuple[Row, float]:
+    """Return a row, and the seconds that it took with its install; with Spark this is 1 GB."""
+    begin = time.monotonic()
+    with TemporaryDirectory(dir=scratch) as directory:
+        try:
+            row = work(Path(directory))
+        except subprocess.CalledProcessError as error:
+            said = (error.stderr or b"").decode("utf-8", "replace")[-600:]
+            name = " ".join(map(str, error.cmd))[-60:]
+            row = Row(name, "", 0, [f"exit {error.returncode}: {said}"])
+    return row, time.monotonic() - begin
 
 
 if __name__ == "__main__":
