@@ -1,6 +1,8 @@
 """Lines of records by either engine."""
 
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,11 +14,14 @@ from kraftops.engine.scanning import open_scan
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import CODECS
+from kraftops.log.legacy import message_bytes, wrapper_bytes
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.schema.compile import compiled
+from tests.helpers.engine.agreement import agree, needs_both
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.messages import TABLES, table, uvarint
-from tests.helpers.logs.segments import batches_of, segments, walk
+from tests.helpers.logs.segments import batches_of, patched, resealed, segments, walk
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
 METADATA = [(message.key or 0, message) for message in table("metadata").values()]
@@ -215,3 +220,56 @@ def test_gaps_between_offsets_are_reported(codec: int) -> None:
         summary = lines(batch, QUERIES[query])[2]
 
         assert summary[1:] == ["  4 is followed by 7"]
+
+
+# A log of all that there is, with filters
+
+
+def texts(first: int, *values: bytes | None) -> list[Record]:
+    return [Record(first + n, 100 * first + n, b"k%d" % n, value) for n, value in enumerate(values)]
+
+
+PLAIN = batch_bytes(texts(10, b"v", None, b"a\nb"), base_sequence=4)
+MIXED = b"".join(
+    [
+        batch_bytes(texts(0, b"v", b"w")[1:]),
+        PLAIN,
+        patched(batch_bytes(texts(20, b"v", b"w")), 17, bytes(4)),
+        resealed(patched(batch_bytes(texts(30, b"v")), 22, b"\6")),
+        batch_bytes([Record(40, 4000, b"\0\0\0\1", b"\0\0\0\0\0\7")], attributes=v2.CONTROL),
+        batch_bytes([Record(50, 5000, b"\0", b"")], attributes=v2.CONTROL),
+        batch_bytes([Record(60, 6000, None, b"\1\2\0\1a" + bytes(17)), *texts(61, b"\1\x63\0")]),
+        message_bytes(Record(70, -1, b"k0", b"v"), 0),
+        wrapper_bytes(texts(80, b"v", None, b"a\nb"), 1, 1),
+        message_bytes(texts(90, b"v")[0], 1)[:-3] + b"\0\x09v",
+    ]
+)
+
+
+@needs_both
+@pytest.mark.parametrize("decoder", [None, "user", "metadata"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({}, id="all"),
+        pytest.param({"first_offset": 11, "last_offset": 80}, id="offsets"),
+        pytest.param({"since": 1001, "until": 8001}, id="time"),
+        pytest.param({"until": 1000}, id="until the first of a batch"),
+        pytest.param({"keys": frozenset({"k1"})}, id="key"),
+        pytest.param({"types": frozenset({"topic"})}, id="type"),
+    ],
+)
+def test_text_of_a_mixed_log_is_that_of_the_reference(
+    asked: dict[str, Any], decoder: str | None
+) -> None:
+    for deep, check, skip_invalid, is_one_line, salvage in product((False, True), repeat=5):
+        query = Query(
+            decoder,
+            deep_iteration=deep,
+            check=check,
+            skip_invalid=skip_invalid,
+            is_one_line=is_one_line,
+            salvage=salvage,
+            filter=Filter(**asked),
+        )
+        agree(MIXED, query, marks=deep)
