@@ -108,7 +108,7 @@ def make_log(folder: Path) -> None:
 def make_long_log(folder: Path) -> None:
     """Make a log whose output is written in several blocks."""
     make_log(folder)
-    batches = [batch_bytes([Record(at, 9, None, b"v" * 900)]) for at in range(700)]
+    batches = [batch_bytes([Record(at, 9, None, b"v" * 900)]) for at in range(3_000)]
     (folder / "0.log").write_bytes(b"".join(batches))
 
 
@@ -129,7 +129,7 @@ def check_output(fault: str, child: Child, last: Child, _: Path) -> None:
         assert out in (OLD, SAVED_TEXT, new), child.call
         return
     assert left == set(), child.call
-    if "0.log" in child.call and "cannot read 0.log" in child.err:
+    if "cannot read 0.log" in child.err:
         return  # what could be read is written
     if child.code in (0, 2):
         assert out == new, child.call

@@ -117,6 +117,22 @@ class TestStagedFile:
 
         assert os.listdir(tmp_path) == []
 
+    def test_signal_as_soon_as_there_is_a_name_leaves_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened = os.open
+
+        def interrupted(*args: Any) -> int:
+            os.close(opened(*args))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(os, "open", interrupted)
+
+        with pytest.raises(KeyboardInterrupt):
+            new_file(tmp_path).prepare(None)
+
+        assert os.listdir(tmp_path) == []
+
     def test_discard_may_be_repeated(self, tmp_path: Path) -> None:
         file = new_file(tmp_path)
         file.prepare(None)

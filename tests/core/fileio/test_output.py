@@ -370,6 +370,30 @@ def test_error_of_another_file_is_its_own(tmp_path: Path) -> None:
         os.stat(tmp_path / "none")
 
 
+def test_signal_as_soon_as_there_is_a_name_leaves_nothing(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python tells of a signal when the call has come back, before it gives the result."""
+    path = tmp_path / "file"
+    path.write_bytes(OLD)
+    call = "link" if way == "without a name" else "open"
+    real: Callable[..., int | None] = getattr(os, call)
+
+    def interrupted(*args: Any, **names: Any) -> int | None:
+        result = real(*args, **names)
+        if not str(args[-1 if call == "link" else 0]).endswith(".tmp"):
+            return result
+        if result is not None:
+            os.close(result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, call, interrupted)
+    with pytest.raises(KeyboardInterrupt), open_output(str(path), flags=REPLACING) as fd:
+        os.write(fd, NEW)
+
+    assert path.read_bytes() == OLD
+
+
 @pytest.mark.parametrize("call", ["fsync", "replace", "link"])
 def test_failing_commit_leaves_the_old_file(
     call: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
