@@ -2,8 +2,9 @@
 
     python -m tests.helpers.spark.stream_program LOGS TARGET FORMAT MAX_BYTES
 
-A query that ends, since its workers are killed, is started again. `TARGET/end` ends it: what is there by then is written, compared with the table that
-`spark.read` shows of the same logs, and counted on standard output.
+A query that ends, since its workers are killed, is started again. `TARGET/end` ends it: what is
+there by then is written at once, compared with the table that `spark.read` shows of the same logs,
+and counted on standard output.
 """
 
 import json
@@ -80,8 +81,8 @@ def main() -> None:
                 sys.exit(f"the query ended: {query.exception()}")
             query = start(spark, logs, target, form, most)
         time.sleep(0.05)
-    if not query.isActive:
-        query = start(spark, logs, target, form, most)
+    query.stop()
+    query = start(spark, logs, target, form, "1g")
     query.processAllAvailable()
     query.stop()
     sys.stdout.write(json.dumps(compared(spark, logs, target, form)))
