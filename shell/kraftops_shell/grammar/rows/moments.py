@@ -5,7 +5,7 @@ from __future__ import annotations
 from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag, Task, Values
 
 _CHANGE_FLAGS = (
-    Flag("--path", "PATH", "Only changes of a node and what is below it.", values=Values.NODES),
+    Flag("--path", "PATH", "Only changes of nodes and what is below them.", values=Values.NODES),
     Flag("--type", "TYPE", "Only changes by records of a type.", values=Values.RECORD_TYPES),
     TEXT_OR_JSON,
 )
