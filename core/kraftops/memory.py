@@ -122,6 +122,12 @@ def await_turn() -> None:
         share.await_turn()
 
 
+def turn_of_caller() -> Callable[[], None]:
+    """Return `await_turn` of this thread, for threads that work in its place."""
+    share = _SHARE.get()
+    return share.await_turn if share else lambda: None
+
+
 @contextmanager
 def shared_memory(workers: int, await_turn: Callable[[], None]) -> Iterator[None]:
     """Let this thread or process take the share of one of *workers*, and more when it may.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.report import Report as DumpReport
@@ -21,6 +21,7 @@ from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.memory import shared_memory
 from kraftops.parallel.background import BackgroundCall
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -170,9 +171,20 @@ def _read(
     if found is None:
         return None, _counted(sources, request, terminal)
     with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
-        count = partial(_counted, sources, request, terminal, progress)
+        has_metadata = Event()
+
+        def await_metadata() -> None:
+            has_metadata.wait()
+
+        def count() -> _Counts:
+            with shared_memory(2, await_metadata):
+                return _counted(sources, request, terminal, progress)
+
         counting = BackgroundCall(count) if request.spark is None else None
-        metadata = _read_metadata(found, request.heading.span, progress)
+        try:
+            metadata = _read_metadata(found, request.heading.span, progress)
+        finally:
+            has_metadata.set()
         if counting is not None:
             while not counting.wait(_INTERVAL):
                 progress.draw()

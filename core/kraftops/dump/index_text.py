@@ -9,6 +9,7 @@ from typing import Self
 
 from kraftops.dump.report import Report
 from kraftops.engine.reference.batch_line import subtract_sequence
+from kraftops.engine.reference.records import records
 from kraftops.errors import DecodeError, SourceError, Underflow
 from kraftops.log import batch as v2
 from kraftops.log import legacy
@@ -246,7 +247,12 @@ class _BatchSearch:
             if batch.is_legacy:
                 times = (message.record.timestamp for message in legacy.records(whole))
             else:
-                times = (record.timestamp for record in v2.records(whole))
+                header = whole.header
+                is_appended = header.attributes & v2.LOG_APPEND_TIME
+                times = (
+                    header.max_timestamp if is_appended else record.timestamp
+                    for record in records(whole, header)
+                )
             largest = max(times, default=legacy.NO_TIMESTAMP)
             self._largest = batch.position, largest
         return largest

@@ -15,7 +15,7 @@ from threading import Condition, Thread
 from typing import Generic, TypeVar
 
 from kraftops.fileio.writing import Chunks, write_all
-from kraftops.memory import keep_freed_memory, shared_memory
+from kraftops.memory import keep_freed_memory, shared_memory, turn_of_caller
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -125,6 +125,7 @@ class _ThreadPool(Generic[T, R]):
         self._max_outputs = 0
         self._count = 1
         self._is_closed = False
+        self._await_caller = turn_of_caller()
 
     def run(self, count: int, write: Callable[[bytes], None], emit: Emit[R]) -> bool:
         """Hand on the output of *count* threads, in the order of the tasks.
@@ -256,7 +257,7 @@ class _ThreadPool(Generic[T, R]):
             self._changed.notify_all()
 
     def _await_turn(self, output: _TaskOutput[R]) -> None:
-        """Wait until *output* is the first.
+        """Wait until *output* is the first, and the caller's thread has its turn.
 
         Raises:
             _PoolClosed: nobody waits for it.
@@ -265,6 +266,7 @@ class _ThreadPool(Generic[T, R]):
             self._changed.wait_for(lambda: self._is_closed or self._outputs[0] is output)
             if self._is_closed:
                 raise _PoolClosed
+        self._await_caller()
 
     def _finish(self, output: _TaskOutput[R], error: BaseException | None = None) -> None:
         with self._changed:

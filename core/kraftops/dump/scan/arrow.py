@@ -296,3 +296,5 @@ def _require_pyarrow() -> None:
         raise UsageError(
             "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
         )
+    # Its own allocators keep what was freed, twice the longest value and more.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

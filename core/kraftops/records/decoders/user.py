@@ -16,7 +16,6 @@ from kraftops.records.decoder import (
     ReadTexts,
     ShownMessages,
     Texts,
-    whole_record,
 )
 from kraftops.records.internal_topics import DEFAULT_CLASS, USER
 from kraftops.records.long_text import LongText, is_utf8
@@ -103,11 +102,11 @@ class UserDecoder:
     def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - nobody knows the secrets
         """Return a function to key and value as text, or as base64 if they are no text."""
         name = self.name
-        shown_key, shown_value = _shown(self.key_class), _shown(self.value_class)
+        shown_key, shown_value = (
+            _shown(class_name, whole=whole) for class_name in (self.key_class, self.value_class)
+        )
 
         def meaning(record: Record) -> Meaning:
-            if whole:
-                record = whole_record(record)
             key, key_encoding = shown_key(record.key)
             value, value_encoding = shown_value(record.value)
             return Meaning(
@@ -151,19 +150,24 @@ def _text_by(class_name: str) -> Decode:
     return text
 
 
-def _shown(class_name: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
-    """Return a function from a key or value to its text and the encoding of the text."""
+def _shown(
+    class_name: str, *, whole: bool
+) -> Callable[[bytes | None], tuple[str | None, str | None]]:
+    """Return a function from a key or value to its text and the encoding of the text.
+
+    With *whole* it is no `LongText`.
+    """
     text, is_text = _text_by(class_name), class_name == DEFAULT_CLASS
 
     def shown(raw: bytes | None) -> tuple[str | None, str | None]:
         if raw is None:
             return None, None
-        if is_text and isinstance(raw, memoryview) and not is_utf8(raw):
+        if is_text and isinstance(raw, memoryview) and not whole and not is_utf8(raw):
             return LongText(raw, base64_of), BASE64
         try:
-            if is_text and not isinstance(raw, memoryview):
-                return raw.decode(), None
-            return text(raw), None
+            if is_text and (whole or not isinstance(raw, memoryview)):
+                return str(raw, "utf-8"), None
+            return text(bytes(raw) if whole else raw), None
         except (UnicodeDecodeError, DecodeError):
             return base64_of(raw), BASE64
 
