@@ -9,9 +9,11 @@ from kraftops.log.batch import Record
 from kraftops.log.codecs import CODECS, compress
 from kraftops.log.legacy import message_bytes
 from kraftops.varint import varint_bytes
-from tests.helpers.logs.costly_files import inflating_to, packed
+from tests.helpers.logs.costly_files import MIB, inflating_to, packed
 from tests.helpers.logs.segments import plain_record, record_around
 
+WITHIN = 62 * MIB
+"""The most that a batch may inflate to, about."""
 _BARE = b"\0\0\0\1\1"  # attributes, deltas, no key, no value
 _SMALLEST = b"\x0c\0\0\0\x01\x01\0"
 _HEADERS = 300, 65_000
@@ -49,6 +51,18 @@ PLACES: dict[str, Callable[[int, str], bytes]] = {
     ),
 }
 """Makes a log of a batch, or some, that inflates to about so many bytes."""
+FORMS: dict[str, tuple[str, ...]] = {
+    "text": ("--print-data-log",),
+    "json": ("--format", "json"),
+    "csv": ("--format", "csv"),
+    "limit": ("--format", "json", "--limit", "9"),
+    "where": ("--format", "json", "--where", "value ~ 'b+c'"),
+    "where it is so": ("--format", "csv", "--where", "value ~ '.'"),
+    "check": ("--print-data-log", "--check"),
+    "summary": ("--summary",),
+    "parquet": ("--format", "parquet", "--output", "out.parquet"),
+}
+"""Arguments of a dump by name; a log is behind them."""
 
 
 def is_possible(place: str, codec: str) -> bool:

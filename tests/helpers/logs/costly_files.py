@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from pathlib import Path
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.codecs import CODECS, compress
@@ -83,19 +84,32 @@ def _marker(number: int, offset: int) -> bytes:
 # Run by a fresh Python: a child process starts with the peak memory of its parent.
 _MEASURED = """
 import resource, subprocess, sys
-done = subprocess.run(sys.argv[1:])
+if addresses := int(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
+done = subprocess.run(sys.argv[2:])
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(done.returncode)
 """
 
-_WITHOUT_OUTPUT = _MEASURED.replace("sys.argv[1:]", "sys.argv[1:], stdout=subprocess.DEVNULL")
+_WITHOUT_OUTPUT = _MEASURED.replace("sys.argv[2:]", "sys.argv[2:], stdout=subprocess.DEVNULL")
 
 
-def measured(engine: str, program: str, *args: str, keeps_output: bool = True) -> tuple[Done, int]:
-    """Run a tool with an engine; return the result and the peak resident size in bytes."""
+def measured(
+    engine: str,
+    program: str,
+    *args: str,
+    keeps_output: bool = True,
+    cwd: Path | str = ".",
+    addresses: int = 0,
+) -> tuple[Done, int]:
+    """Run a tool with an engine; return the result and the peak resident size in bytes.
+
+    *addresses* bounds its address space in bytes, if it is not 0.
+    """
     done = run_command(
-        *("-c", _MEASURED if keeps_output else _WITHOUT_OUTPUT, program, *args),
+        *("-c", _MEASURED if keeps_output else _WITHOUT_OUTPUT, str(addresses), program, *args),
         program=sys.executable,
+        cwd=cwd,
         environment={VARIABLE: engine},
     )
     *errors, peak = done.err.splitlines(keepends=True)
