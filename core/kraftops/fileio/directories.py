@@ -89,11 +89,12 @@ def make_directory(path: str, owner: Owner | None, made: list[str]) -> None:
     Raises:
         OSError: it cannot be made.
     """
+    made.append(path)  # before it is: a signal may come as soon as it is there
     try:
         os.mkdir(path)
-    except FileExistsError:
-        if os.path.isdir(path):
+    except OSError as error:
+        made.remove(path)
+        if isinstance(error, FileExistsError) and os.path.isdir(path):
             return
         raise
-    made.append(path)
     change_owner(path, owner)

@@ -56,6 +56,21 @@ class TestDirectories:
         assert (tmp_path / "a/b/c").is_dir()
         assert made == [str(tmp_path / name) for name in ("a", "a/b", "a/b/c")]
 
+    def test_directory_is_listed_if_a_signal_comes_as_soon_as_it_is_there(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mkdir, made = os.mkdir, list[str]()
+
+        def interrupted(path: str) -> None:
+            mkdir(path)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(os, "mkdir", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            make_directories(str(tmp_path / "a"), None, made)
+
+        assert made == [str(tmp_path / "a")]
+
     def test_directories_made_before_a_failure_are_listed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
