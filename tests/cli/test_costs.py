@@ -5,6 +5,7 @@ The campaign climbs from the costliest random cases: `scripts/fuzz.py costs` run
 
 import os
 import resource
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from random import Random
 
 import pytest
 
-from tests.helpers.costs.shapes import COMMANDS, SHAPES, arguments
+from tests.helpers.costs.cases import Case, like, new_case, written
 from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS
 
 SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "0"))
@@ -23,19 +24,18 @@ _ADDRESSES = 4 << 30
 _KEPT = 12
 
 
-def cost(command: str, log: Path) -> tuple[float, int, str]:
+def cost(words: list[str], folder: Path) -> tuple[float, int, str]:
     """Return the seconds of CPU that a command takes, its peak of memory, and its messages."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
 
-    words = arguments(command, str(log), str(log.parent))
-    errors = log.with_name("errors")
+    errors = folder / "errors"
     with errors.open("wb") as file:
         process = subprocess.Popen(
             [KRAFTOPS, *words],
-            cwd=log.parent.parent,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=file,
@@ -45,7 +45,6 @@ def cost(command: str, log: Path) -> tuple[float, int, str]:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     text = errors.read_text(errors="replace")
-    errors.unlink()
     return used.ru_utime + used.ru_stime, used.ru_maxrss << 10, text
 
 
@@ -54,18 +53,17 @@ def test_file_of_a_megabyte_ends_within_seconds(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     random, end, cases = Random(SEED), time.monotonic() + SECONDS, 0
-    log = tmp_path / "__cluster_metadata-0" / "00000000000000000000.log"
-    log.parent.mkdir()
-    worst: list[tuple[float, int, str, int, str]] = []
+    worst: list[tuple[float, int, Case]] = []
     while time.monotonic() < end:
-        shape, seed = random.choice(list(SHAPES)), random.randrange(1 << 30)
-        command = random.choice(list(COMMANDS))
+        case = new_case(random)
         if worst and random.random() < 0.5:  # another file of a costly shape
-            _, _, shape, _, command = random.choice(worst)
-        log.write_bytes(SHAPES[shape](Random(seed)))
-        cpu, peak, text = cost(command, log)
-        assert "Traceback" not in text, (shape, seed, command)
-        worst = sorted([*worst, (cpu, peak >> 20, shape, seed, command)], reverse=True)[:_KEPT]
+            case = like(random.choice(worst)[-1], random)
+        folder = tmp_path / "case"
+        folder.mkdir()
+        cpu, peak, text = cost(written(case, folder), folder)
+        shutil.rmtree(folder)
+        assert "Traceback" not in text, case
+        worst = sorted([*worst, (cpu, peak >> 20, case)], reverse=True)[:_KEPT]
         cases += 1
     record_property("cases", cases)
     for number, row in enumerate(worst):

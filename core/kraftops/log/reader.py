@@ -12,6 +12,7 @@ from google_crc32c import extend as crc32c_extend
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
+from kraftops.log.zeros import are_zeros
 from kraftops.memory import begin_source, max_batch_bytes
 
 BLOCK = 1 << 20
@@ -198,7 +199,7 @@ class LogReader:
         seen, is_padding = 0, True
         # Where the end is unknown, everything is read, to count it.
         while is_padding or self._stop == _UNKNOWN_END:
-            is_padding = is_padding and rest.count(0) == len(rest)
+            is_padding = is_padding and are_zeros(rest)
             seen += len(rest)
             if position + seen >= self._stop:
                 break

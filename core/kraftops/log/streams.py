@@ -12,6 +12,7 @@ from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT, partition_of
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
+from kraftops.log.zeros import are_zeros
 from kraftops.memory import MOST_RATIO
 
 _STDIN_FD = 0
@@ -200,16 +201,20 @@ class SpooledLog(LogFile):
                         self._add(block)
                 except DamagedArchive as error:
                     self.damage = error.message
+                self._file.truncate(self.size)
                 on_error.pop_all()
         except OSError as error:
             name = "standard input" if path == STANDARD_INPUT else path
             raise SourceError(f"cannot keep {name} to salvage it: {error.strerror}") from None
 
     def _add(self, block: bytes) -> None:
+        self.size += len(block)
+        if are_zeros(block):
+            self._file.seek(self.size)
+            return
         left = memoryview(block)
         while left:
             left = left[self._file.write(left) :]
-        self.size += len(block)
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:

@@ -125,6 +125,18 @@ def test_archive_that_inflates_beyond_all_measure_is_cut(
     assert size <= 1 << 21
 
 
+def test_zeros_of_an_archive_take_no_disk(packed: Callable[[bytes, str], Path]) -> None:
+    content = LOG + bytes(9 << 20) + LOG + bytes(5 << 20)
+    path = packed(PACKERS[".gz"](content), ".gz")
+
+    with LogStream(str(path)) as log, log.spooled() as spooled:
+        kept = spooled.read_at(0, len(content) + 1)
+        on_disk = os.fstat(spooled._file.fileno()).st_blocks * 512
+
+    assert kept == content
+    assert on_disk < 4 << 20
+
+
 # Standard input
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.log.codecs import compress, decompress
+from kraftops.memory import await_turn, shared_memory
 from kraftops.parallel import ordered
 from kraftops.parallel.ordered import run_ordered
 from tests.helpers.tools.console import ENVIRONMENT
@@ -390,6 +391,21 @@ def test_large_batches_inflate_in_the_turn_of_their_task(tmp_path: Path) -> None
 
     assert found == b"".join(b"%d:%d " % (task, 40 << 20) for task in range(6))
     assert most == 1
+
+
+def test_threads_take_the_turn_of_their_caller_too(tmp_path: Path) -> None:
+    """A caller that shares the budget with another thread has none for them before its own turn."""
+    events: list[str] = []
+
+    def produce(task: int, _: Emit) -> Iterator[bytes]:
+        await_turn()
+        events.append(f"task {task}")
+        yield b""
+
+    with shared_memory(2, lambda: events.append("turn")):
+        run([1, 2], produce, tmp_path / "out", 2)
+
+    assert events == ["turn", "task 1", "turn", "task 2"]
 
 
 def test_first_task_waits_for_a_slow_reader(

@@ -15,6 +15,7 @@ from kraftops.errors import SourceError
 from kraftops.log.indexes import OffsetIndex, TimeIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK
+from kraftops.log.zeros import are_zeros
 
 
 class IndexContext(NamedTuple):
@@ -79,7 +80,7 @@ class _Entries:
         start, end = number * self.size, len(self._index) * self.size
         for position in range(start, end, BLOCK):
             block = self._file.read_at(position, min(BLOCK, end - position))
-            if block.count(0) != len(block):
+            if not are_zeros(block):
                 if self._context.may_be_open and not self._is_zero(number):
                     return  # a server has added entries
                 self.add("order", start, "zeros, and entries behind them")

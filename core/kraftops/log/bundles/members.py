@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 1_000_000
 MOST_RATIO = 1100
 """Inflated bytes for each byte of an archive; deflate reaches 1032, with zeros."""
-ANY_RATIO_BYTES = 32 << 30
-"""Inflated bytes that are never too many: zeros of preallocated indexes take next to nothing."""
+ANY_RATIO_BYTES = 4 << 30
+"""Inflated bytes that are never too many: those of two hundred logs with preallocated indexes."""
 TOO_LARGE = "unpack it, if that is right, and name the directory"
 """Hint about an archive that is too large."""
 _LATEST = 253402300799  # the last second of the year 9999

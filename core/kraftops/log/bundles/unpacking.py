@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, TornArchive, members
 from kraftops.log.reader import DamagedArchive
+from kraftops.log.zeros import are_zeros
+from kraftops.memory import keep_freed_memory
 
 _MORE_ROOM = "TMPDIR names a directory with more room"
 USABLE = 0.9  # of the free space of the temporary directory
@@ -45,6 +47,7 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
         DamagedArchive: it is too large for its size, or a path leads out of it.
         NoRoom: there is no room.
     """
+    keep_freed_memory()
     skipped: list[Skipped] = []
     written = 0
     room = _Room(path, folder)
@@ -111,7 +114,7 @@ def _write(member: Member, path: str, room: _Room) -> None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             file = stack.enter_context(open(path, "wb"))
             for block in member.blocks():
-                if block.count(0) == len(block):
+                if are_zeros(block):
                     file.seek(len(block), os.SEEK_CUR)
                 else:
                     room.use(len(block))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
 from kraftops.log.codecs import CODECS
+from kraftops.log.zeros import zeros_end
 
 MAGIC_AT = 16
 SMALLEST_SIZES = {
@@ -101,5 +102,5 @@ def _between_zeros(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int
             yield begin, end
             return
         yield begin, min(run + 8, end)  # a length lies eight bytes before a magic
-        match = _NO_ZERO.search(data, run + len(_ZEROS), end)
+        match = _NO_ZERO.search(data, zeros_end(data, run + len(_ZEROS), end), end)
         begin = match.start() if match else end

@@ -36,6 +36,7 @@ from kraftops.log.batch import (
 from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
+from kraftops.log.zeros import are_zeros
 from kraftops.memory import begin_source, max_batch_bytes
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
@@ -233,8 +234,9 @@ class _Salvage:
             data, base = window.data, window.base
             first = position - base
             last = min(first + chunk, limit - base, len(data))
-            if filled := len(data[first:last].rstrip(b"\0")):
-                used = position + filled
+            searched = data[first:last]
+            if not are_zeros(searched):
+                used = position + len(searched.rstrip(b"\0"))
             read_far = partial(self._read_from, base)
             for index, size, magic, offset in candidates(data, first, last, limit - base, read_far):
                 found = base + index
