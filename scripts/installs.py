@@ -38,6 +38,8 @@ _NODE = "storage-4.3.1/in"
 _NOBODY = 54321
 """A user and a group without an entry anywhere, as OpenShift gives to containers."""
 _SECONDS = 900  # Spark on a machine that does much else
+_JAVA = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""What has Spark start with less work."""
 _BROKERS = [  # that nobody reaches
     {"broker_id": 1, "host": "127.0.0.1", "port": 1, "rack": "zürich", "is_fenced": False},
     {"broker_id": 22, "host": "127.0.0.1", "port": 2, "rack": None, "is_fenced": True},
@@ -264,7 +266,7 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
         values = {"{out}": out, "{peer}": given.peer, "{quorum}": given.quorum}
         values["{files}"] = str(given.files)
         words = [_filled(word, values) for word in case.words]
-        environment = {"PATH": f"{bin_}:/usr/bin:/bin", **around.environment}
+        environment = {"PATH": f"{bin_}:/usr/bin:/bin", **_JAVA, **around.environment}
         if around.user is None:
             environment |= {"HOME": out, "TMPDIR": out}
         program = [str(bin_ / "python"), *around.flags, str(bin_ / words[0])]

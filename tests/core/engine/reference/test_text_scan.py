@@ -12,7 +12,7 @@ from kraftops.dump.report import Report
 from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import open_scan
 from kraftops.log import batch as v2
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import LARGE_PART, Batch, Record, batch_bytes
 from kraftops.log.codecs import CODECS
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.query.filters import Filter
@@ -242,6 +242,8 @@ MIXED = b"".join(
         message_bytes(Record(70, -1, b"k0", b"v"), 0),
         wrapper_bytes(texts(80, b"v", None, b"a\nb"), 1, 1),
         message_bytes(texts(90, b"v")[0], 1)[:-3] + b"\0\x09v",
+        batch_bytes([Record(offset, 9000, b"k0", b"v") for offset in (100, 100, 102)]),
+        batch_bytes(texts(95, b"v", b"w")),
     ]
 )
 
@@ -273,3 +275,13 @@ def test_text_of_a_mixed_log_is_that_of_the_reference(
             filter=Filter(**asked),
         )
         agree(MIXED, query, marks=deep)
+
+
+@needs_both
+@pytest.mark.parametrize("is_one_line", [False, True])
+def test_long_keys_and_values_are_those_of_the_reference(is_one_line: bool) -> None:
+    long = b"a\nb" * (LARGE_PART // 2)
+    pairs = [(None, long), (long, None), (b"k\n", long), (long, long)]
+    data = batch_bytes([Record(n, 0, *pair) for n, pair in enumerate(pairs)])
+
+    agree(data, Query("user", deep_iteration=True, is_one_line=is_one_line), marks=True)
