@@ -498,6 +498,7 @@ def test_signal_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:
         env=environment,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509 - under nohup
     ) as process:
         latest = time.monotonic() + 120
         while not list(tmp_path.glob(".out.*.tmp/part-*")) and process.poll() is None:
