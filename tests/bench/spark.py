@@ -78,7 +78,7 @@ class SparkBench:
 
         def work() -> None:
             found = plan_splits(expand([str(log)]), self.session.cores, size=size)
-            dump(self.session, found, query, Output(str(output)))
+            dump(self.session, [found], query, Output(str(output)))
 
         try:
             return used_here(work)

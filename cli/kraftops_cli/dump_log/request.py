@@ -17,6 +17,7 @@ from kraftops.dump.sources.names import (
     Source,
     bundles_among,
     expand,
+    expand_by_page,
     refuse_remote_bundles,
 )
 from kraftops.errors import SourceError, UsageError
@@ -119,6 +120,8 @@ def _run_spark(
     request: SparkRequest,
     terminal: Terminal,
 ) -> int:
+    from kraftops.spark.jobs.waves import waves
+    from kraftops_cli.dump_log.on_spark.beginning import can_begin_early
     from kraftops_cli.dump_log.on_spark.check import can_check, run_check_on_spark
     from kraftops_cli.dump_log.on_spark.run import run_spark
 
@@ -129,7 +132,14 @@ def _run_spark(
         code = run_check_on_spark(names, query.decoder, request, terminal)
         if code is not None:
             return code
-    return run_spark(_plan(_sources(names, options), query, options), request, terminal)
+    if not can_begin_early(names, query, options, request):
+        return run_spark(_plan(_sources(names, options), query, options), request, terminal)
+    flags = {"from_start": bool(options["from_start"]), "raw": bool(options["raw"])}
+    found = waves(expand_by_page(names, **flags))
+    first = next(found)
+    more = (page._replace(sources=_shown(page.sources)) for page in found)
+    plan = _plan(first.sources, query, options)
+    return run_spark(plan, request, terminal, None if first.is_last else more)
 
 
 def _unpacked(
@@ -279,10 +289,13 @@ def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Pl
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
     if options["where"] or options["groups"]:
         query = _with_conditions(query, options, sources)
-    shown = tuple(replace(source, path=path_text(source.path)) for source in sources)
     values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
     values["sort"] = values["sort"] or BY_NAME
-    return Plan(sources=shown, query=query, **values)
+    return Plan(sources=tuple(_shown(sources)), query=query, **values)
+
+
+def _shown(sources: list[Source]) -> list[Source]:
+    return [replace(source, path=path_text(source.path)) for source in sources]
 
 
 def _with_conditions(query: Query, options: dict[str, Any], sources: list[Source]) -> Query:

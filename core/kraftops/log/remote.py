@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
-_CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 10.0
+"""Seconds that a store may take to accept a connection."""
+_SILENT_SECONDS = 30.0  # of a store that is asked for something; 3 by default
 _OPTIONS = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=15")  # 15 minutes by default
 _GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
 _CREDENTIALS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, name some"}
@@ -173,11 +175,33 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
     _prepare(scheme)
     errors: tuple[type[Exception], ...] = (*store_errors(), ValueError)
     try:
+        if scheme == "s3":
+            return _s3(base.partition("://")[2])
         system, root = FileSystem.from_uri(f"{base}/{_OPTIONS.get(scheme, '')}")
     except errors as error:
         hint = _HADOOP if scheme in ("hdfs", "viewfs") else None
         raise UsageError(f"{base}: {_first_line(error)}", hint) from None
     return system, root.rstrip("/")
+
+
+def _s3(bucket: str) -> tuple[FileSystem, str]:
+    """Return the file system of a bucket, whose store may be slow for a moment."""
+    from pyarrow.fs import S3FileSystem, resolve_s3_region
+
+    endpoint = s3_endpoint() or None
+    region = None if endpoint else resolve_s3_region(bucket)
+    system = S3FileSystem(
+        region=region,
+        endpoint_override=endpoint,
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=_SILENT_SECONDS,
+    )
+    return system, bucket
+
+
+def s3_endpoint() -> str:
+    """Return the address of a store that is not AWS's; empty without one."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
 def _refuse_password(base: str) -> None:
@@ -203,7 +227,7 @@ def _prepare(scheme: str) -> None:
         SourceError: it cannot be reached.
     """
     if scheme == "s3":
-        _reach(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "")
+        _reach(s3_endpoint())
     elif scheme in ("abfs", "abfss"):
         from shutil import which
 
@@ -225,7 +249,7 @@ def _reach(endpoint: str) -> None:
     try:
         parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         port = parts.port or (80 if parts.scheme == "http" else 443)
-        create_connection((parts.hostname or "", port), _CONNECT_SECONDS).close()
+        create_connection((parts.hostname or "", port), CONNECT_SECONDS).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SourceError(f"cannot reach {endpoint}: {reason}") from None

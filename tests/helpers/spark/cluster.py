@@ -150,7 +150,7 @@ def free_port() -> int:
 
 def wait(is_true: Callable[[], bool], log: Path) -> None:
     """Wait until something is true; fail with the content of *log*."""
-    latest = time.monotonic() + 60
+    latest = time.monotonic() + 300
     while time.monotonic() < latest:
         if is_true():
             return

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,14 +27,18 @@ class CountingStore:
     keys: Sequence[str]
     content: bytes
     url: str = ""
+    page: int = _PAGE
+    before_page: Callable[[int], None] = lambda _: None
+    """Is called with the number of keys before a page of the listing."""
     requests: list[str] = field(default_factory=list)
 
     def listing(self, prefix: str, token: str) -> str:
         """Return a page of the keys with a prefix."""
         found = [key for key in self.keys if key.startswith(prefix)]
         start = bisect_right(found, token) if token else 0
-        page = found[start : start + _PAGE]
-        more = start + _PAGE < len(found)
+        self.before_page(start)
+        page = found[start : start + self.page]
+        more = start + self.page < len(found)
         return _LISTING.format(
             more=str(more).lower(),
             token=f"<NextContinuationToken>{page[-1]}</NextContinuationToken>" if more else "",
@@ -44,9 +48,14 @@ class CountingStore:
 
 
 @contextmanager
-def counting_store(keys: Sequence[str], content: bytes) -> Iterator[CountingStore]:
+def counting_store(
+    keys: Sequence[str],
+    content: bytes,
+    page: int = _PAGE,
+    before_page: Callable[[int], None] = lambda _: None,
+) -> Iterator[CountingStore]:
     """Serve keys of any bucket on loopback."""
-    store = CountingStore(sorted(keys), content)
+    store = CountingStore(sorted(keys), content, page=page, before_page=before_page)
     known = frozenset(keys)
 
     class Handler(BaseHTTPRequestHandler):

@@ -28,7 +28,7 @@ class Task:
         self.folder = folder / "out"
         self.folder.mkdir()
         target = Target(str(self.folder), str(self.folder), "run")
-        self._work = DumpWork(query, target, 2, tries)
+        self._work = DumpWork(query, target, tries)
 
     def dump(self, *paths: Path, decoder: str | None = None) -> WrittenPart:
         ranges = tuple(LabelledRange(ByteRange(str(path)), decoder) for path in paths)
@@ -148,7 +148,7 @@ def test_part_that_cannot_be_written_is_no_crash(
     monkeypatch.setattr(pyspark.TaskContext, "get", lambda: context)
     target = Target(str(tmp_path / "out"), str(tmp_path / "none"), "run")
     split = Split(0, (LabelledRange(ByteRange(str(tmp_path / "x.log"))),), 0)
-    work = DumpWork(Query(), target, 1, 4)
+    work = DumpWork(Query(), target, 4)
 
     if is_told:
         (part,) = work([split])

@@ -55,7 +55,7 @@ def test_listing_reader_sees_each_record_once(
 
     with reading_all_the_time(folder) as reader, ThreadPoolExecutor(2) as pool:
         begun = [
-            pool.submit(dump, session, splits, query, Output(f"{folder}/{name}"))
+            pool.submit(dump, session, [splits], query, Output(f"{folder}/{name}"))
             for name in ("one", "two")
         ]
         records = [job.result().records for job in begun]

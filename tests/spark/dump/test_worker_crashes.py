@@ -111,7 +111,7 @@ def run(
     """Dump with other work than usual."""
     monkeypatch.setattr(dump_module, "DumpWork", work)
     query = Query(decoder="metadata", deep_iteration=True, form=form)
-    return dump(session, splits_of(LOG), query, Output(str(output)))
+    return dump(session, [splits_of(LOG)], query, Output(str(output)))
 
 
 def test_split_that_crashes_once_is_tried_again(
@@ -174,10 +174,10 @@ def test_other_files_of_a_split_are_read_when_one_crashes(
     splits = packed(tmp_path)
     query = Query(decoder="metadata", deep_iteration=True, form=form)
     path = splits[0].ranges[2].range.path
-    dump(session, splits, query, Output(str(tmp_path / "whole")))
+    dump(session, [splits], query, Output(str(tmp_path / "whole")))
     monkeypatch.setattr(dump_module, "DumpWork", CrashingInFolder)
 
-    outcome = dump(session, splits, query, Output(str(tmp_path / "out")))
+    outcome = dump(session, [splits], query, Output(str(tmp_path / "out")))
 
     names = sorted(os.listdir(tmp_path / "whole"))
     assert sorted(os.listdir(tmp_path / "out")) == names
@@ -249,7 +249,7 @@ def test_check_reads_the_other_files_when_one_crashes(
     other.write_bytes(other.read_bytes()[:-5])
     monkeypatch.setattr(checking, "CheckWork", CrashingCheck)
 
-    found = checking.check(session, splits, Query(decoder="metadata", check=True))
+    found = checking.check(session, [splits], Query(decoder="metadata", check=True))
 
     crashing = splits[0].ranges[2].range.path
     assert [(row.file, "its worker died" in str(row.error)) for row in found.rows] == [

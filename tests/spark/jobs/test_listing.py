@@ -7,9 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
+from kraftops.log.remote import filesystem
+from kraftops.spark.session.session import Session
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.counting_store import CountingStore, counting_store
 from tests.helpers.tools.console import run_here
@@ -78,3 +82,36 @@ def test_file_is_opened_and_fetched_once(name: str, monkeypatch: pytest.MonkeyPa
     assert (done.code, done.err) == (0, "")
     assert len(done.text.splitlines()) > 2
     assert [request.split()[0] for request in store.requests[1:]] == ["HEAD", "GET"]
+
+
+def test_jobs_begin_before_the_listing_ends(
+    session: Session, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The eleventh page waits for a part of the output, which has all logs in their order."""
+    keys = [f"waves/t{number}-0/{LOG.name}" for number in range(12)]
+    system, root = filesystem(store)
+    for key in keys:
+        with system.open_output_stream(f"{root}/{key}") as stream:
+            stream.write(LOG.read_bytes())
+    uri = f"{store}/waves"
+    local = run_here(uri)
+    output = tmp_path / "out"
+    begun: list[bool] = []
+
+    def wait_for_part(number: int) -> None:
+        if number == 10:
+            latest = time.monotonic() + 250
+            while not [*tmp_path.rglob("part-*")] and time.monotonic() < latest:
+                time.sleep(0.05)
+            begun.append(bool([*tmp_path.rglob("part-*")]))
+
+    with counting_store(keys, LOG.read_bytes(), 1, wait_for_part) as listed:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", listed.url)
+        done = run_here("--spark", uri, "--output", str(output))
+
+    names = [path.name for path in sorted(output.iterdir())]
+    assert begun
+    assert all(begun)
+    assert (done.code, len(set(listed.requests))) == (0, 12)  # one may be asked for again
+    assert names == ["part-00000.txt", "part-00001.txt"]
+    assert b"".join((output / name).read_bytes() for name in names) == local.out

@@ -257,7 +257,7 @@ class TestFile:
         splits = plan_splits(expand([str(path) for path in logs]), 2, size=8000)
         logs[1].unlink()
 
-        outcome = dump(session, splits, query, Output(str(tmp_path / "out")))
+        outcome = dump(session, [splits], query, Output(str(tmp_path / "out")))
 
         said = f"kafka-dump-log: cannot read {logs[1]}: No such file or directory"
         assert outcome.lines == [said]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kraftops.dump.sources.names import Source, SourcePage
+from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.session.session import Session
 from kraftops_cli.dump_log.plan import Plan
@@ -15,15 +18,32 @@ from kraftops_cli.terminal.streams import Terminal
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """Plan of a command, and everything that it needs on a running Spark."""
+    """Plan of a command, and everything that it needs on a running Spark.
+
+    *sources* and *splits* are those of all waves so far.
+    """
 
     plan: Plan
+    more: Iterator[SourcePage]
+    sources: list[Source]
     request: SparkRequest
     session: Session
     splits: list[Split]
     progress: SparkProgress
     terminal: Terminal
     start: float
+
+    def waves(self) -> Iterator[list[Split]]:
+        """Yield the splits of the sources of the plan, and then of further ones as they come."""
+        yield [*self.splits]
+        for page in self.more:
+            self.sources.extend(page.sources)
+            found = planned(self.session, page.sources, self.plan.query.max_bytes)
+            wave = [
+                one._replace(number=number) for number, one in enumerate(found, len(self.splits))
+            ]
+            self.splits.extend(wave)
+            yield wave
 
     @property
     def seconds(self) -> float:

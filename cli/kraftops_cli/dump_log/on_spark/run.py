@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.small_files import is_small_file
+from kraftops.dump.sources.names import SourcePage
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.dump.summary.logs import Reading
 from kraftops.errors import SourceError, UsageError
@@ -21,6 +22,7 @@ from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.topic_ids import any_has_records, topic_ids
+from kraftops.spark.jobs.waves import begun_ahead
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.sql.sinks import is_table_name
 from kraftops_cli.dump_log.on_spark.explain import plan_text
@@ -36,8 +38,13 @@ from kraftops_cli.terminal.streams import Terminal
 _REFUSED = ("limit", "tail", "follow", "jobs")
 
 
-def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
-    """Run a dump on Spark; return its exit code."""
+def run_spark(
+    plan: Plan,
+    request: SparkRequest,
+    terminal: Terminal,
+    more: Iterator[SourcePage] | None = None,
+) -> int:
+    """Run a dump on Spark, also of *more* sources than the plan has; return its exit code."""
     _refuse(plan, request)
     refuse_local(request, _paths(plan, request))
     settings = request.settings()
@@ -47,8 +54,9 @@ def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
             plan.sources, settings.cores or 1, max_bytes=plan.query.max_bytes, size=size
         )
         return _explain(plan, request, splits, terminal)
-    warn_if_small(settings, sum(source_sizes(plan.sources)), terminal)
-    with running(plan, request, terminal) as job:
+    if more is None:
+        warn_if_small(settings, sum(source_sizes(plan.sources)), terminal)
+    with running(plan, request, terminal, more) as job:
         return _run(job)
 
 
@@ -132,9 +140,15 @@ def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:
 
 
 @contextmanager
-def running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
-    """Start Spark and plan the splits."""
+def running(
+    plan: Plan,
+    request: SparkRequest,
+    terminal: Terminal,
+    more: Iterator[SourcePage] | None = None,
+) -> Iterator[SparkJob]:
+    """Start Spark and plan the splits; *more* sources are asked for meanwhile."""
     start = time.monotonic()
+    more = begun_ahead(more or iter(()))
     with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
         splits = planned(session, plan.sources, plan.query.max_bytes)
         if plan.query.filter.topics and not request.explain:
@@ -142,7 +156,8 @@ def running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[S
             plan = replace(plan, query=replace(plan.query, filter=found))
         if (plan.query.filter.topics or plan.groups) and not request.explain:
             _refuse_unknown(plan, session, splits, terminal)
-        yield SparkJob(plan, request, session, splits, progress, terminal, start)
+        sources = [*plan.sources]
+        yield SparkJob(plan, more, sources, request, session, splits, progress, terminal, start)
         warn_if_slow(session, terminal)
 
 
@@ -165,11 +180,11 @@ def _refuse_unknown(plan: Plan, session: Session, splits: list[Split], terminal:
 def _dump(job: SparkJob) -> int:
     assert job.plan.output is not None
     output = Output(job.plan.output, job.request.single_file, job.plan.output_flags)
-    outcome = dump(job.session, job.splits, job.plan.query, output, job.progress.show)
+    outcome = dump(job.session, job.waves(), job.plan.query, output, job.progress.show)
     show_lines(job.terminal, _lines(job.plan, outcome))
     noun = "lines" if job.plan.query.output_format.is_text else "records"
     job.report(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
-    return exit_code(job.plan, outcome.report)
+    return exit_code(replace(job.plan, sources=tuple(job.sources)), outcome.report)
 
 
 def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
@@ -208,7 +223,7 @@ def counted(job: SparkJob, files: Sequence[Reading]) -> Counted:
 
 def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
-    found = check(job.session, job.splits, job.plan.query, job.progress.show)
+    found = check(job.session, job.waves(), job.plan.query, job.progress.show)
     form = job.plan.query.output_format
     job.terminal.write(form.head)
     line = _damage_line if form.is_text else lines_of(form).line
@@ -219,7 +234,7 @@ def _check(job: SparkJob) -> int:
     if found.more:
         job.terminal.line(f"{found.more:,} more of the same splits are not shown")
     job.report(f"{len(found.rows) + found.more:,} damaged places")
-    if found.refusals and len(found.refusals) >= len(job.plan.sources):
+    if found.refusals and len(found.refusals) >= len(job.sources):
         return 1
     return DAMAGED if found.rows or found.refusals else 0
 

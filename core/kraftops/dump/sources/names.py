@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import count, zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
-from kraftops.dump.sources.remote import WILD, remote_logs
+from kraftops.dump.sources.partition_directory import (
+    Log,
+    no_log,
+    partition_log,
+    place_among_logs,
+)
+from kraftops.dump.sources.remote import WILD, remote_log_pages, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import (
     PARTITION_NAME,
@@ -18,6 +24,7 @@ from kraftops.log.files import (
     file_name,
     has_bundle_name,
 )
+from kraftops.log.listing import listing_pages
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
 
@@ -74,18 +81,38 @@ def expand(
     """
     look = _Look(from_start, on_unreadable, bundles or {})
     logs = [log for name in names for log in _logs(name, look)]
-    return [
-        Source(
-            path,
-            None if raw or log.topic is None else decoder_for_topic(log.topic),
-            log.topic,
-            log.partition,
-            group,
-            size,
-        )
-        for group, log in enumerate(logs)
-        for path, size in zip_longest(log.paths, log.sizes)
-    ]
+    return list(_sources(logs, count(), raw=raw))
+
+
+class SourcePage(NamedTuple):
+    """Some of the sources that names stand for; those of all pages are in order."""
+
+    sources: list[Source]
+    is_last: bool
+
+
+def expand_by_page(
+    uris: Sequence[str], *, from_start: bool = False, raw: bool = False
+) -> Iterator[SourcePage]:
+    """Yield the sources that URIs in stores stand for, as far as listings have come.
+
+    Raises:
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be read, or a pattern matches nothing.
+    """
+    groups = count()
+    for number, uri in enumerate(uris, 1):
+        for logs, is_last in remote_log_pages(uri, listing_pages, from_start=from_start):
+            sources = list(_sources(logs, groups, raw=raw))
+            yield SourcePage(sources, is_last=is_last and number == len(uris))
+
+
+def _sources(logs: Iterable[Log], groups: Iterator[int], *, raw: bool) -> Iterator[Source]:
+    """Yield the files of logs, and number these."""
+    for log, group in zip(logs, groups, strict=False):
+        decoder = None if raw or log.topic is None else decoder_for_topic(log.topic)
+        for path, size in zip_longest(log.paths, log.sizes):
+            yield Source(path, decoder, log.topic, log.partition, group, size)
 
 
 class _Look(NamedTuple):
@@ -205,9 +232,9 @@ def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
         else:
             log = partition_log(directory, inner, from_start=look.from_start)
             logs = [log] if log else []
-        found += [(log.topic or name, log.partition or 0, log) for log in logs]
-    found.sort(key=lambda entry: entry[:2])
-    return [log for _, _, log in found]
+        found += [(place_among_logs(name, log), log) for log in logs]
+    found.sort(key=itemgetter(0))
+    return [log for _, log in found]
 
 
 def _names(directory: str) -> list[str]:

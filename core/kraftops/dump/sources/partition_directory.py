@@ -48,6 +48,15 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
     return Log([file.path for file in chosen], topic, partition) if chosen else None
 
 
+def place_among_logs(directory: str, log: Log) -> tuple[str, int]:
+    """Return what the logs in a log directory are sorted by.
+
+    It is the name of their directory, but for partitions of a topic, which come by their numbers.
+    """
+    is_numbered = directory.startswith(f"{log.topic}-{log.partition}")
+    return f"{log.topic}-" if is_numbered else f"{directory}/", log.partition or 0
+
+
 class NoLogError(UsageError):
     """A directory that holds no log, or not yet."""
 

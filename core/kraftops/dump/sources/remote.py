@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
-from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
+from kraftops.dump.sources.partition_directory import (
+    Log,
+    no_log,
+    partition_log,
+    place_among_logs,
+)
 from kraftops.errors import SourceError
 from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC, file_name
+from kraftops.log.listing import EntryPage, EntryPages, whole_listing
 from kraftops.log.remote import Entry, list_directory, sizes_of
 
 WILD = re.compile(r"[*?[]")
 """A wildcard of a pattern."""
+_NUMBERED = re.compile(r"-[\x00-9]")
 _GLOB = re.compile(r"(\*\*/?)|(\*)|(\?)|\[(!?)([^]]+)\]|(.)", re.DOTALL)
 
 _Tree = Mapping[str, list[Entry]]
 """Entries of directories, by their URIs."""
+
+
+class LogPage(NamedTuple):
+    """Some of the logs that a URI stands for; those of all pages are in order."""
+
+    logs: list[Log]
+    is_last: bool
 
 
 def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
@@ -27,22 +43,77 @@ def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
         UsageError: a directory holds no log.
         SourceError: a directory cannot be read, or nothing matches a pattern.
     """
+    pages = remote_log_pages(uri, whole_listing, from_start=from_start)
+    return [log for page in pages for log in page.logs]
+
+
+def remote_log_pages(uri: str, listing: EntryPages, *, from_start: bool) -> Iterator[LogPage]:
+    """Yield the logs that a URI stands for, as far as a listing has come.
+
+    Raises:
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be read, or nothing matches a pattern.
+    """
     if WILD.search(uri):
         found = list(_matching(uri, from_start=from_start))
         if not found:
             raise SourceError(f"nothing matches {uri}", code="not-found")
-        return found
-    if file_name(uri) and (size := sizes_of([uri])[0]) is not None:
-        return [Log([uri], sizes=(size,))]
-    entries = list_directory(uri, recursive=True)
-    if entries is None:
-        return [Log([uri])]
-    uri = uri.rstrip("/")
-    tree = _tree(uri, entries)
-    found = _in_directory(uri, tree, from_start=from_start)
-    if not found:
-        raise no_log(uri, [entry.name for entry in tree.get(uri, [])])
-    return found
+        yield LogPage(found, is_last=True)
+    elif file_name(uri) and (size := sizes_of([uri])[0]) is not None:
+        yield LogPage([Log([uri], sizes=(size,))], is_last=True)
+    else:
+        yield from _below(uri.rstrip("/"), listing(uri), from_start=from_start)
+
+
+def _below(base: str, pages: Iterable[EntryPage], *, from_start: bool) -> Iterator[LogPage]:
+    """Yield the logs in a partition's directory or in a log directory, page by page.
+
+    Raises:
+        UsageError: it holds no log.
+        SourceError: it cannot be listed.
+    """
+    waiting: list[Entry] = []
+    names: list[str] = []
+    has_logs = False
+    for entries, is_last in pages:
+        if entries is None:
+            yield LogPage([Log([base])], is_last=True)
+            return
+        names += [one.name for one in entries if one.uri.rpartition("/")[0] == base]
+        waiting += entries
+        count = len(waiting) if is_last else _complete(base, waiting)
+        complete, waiting = waiting[:count], waiting[count:]
+        logs = _in_directory(base, _tree(base, complete), from_start=from_start)
+        has_logs = has_logs or bool(logs)
+        is_partition = bool(logs) and logs[0].paths[0].rpartition("/")[0] == base
+        if is_last and not has_logs:
+            raise no_log(base, names)
+        yield LogPage(logs, is_last=is_last or is_partition)
+        if is_partition:
+            return
+
+
+def _complete(base: str, entries: Sequence[Entry]) -> int:
+    """Return how many entries are of directories that no later entry belongs to or comes before.
+
+    Logs are in the order of `place_among_logs`, entries in that of their names, where `a-10` and
+    `a-1.b-0` come before `a-2`: names wait for all others with the same begin. As long as segments
+    may come, whose names are numbers, the directory itself may be a partition's.
+    """
+    last = _begin(base, entries[-1])
+    if last[:1] <= "9" or _begin(base, entries[0]) == last:
+        return 0
+    count = len(entries)
+    while _begin(base, entries[count - 1]) == last:
+        count -= 1
+    return count
+
+
+def _begin(base: str, entry: Entry) -> str:
+    """Return the name below *base* up to the first dash before a digit, or a sign before those."""
+    name = entry.uri[len(base) + 1 :].partition("/")[0]
+    found = _NUMBERED.search(name)
+    return name[: found.start()] if found else name
 
 
 def _tree(base: str, entries: Iterable[Entry]) -> _Tree:
@@ -59,11 +130,11 @@ def _tree(base: str, entries: Iterable[Entry]) -> _Tree:
 
 
 def _add_directory(tree: dict[str, list[Entry]], uri: str) -> None:
-    while uri not in tree:
+    if uri not in tree:
         tree[uri] = []
         parent = uri.rpartition("/")[0]
-        tree.setdefault(parent, []).append(Entry(uri, None))
-        uri = parent
+        _add_directory(tree, parent)
+        tree[parent].append(Entry(uri, None))
 
 
 def _in_directory(uri: str, tree: _Tree, *, from_start: bool) -> list[Log]:
@@ -83,9 +154,9 @@ def _in_directory(uri: str, tree: _Tree, *, from_start: bool) -> list[Log]:
         else:
             log = _partition_log(entry.uri, inner, from_start=from_start)
             logs = [log] if log else []
-        found += [(log.topic or entry.name, log.partition or 0, log) for log in logs]
-    found.sort(key=lambda entry: entry[:2])
-    return [log for _, _, log in found]
+        found += [(place_among_logs(entry.name, log), log) for log in logs]
+    found.sort(key=itemgetter(0))
+    return [log for _, log in found]
 
 
 def _partition_log(uri: str, entries: list[Entry], *, from_start: bool) -> Log | None:

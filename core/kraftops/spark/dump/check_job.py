@@ -126,14 +126,15 @@ def _checked_chunks(part: ByteRange, query: Query, report: Report) -> Iterator[o
 
 
 def check(
-    session: Session, splits: Sequence[Split], query: Query, show: Show | None = None
+    session: Session, waves: Iterable[Sequence[Split]], query: Query, show: Show | None = None
 ) -> Checked:
-    """Return the damage of all splits, in order.
+    """Return the damage of all splits, in order; each of the *waves* is a job.
 
     Raises:
         SparkError: the job failed.
     """
-    checks = run_by_range(session, splits, CheckWork(query, session.settings.tries), show)
+    work = CheckWork(query, session.settings.tries)
+    checks = [one for splits in waves for one in run_by_range(session, splits, work, show)]
     return Checked(
         [row for checked in checks for row in checked.rows],
         sum(checked.more for checked in checks),

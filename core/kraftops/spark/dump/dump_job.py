@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -45,12 +45,14 @@ class Outcome(NamedTuple):
 
 def dump(
     session: Session,
-    splits: Sequence[Split],
+    waves: Iterable[Sequence[Split]],
     query: Query,
     output: Output,
     show: Show | None = None,
 ) -> Outcome:
     """Write the answer to *query*; a worker reads each split and writes its part.
+
+    Each of the *waves* is a job; the numbers of their splits go on.
 
     Raises:
         ExistsError: the output is there already.
@@ -59,12 +61,12 @@ def dump(
     """
     target = prepared_target(output.path, output.flags, is_file=output.single_file)
     try:
-        written = _written(session, splits, query, target, show)
+        written = _written(session, waves, query, target, show)
         if output.single_file:
             join(target, [part.name for part in written], query.form, output.path, output.flags)
             abandon(target)
         else:
-            commit(target, _parts(written, target, query.form, len(splits)), query.form)
+            commit(target, _parts(written, target, query.form), query.form)
     except BaseException:
         abandon(target)
         raise
@@ -72,22 +74,27 @@ def dump(
 
 
 def _written(
-    session: Session, splits: Sequence[Split], query: Query, target: Target, show: Show | None
+    session: Session,
+    waves: Iterable[Sequence[Split]],
+    query: Query,
+    target: Target,
+    show: Show | None,
 ) -> list[WrittenPart]:
-    decoders = query.decoders(labelled.decoder for split in splits for labelled in split.ranges)
-    work = DumpWork(query, target, len(splits), session.settings.tries, decoders)
-    written = run_by_range(session, splits, work, show)
-    for part in written:
-        if part.failure:
-            raise OutputError(part.failure)
+    written: list[WrittenPart] = []
+    for splits in waves:
+        decoders = query.decoders(labelled.decoder for split in splits for labelled in split.ranges)
+        work = DumpWork(query, target, session.settings.tries, decoders)
+        for part in run_by_range(session, splits, work, show):
+            if part.failure:
+                raise OutputError(part.failure)
+            written.append(part)
     return written
 
 
-def _parts(
-    written: Sequence[WrittenPart], target: Target, form: str, splits: int
-) -> list[tuple[str, str]]:
+def _parts(written: Sequence[WrittenPart], target: Target, form: str) -> list[tuple[str, str]]:
     """Return the present and final names of the parts; byte ranges of one split are joined."""
     parts = []
+    splits = 1 + max((part.number for part in written), default=0)
     for number, some in groupby(written, lambda part: part.number):
         part, ending, names = part_name(number, splits), ENDINGS[form], [part.name for part in some]
         if len(names) > 1:

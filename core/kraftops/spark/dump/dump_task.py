@@ -57,7 +57,6 @@ class DumpWork:
 
     query: Query
     target: Target
-    splits: int
     tries: int
     """Number of tries of a split; the last one reports instead of reading."""
     decoders: frozenset[str] = frozenset()
@@ -85,7 +84,7 @@ class DumpWork:
 
     def _write(self, split: Split, attempt: int, *, is_last: bool) -> WrittenPart:
         ending = ENDINGS[self.query.form]
-        name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
+        name = self.target.attempt_name(part_name(split.number), ending, attempt)
         findings = _SplitFindings()
         with self.target.writing(name) as file:
             write = self._parquet if self.query.output_format.is_columns else self._text

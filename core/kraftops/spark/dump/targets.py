@@ -49,8 +49,8 @@ _COPIES = 16
 _BLOCK = 8 << 20
 
 
-def part_name(number: int, splits: int) -> str:
-    """Return the name of a part without its ending; names sort as their numbers do."""
+def part_name(number: int, splits: int = 1) -> str:
+    """Return the name of one of the parts, without its ending; names sort as their numbers do."""
     return f"part-{number:0{max(5, len(str(splits - 1)))}}"
 
 

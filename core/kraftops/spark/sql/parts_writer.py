@@ -118,7 +118,7 @@ class PartsWriter(DataSourceArrowWriter):
     ) -> tuple[str, str]:
         """Write a file, and return its present and final names."""
         request = self._request
-        part = f"{folder}/{part_name(number, 1)}" if folder else part_name(number, 1)
+        part = f"{folder}/{part_name(number)}" if folder else part_name(number)
         ending = ENDINGS[request.form]
         name = request.target.attempt_name(part, ending, attempt)
         with request.target.writing(name) as file:

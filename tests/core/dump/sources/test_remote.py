@@ -7,6 +7,7 @@ import pytest
 from kraftops.dump.sources import remote
 from kraftops.dump.sources.partition_directory import Log
 from kraftops.errors import SourceError, UsageError
+from kraftops.log import listing
 from kraftops.log.remote import Entry
 
 SEGMENT, NEXT = "00000000000000000000.log", "00000000000000000100.log"
@@ -34,6 +35,7 @@ OBJECTS = (
 def logs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Log]]:
     """The logs of a URI in a store that holds `OBJECTS`."""
     monkeypatch.setattr(remote, "list_directory", list_directory)
+    monkeypatch.setattr(listing, "list_directory", list_directory)
     monkeypatch.setattr(remote, "sizes_of", sizes_of)
     return lambda uri, *, from_start=False: remote.remote_logs(uri, from_start=from_start)
 
@@ -132,3 +134,39 @@ def test_directory_inside_a_matching_directory_is_read_once(
 def test_pattern_without_a_match_is_refused(logs: Callable[..., list[Log]]) -> None:
     with pytest.raises(SourceError, match="nothing matches"):
         logs("s3://lake/west/*")
+
+
+@pytest.mark.parametrize("size", range(1, 20))
+def test_logs_are_in_the_same_order_however_the_listing_is_cut(size: int) -> None:
+    """Whatever is told of a page is complete, and nothing that comes later belongs before it."""
+    directories = [
+        *("a-0", "a-1", "a-10", "a-2", "a-1.b-0", "a-1-0", "a-1-b-0", "a-b-0", "a-b-11", "a-b-3"),
+        *("a.b-0", "a", "0-0", "7", "orders", "orders-1", "under_score-0", "Upper-0", "z z-0"),
+        *(f"bills-2-{ID}", f"bills-10-{ID}", f"orders-{ID}/7", f"orders-{ID}/11"),
+    ]
+    names = [f"{SEGMENT[:20]}-{ID}.log", SEGMENT, NEXT]
+    uris = sorted(f"s3://lake/c/{directory}/{name}" for directory in directories for name in names)
+    entries = [Entry(uri, 1) for uri in uris]
+
+    def cut(size: int) -> list[tuple[list[Log], bool]]:
+        pages = [entries[at : at + size] for at in range(0, len(entries), size)]
+        found = [listing.EntryPage(page, page[-1] == entries[-1]) for page in pages]
+        return [*remote.remote_log_pages("s3://lake/c", lambda _: iter(found), from_start=False)]
+
+    ((whole, _),) = cut(len(entries))
+    pages = cut(size)
+
+    assert [log for logs, _ in pages for log in logs] == whole
+    assert len(whole) == len(directories)
+
+
+def test_partition_is_its_segments_however_the_listing_is_cut() -> None:
+    """Directories in it, which come first or later, are no logs."""
+    uris = [
+        f"s3://lake/c/t-0/{name}" for name in (f"-1/{SEGMENT}", SEGMENT, NEXT, f"a-0/{SEGMENT}")
+    ]
+    pages = [listing.EntryPage([Entry(uri, 1)], is_last=uri == uris[-1]) for uri in uris]
+
+    found = remote.remote_log_pages("s3://lake/c/t-0", lambda _: iter(pages), from_start=False)
+
+    assert [log.paths for logs, _ in found for log in logs] == [uris[1:3]]
