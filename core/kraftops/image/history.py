@@ -23,6 +23,7 @@ from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
+from kraftops.memory import max_memory
 from kraftops.records import control, metadata
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
@@ -102,7 +103,8 @@ def history(
         dialect: framing and numbers of record types.
 
     Raises:
-        SourceError: the source cannot be read, or has no metadata log.
+        SourceError: the source cannot be read, has no metadata log, or its records about the node
+            take more than the memory budget.
         UsageError: the dialect is unknown.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
@@ -136,6 +138,7 @@ class _Recorder:
         self.steps: list[Step] = []
         self._subject = subject
         self._known: dict[str, _Known] = {}
+        self._size = 0  # of the records whose values are held
         image.fold.watch(subject.entries(image))
 
     def listen(self, event: Event) -> None:
@@ -156,7 +159,9 @@ class _Recorder:
             for path, leaf in self._subject.leaves(self.image).items()
             if (newest := leaf.newest)
         }
-        here = self.image.change(address), self._type(self.image, address)
+        record = self.image.record(address)
+        here = self.image.change(address), record_type(record, self.image.dialect)
+        known_steps = len(self.steps)
         for path, (leaf, changed_by) in leaves.items():
             known = self._known.get(path)
             if known and known.newest == changed_by:
@@ -173,6 +178,22 @@ class _Recorder:
         for path in [path for path in self._known if path not in leaves]:
             old = self._known.pop(path).data
             self.steps.append(Step(ChangeKind.REMOVED, *here, path, old, None))
+        if len(self.steps) > known_steps:
+            self._hold(len(record.value or b""))
+
+    def _hold(self, size: int) -> None:
+        """Note the bytes of a record whose values are held.
+
+        Raises:
+            SourceError: there are too many.
+        """
+        self._size += size
+        if self._size > max_memory():
+            raise SourceError(
+                f"the records of this history take more than the {max_memory()} bytes of the memory"
+                " budget",
+                hint="a larger --max-memory, or a node further down",
+            )
 
     @staticmethod
     def _type(image: MetadataImage, address: int) -> str:

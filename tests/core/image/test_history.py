@@ -7,6 +7,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.image.history import history
 from kraftops.image.load.loading import load
+from kraftops.memory import set_max_memory
 from kraftops.tree.history_subjects import history_subject
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import LogBatch, log_batches, log_bytes, new_record
@@ -44,6 +45,25 @@ def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
         (2, "a", "b"),
         (3, "b", "c"),
     ]
+
+
+def test_changes_beyond_the_memory_budget_are_refused(tmp_path: Path) -> None:
+    """A log of 300 KB may hold a gigabyte of values of one key."""
+    value = [
+        new_record(
+            "ConfigRecord", resourceType=4, resourceName="1", name="log.dirs", value=text * 400
+        )
+        for text in "abcdef"
+    ]
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(log_batches(*([one] for one in value))))
+    subject = history_subject(["image", "configs", "BROKER:1", "log.dirs"])
+
+    set_max_memory(4000)
+    assert len(history(path, subject)) == 6
+    set_max_memory(2200)
+    with pytest.raises(SourceError, match="more than the 2200 bytes of the memory budget"):
+        history(path, subject)
 
 
 def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:

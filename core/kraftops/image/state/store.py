@@ -219,6 +219,9 @@ class RecordStore:
         kept = self._all
         found = kept.cache.get(number)
         if found is None:
+            if kept.cached_bytes > _CACHE_BYTES:  # a large one alone, which this one replaces
+                kept.cache.clear()
+                kept.cached_bytes = 0
             found = self._read(number)
             kept.cached_bytes += len(found.data)
             while kept.cache and kept.cached_bytes > _CACHE_BYTES:
