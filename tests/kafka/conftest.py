@@ -1,5 +1,9 @@
-"""A real Kafka's tools and servers, from the jars of its releases."""
+"""A real Kafka's tools and servers, from the jars of its releases.
 
+`KRAFTOPS_KAFKA_RELEASES` has the earlier releases whose quorums are recovered, separated by commas.
+"""
+
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +52,9 @@ def middle_jars() -> Path:
     return _jars("4.1.1")
 
 
-@pytest.fixture(scope="session", params=["3.9.1", "4.0.0", "4.1.1"])
+@pytest.fixture(
+    scope="session", params=os.environ.get("KRAFTOPS_KAFKA_RELEASES", "3.9.1").split(",")
+)
 def earlier_jars(request: pytest.FixtureRequest) -> tuple[str, Path]:
     """An earlier release of Kafka that has dynamic quorums, and the directory of its jars."""
     return request.param, _jars(request.param)

@@ -13,6 +13,7 @@ BROKER, CONTROLLER, SASL = "PLAINTEXT", "CONTROLLER", "SASL_PLAINTEXT"  # names 
 # Linux takes the ports of clients from 32768 on: a client that tries such a port before its server
 # has opened it may meet itself.
 _PORTS = range(20000, 32768)
+_TRIES = 100  # more ports are never taken
 _SMALL = {
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",
@@ -144,7 +145,7 @@ def _written(
 
 def _free_ports(count: int) -> list[int]:
     found: list[int] = []
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+    for port in random.SystemRandom().sample(_PORTS, count + _TRIES):
         if len(found) == count:
             break
         with socket.socket() as probe:
