@@ -1,6 +1,6 @@
 """Run every check of the project with this interpreter: crate, tests, lint, types, generated files.
 
-With `--no-tests`, only the tests of the reference engine run.
+With names of parts, only these run: `tests`, `static`, which can run beside them, and `others`.
 """
 
 import os
@@ -30,19 +30,23 @@ REFERENCE = (
 )
 """Tests of the engine that the environment names: corpora, replay. tests/engine names its own."""
 
-CHECKS = (
-    ("tests", ["-m", "pytest", "-n", "3"]),
-    ("tests of the reference engine", ["-m", "pytest", "-q", "-n", "2", *REFERENCE]),
+PARTS = ("tests", "static", "others")
+TESTS = ("tests", ["-m", "pytest", "-n", "3"])
+STATIC = (
     ("lint", ["-m", "ruff", "check"]),
     ("format", ["-m", "ruff", "format", "--check"]),
     ("types", ["-m", "mypy"]),
     ("types of the build hook", ["-m", "mypy", "scripts/hatch_build.py"]),
+    ("licences", ["scripts/licences.py"]),
+)
+"""With those of the crate; they run nothing that is installed, and write nothing but caches."""
+OTHERS = (
+    ("tests of the reference engine", ["-m", "pytest", "-q", "-n", "2", *REFERENCE]),
     (
         "imports and page",
         ["-m", "pytest", "-q", "tests/test_imports.py", "tests/test_architecture.py"],
     ),
     ("generated files", ["scripts/generate.py", "--check"]),
-    ("licences", ["scripts/licences.py"]),
     ("installs", ["scripts/installs.py"]),
 )
 
@@ -57,16 +61,22 @@ class Outcome(NamedTuple):
 
 def main() -> int:
     """Run all tests, then the other checks, two at a time; return 1 if any fails."""
-    tests, *others = CHECKS
-    outcomes = [] if "--no-tests" in sys.argv else [_shown(*tests)]
+    parts = sys.argv[1:] or PARTS
+    if unknown := {*parts} - {*PARTS}:
+        sys.exit(f"check.py: there are {', '.join(PARTS)}, and no {', '.join(sorted(unknown))}")
+    outcomes = [_shown(*TESTS)] if "tests" in parts else []
     with ThreadPoolExecutor(2) as pool:  # most of them use one processor
-        of_crate = pool.submit(_crate)
-        running = [pool.submit(_checked, *check) for check in others]
-        for outcome in chain(of_crate.result(), (one.result() for one in running)):
+        is_static = "static" in parts
+        of_crate = [pool.submit(_crate)] if is_static else []
+        checks = (*(STATIC if is_static else ()), *(OTHERS if "others" in parts else ()))
+        running = [pool.submit(_checked, *check) for check in checks]
+        crate = chain.from_iterable(done.result() for done in of_crate)
+        for outcome in chain(crate, (one.result() for one in running)):
             print(f"== {outcome.name}\n{outcome.output}", end="", flush=True)
             outcomes.append(outcome)
     failed = [outcome.name for outcome in outcomes if outcome.has_failed]
-    print(f"== failed: {', '.join(failed)}" if failed else "== all checks passed")
+    passed = f"all checks passed: {', '.join(parts)}"
+    print(f"== failed: {', '.join(failed)}" if failed else f"== {passed}")
     return 1 if failed else 0
 
 
