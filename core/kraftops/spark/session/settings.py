@@ -28,6 +28,7 @@ _BASE = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
     "spark.sql.python.filterPushdown.enabled": "true",
+    "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",  # see `kraftops.dump.scan.arrow`
 }
 _CONNECT = "sc://"
 _OF_SESSIONS = (
