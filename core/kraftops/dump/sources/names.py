@@ -9,6 +9,7 @@ from itertools import count, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from kraftops.dump.sources.listing import listing_pages
 from kraftops.dump.sources.partition_directory import (
     Log,
     no_log,
@@ -24,7 +25,6 @@ from kraftops.log.files import (
     file_name,
     has_bundle_name,
 )
-from kraftops.log.listing import listing_pages
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
 

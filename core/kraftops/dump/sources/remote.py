@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from kraftops.dump.sources.listing import EntryPage, EntryPages, whole_listing
 from kraftops.dump.sources.partition_directory import (
     Log,
     no_log,
@@ -15,7 +16,6 @@ from kraftops.dump.sources.partition_directory import (
 )
 from kraftops.errors import SourceError
 from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC, file_name
-from kraftops.log.listing import EntryPage, EntryPages, whole_listing
 from kraftops.log.remote import Entry, list_directory, sizes_of
 
 WILD = re.compile(r"[*?[]")

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kraftops.dump.sources import remote
+from kraftops.dump.sources import listing, remote
 from kraftops.dump.sources.partition_directory import Log
 from kraftops.errors import SourceError, UsageError
-from kraftops.log import listing
 from kraftops.log.remote import Entry
 
 SEGMENT, NEXT = "00000000000000000000.log", "00000000000000000100.log"
