@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kraftops.dump.sources.parts import total_size
 from kraftops.image.load.loading import limits_of
@@ -40,7 +41,7 @@ def run_find(
     call = _checked(words, request, terminal)
     if call is None:
         return 0 if request.is_kafka else 1
-    settings = spark.settings()
+    settings = replace(spark.settings(), has_small_driver=True)
     refuse_local(spark, [request.source])
     log = files_of([request.source])
     warn_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)

@@ -41,7 +41,7 @@ from kraftops.spark.session.session import Session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SHARD_BYTES = 2 << 20  # Spark holds all lines of a shard at once, 20 times as much as its bytes
+_SHARD_BYTES = 1 << 20  # Spark holds all lines of a shard at once, 20 times as much as its bytes
 _MOST_SHARDS = 4096
 _PARTITION_BYTES = 16 << 20  # of the shards that a task replays one by one
 _RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time, from each core
