@@ -135,6 +135,29 @@ def test_full_disk_of_a_worker(tmp_path: Path) -> None:
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
+@pytest.mark.parametrize("form", ["text", "parquet"])
+def test_full_disks_of_all_workers(tmp_path: Path, form: str) -> None:
+    """There is no room for our code: one line says so, and what was there stays."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "part-00000.txt").write_bytes(b"earlier")
+    (tmp_path / "cluster").mkdir()
+    with (
+        small_disk(tmp_path / "disk", 1000) as disk,
+        running_cluster(tmp_path / "cluster", workers=0) as found,
+    ):
+        found.start_worker(SPARK_LOCAL_DIRS=str(disk), TMPDIR=str(disk))
+        found.wait_for_workers()
+        with session_on(found):
+            options = ("--format", form, "--overwrite", "--output", str(out))
+            done = run("--spark", METADATA, *options, *SOME, LOG)
+
+    assert (done.code, len(done.errors)) == (1, 2)  # the first says that the log is small
+    assert "No space left on device" in done.errors[-1]
+    assert [path.read_bytes() for path in out.iterdir()] == [b"earlier"]
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
 @pytest.fixture(scope="module")
 def huge(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of some GB, of segments behind each other."""
