@@ -285,3 +285,26 @@ def test_long_keys_and_values_are_those_of_the_reference(is_one_line: bool) -> N
     data = batch_bytes([Record(n, 0, *pair) for n, pair in enumerate(pairs)])
 
     agree(data, Query("user", deep_iteration=True, is_one_line=is_one_line), marks=True)
+
+
+# Magic 1 alone: the compiled engine leaves it to the reference
+
+
+def test_gaps_between_messages_of_magic_1_are_reported() -> None:
+    (batch,) = batches_of(wrapper_bytes([Record(n, 0, None, b"v") for n in (3, 4, 7, 8)], 1, 1))
+
+    assert lines(batch, QUERIES["text"])[2][1:] == ["  4 is followed by 7"]
+
+
+def test_message_with_a_wrong_checksum_is_left_out_if_asked(tmp_path: Path) -> None:
+    good = message_bytes(Record(3, 9, None, b"good"), 1)
+    bad = patched(message_bytes(Record(4, 9, None, b"bad"), 1), 12, bytes(4))
+
+    found = dump_bytes(
+        good + bad, tmp_path, Query("user", deep_iteration=True, skip_invalid=True)
+    ).lines
+
+    assert [line.split(" ")[:3] for line in found] == [
+        ["offset:", "3", "position:"],
+        ["|", "offset:", "3"],
+    ]
