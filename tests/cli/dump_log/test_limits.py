@@ -199,3 +199,22 @@ def test_summary_holds_no_list_of_control_records(engine: str, tmp_path: Path) -
     assert done.code == 0
     assert json.loads(done.text)["records"]["count"] == count
     assert peak < 64 * MIB
+
+
+@pytest.mark.parametrize("decoder", ["--offsets-decoder", "--transaction-log-decoder"])
+def test_details_of_too_many_records_for_their_bytes_are_refused(
+    decoder: str, tmp_path: Path
+) -> None:
+    """A log of 1 MB would take half a minute: details are read one by one."""
+    path = tmp_path / "00000000000000000000.log"
+    batch = packed(b"\x0c\0\0\0\x01\x01\0" * 2000, "gzip", count=2000)
+    path.write_bytes(batch)
+
+    done = run_here(decoder, "--summary", str(path))
+
+    most = 64 + len(batch) // 2
+    assert done.code == 2
+    assert (
+        f"2000 records in a compressed batch of {len(batch)} bytes, more than the {most} whose"
+        " details are read" in done.text
+    )

@@ -130,6 +130,7 @@ class FileCounter:
         self._reach(header.last_offset + 1)
         if not self.query.filter.may_match(header):
             return
+        self._refuse_many(batch, header)
         if len(batch.data) < batch.size and not header.is_control:
             self._add_large(batch, header)
             return
@@ -150,6 +151,19 @@ class FileCounter:
             )
         if counted.records or not self.summary.scope.is_chosen:
             self._add_batch(batch, header, size, counted)
+
+    def _refuse_many(self, batch: Batch, header: Header) -> None:
+        """Refuse a batch whose details would take minutes: each of its records is read here.
+
+        Raises:
+            DecodeError: it is compressed, and counts more records than any of a coordinator.
+        """
+        most = v2.FREE_RECORDS + batch.size // 2
+        if self._has_details and header.codec and header.record_count > most:
+            raise DecodeError(
+                f"{header.record_count} records in a compressed batch of {batch.size} bytes, more"
+                f" than the {most} whose details are read"
+            )
 
     def _add_large(self, batch: Batch, header: Header) -> None:
         """Count a batch that is too large to be held, unless its records are chosen one by one."""
