@@ -81,3 +81,24 @@ def test_length_written_longer_than_needed_is_understood(name: str) -> None:
 
     assert face.read(odd, 0)[0][name] == [1, 2]
     assert face.text(odd, 0, len(odd)) == face.text(raw, 0, len(raw))
+
+
+def test_tagged_struct_is_left_out_if_all_its_fields_are_defaults() -> None:
+    message = parse("Thing - 0 0+\n  part Part #0\n    id uuid\n    flag bool\n    names []string")[
+        "Thing"
+    ]
+    face = compiled(message, 0)
+    default = bytes(16) + b"\0" + b"\1" + b"\0"
+    odd = bytes(15) + b"\1\1\2\2a\0"
+
+    shown = []
+    for part in (default, odd, default[:-1] + b"\1\7\1x"):
+        raw = bytes([1, 0, len(part)]) + part
+        shown.append(face.text(raw, 0, len(raw)))
+
+    zero = '{"part":{"id":"AAAAAAAAAAAAAAAAAAAAAA","flag":false,"names":[]}}'
+    assert shown == [
+        "{}",
+        '{"part":{"id":"AAAAAAAAAAAAAAAAAAAAAQ","flag":true,"names":["a"]}}',
+        zero,  # with a tag that nobody knows
+    ]
