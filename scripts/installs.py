@@ -2,7 +2,7 @@
 
 Every run of all checks does the part that is quick: each Python that is here, once without an
 extra, and the fast half of the tests on those that do not run all of them. `--all` does the whole
-matrix, in a half an hour: each extra alone and all, installs from the source distribution
+matrix, in half an hour or more: each extra alone and all, installs from the source distribution
 with and without cargo, by pipx and by uv, and odd environments.
 """
 
@@ -530,7 +530,7 @@ def _kind(wheel: Path) -> str:
 def main() -> int:
     """Print a table; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--all", action="store_true", help="the whole matrix, a half an hour")
+    parser.add_argument("--all", action="store_true", help="the whole matrix, half an hour or more")
     given = parser.parse_args()
     if missing := uncovered():
         print(f"no case for: {', '.join(missing)}")
