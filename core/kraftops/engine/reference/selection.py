@@ -35,6 +35,7 @@ class RowBuilder:
         self._shown = meaning_reader(query, whole=False)
         self._type_of = query.record_decoder.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
+        self._checked: tuple[Batch | None, bool] = None, False
 
     def matches(self, batch: Batch, header: Header, record: Record) -> bool:
         """Tell whether a record of magic 2 matches."""
@@ -62,6 +63,8 @@ class RowBuilder:
         """Return the row of a message of magic 0 or 1; None if it does not match."""
         record = message.record
         meaning = self._meaning_of(record)
+        if self._checked[0] is not batch:
+            self._checked = batch, crc_is_valid(batch)
         if message.overrun:
             meaning = meaning._replace(value=None, error=message.overrun)
         row = Row(
@@ -73,7 +76,7 @@ class RowBuilder:
             record.offset,
             None if message.magic == 0 else record.timestamp,
             None if message.magic == 0 else head.timestamp_type,
-            crc_is_valid(batch),
+            self._checked[1],
             transactional=False,
             control=False,
             codec=CODECS[head.codec],
