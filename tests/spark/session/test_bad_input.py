@@ -259,7 +259,7 @@ class TestFile:
 
         outcome = dump(session, [splits], query, Output(str(tmp_path / "out")))
 
-        said = f"kafka-dump-log: cannot read {logs[1]}: No such file or directory"
+        said = f"cannot read {logs[1]}: No such file or directory"
         assert outcome.lines == [said]
         assert outcome.report.has_failed
         assert len(os.listdir(tmp_path / "out")) == len(splits)

@@ -50,7 +50,9 @@ def job(
     progress: Any = None
     terminal: Any = output
     session: Any = SimpleNamespace()
-    return SparkJob(plan, SparkRequest(**request), session, [], progress, terminal, 0.0)
+    return SparkJob(
+        plan, iter(()), [], SparkRequest(**request), session, [], progress, terminal, 0.0
+    )
 
 
 @pytest.fixture
