@@ -17,6 +17,7 @@ STYLES: Mapping[str, str] = {
     "selected": "reverse",
     "good": "green",
     "warning": "bold yellow",
+    "note": "cyan",
     "bad": "bold red",
     "json.key": "bold blue",
     "json.string": "green",

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.files import can_be_checked
-from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
+from kraftops.dump.check.findings import PartitionCheck, State
 from kraftops.dump.check.units import RunUnits, run_units
 from kraftops.dump.sources.names import expand, matching_paths
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
 from kraftops.log.reader import DamagedArchive
 from kraftops.uris import is_remote, local_path
-from kraftops_cli.dump_log.plan import DAMAGED
-from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.escaping import escaped
+from kraftops_cli.terminal.streams import Terminal, json_head, json_text
+from kraftops_terminal.findings import finding_line
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
 from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, print_table
@@ -37,8 +37,9 @@ _COLUMNS = (
 )
 _STYLES = {
     State.CLEAN: "good",
-    State.RECOVERABLE: "warning",
+    State.MENDED: "warning",
     State.DAMAGED: "bad",
+    State.REFUSED: "bad",
     State.LOST: "bad",
     State.UNREADABLE: "bad",
 }
@@ -125,9 +126,7 @@ def run_check(
     common = tuple(finding.renamed(shown) for finding in of_directories)
     output.end(checks, (*_of_archives(skipped), *common) if terminal.is_json else common)
     findings = [*common, *(finding for check in checks for finding in check.findings)]
-    if any(finding.effect is not Effect.MENDED for finding in findings):
-        return DAMAGED
-    return 1 if any(check.unreadable for check in checks) else 0
+    return exit_code(findings) or int(any(check.unreadable for check in checks))
 
 
 def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
@@ -135,7 +134,7 @@ def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
     for error in skipped:
         if isinstance(error, DamagedArchive):
             path, reason = str(error.known["path"]), str(error.known["reason"])
-            yield Finding("bad-archive", path, None, reason, Effect.STAYS)
+            yield Finding("bad-archive", Severity.RISK, reason, Place(file=path))
 
 
 class _Text:
@@ -158,7 +157,7 @@ class _Text:
 
     def _findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            self._terminal.write(f"{escaped(str(finding))}\n")
+            self._terminal.write(f"{finding_line(finding)}\n")
         self._terminal.flush()
 
 
@@ -186,19 +185,22 @@ def _counted(checks: list[PartitionCheck]) -> str:
 
 
 class _Json:
-    """An object for each finding and each partition."""
+    """One object, written piece by piece: partitions as they are checked, then the findings."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self._findings: list[Finding] = []
+        self._is_first = True
 
     def partition(self, check: PartitionCheck) -> None:
-        self._findings(check.findings)
-        self._terminal.json("check", {"kind": "partition", **check.as_dict()})
+        head = f'{json_head("check")}, "partitions": [' if self._is_first else ", "
+        self._is_first = False
+        self._terminal.write(head + json_text(check.as_dict()))
         self._terminal.flush()
+        self._findings += check.findings
 
     def end(self, _: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
-        self._findings(common)
-
-    def _findings(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            self._terminal.json("check", {"kind": "finding", **finding.as_dict()})
+        head = f'{json_head("check")}, "partitions": [' if self._is_first else ""
+        findings = worst_first([*self._findings, *common])
+        texts = ", ".join(json_text(finding.as_json()) for finding in findings)
+        self._terminal.write(f'{head}], "findings": [{texts}]}}\n')

@@ -113,9 +113,9 @@ def print_findings(terminal: Terminal, source: str, image: MetadataImage) -> int
     """Print the findings about a log; return the exit code for them."""
     code = 0
     for finding in image.log_findings:
-        is_named = finding.source is not None and finding.source.startswith(source)
+        is_named = finding.place.path.startswith(source)
         terminal.line(str(finding) if is_named else f"{source}: {finding}")
-        if finding.kind in CUTS_SHORT:
+        if finding.code in CUTS_SHORT:
             code = 2
     if count := len(image.record_findings):
         terminal.line(f"{source}: {count} record{'s' * (count > 1)} could not be applied")

@@ -269,7 +269,7 @@ def _write(
     is_damaged = any(summary.damage.count for summary in summaries.values())
     if metadata is not None:
         findings = metadata.log.image.log_findings
-        is_damaged |= any(one.kind in CUTS_SHORT for one in findings)
+        is_damaged |= any(one.code in CUTS_SHORT for one in findings)
     if not is_damaged:
         return 0
     terminal.error("note: not all of the logs could be read: the report's findings say what is not")

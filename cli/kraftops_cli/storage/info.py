@@ -18,10 +18,12 @@ from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.findings import finding_blocks
 from kraftops_terminal.tables import Column, Table, folded, number, table_text
 
 if TYPE_CHECKING:
-    from kraftops.storage.logdirs.inspector import DirectoryState, Finding
+    from kraftops.findings.finding import Finding
+    from kraftops.storage.logdirs.inspector import DirectoryState
 
 EXAMPLES = (
     ("the text of Kafka's tool", "kafka-storage info -c server.properties"),
@@ -55,7 +57,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     """Run the subcommand; return its exit code."""
     from kraftops.errors import StorageError
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.logdirs.describe import describe_finding, describe_state
+    from kraftops.storage.logdirs.describe import describe_state
     from kraftops.storage.logdirs.inspector import (
         damage_findings,
         findings,
@@ -80,7 +82,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
             "roles": sorted(loaded.roles),
             "directories": [describe_state(state) for state in states],
             "problems": problems,
-            "findings": [describe_finding(finding) for finding in found],
+            "findings": [finding.as_json() for finding in found],
         },
         lambda: (
             _text(states, problems, terminal.shown)
@@ -90,7 +92,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     )
     if form == "text":
         for finding in found:
-            terminal.error(str(finding), finding.cure)
+            terminal.error(str(finding), finding.remedy)
     return 1 if problems else 0
 
 
@@ -144,9 +146,7 @@ def _table(
     yield table_text(console, Table([column for _, column in _COLUMNS], rows))
     for problem in problems:
         yield console.painted("problem:", "bad") + f" {escaped(problem)}\n"
-    for finding in found:
-        yield console.painted("finding:", "bad") + f" {escaped(str(finding))}\n"
-        yield f"   cure: {escaped(finding.cure)}\n"
+    yield from finding_blocks(console, found)
 
 
 def _texts(data: dict[str, object]) -> dict[str, str]:

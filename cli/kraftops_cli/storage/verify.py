@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
 from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.storage.verify_drawn import drawn_findings
@@ -19,12 +20,11 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.findings import finding_line
 
 if TYPE_CHECKING:
-    from kraftops.storage.logdirs.inspector import Finding
     from kraftops.storage.logdirs.node import Node
 
-HAS_FINDINGS = 2
 EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
     ("the nodes of a cluster", "kafka-storage verify -c n1.properties -c n2.properties"),
@@ -116,7 +116,6 @@ def verify(
     from kraftops.errors import ConfigError
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.logdirs.inspector import Finding
     from kraftops.storage.logdirs.node import read_node
 
     form: str = options["form"]
@@ -127,44 +126,38 @@ def verify(
             nodes.append(read_node(load_config(path, overrides, os.environ)))
         except ConfigError as error:
             cure = error.hint or "mend the configuration"
-            found.append(Finding("", error.message, cure, code="bad-configuration"))
+            found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
     if nodes:
         found += verify_nodes(nodes, options["cluster_id"], resolves=options["resolve"])
-    stopping = [finding for finding in found if finding.stops]
-    notes = [finding for finding in found if not finding.stops]
     is_drawn = form == "text" and terminal.console.is_drawn_on
     if form == "text" and not is_drawn:
-        for finding in notes:
-            terminal.error(f"note: {finding}", finding.cure)
+        for finding in found:
+            if not finding.is_severe:
+                terminal.line(finding_line(finding))
     print_answer(
         terminal,
         form,
         "verify",
-        lambda: _as_json(nodes, stopping, notes),
+        lambda: _as_json(nodes, found),
         lambda: (
-            drawn_findings(terminal.console, nodes, found)
-            if is_drawn
-            else _as_text(nodes, stopping)
+            drawn_findings(terminal.console, nodes, found) if is_drawn else _as_text(nodes, found)
         ),
     )
-    return HAS_FINDINGS if stopping else 0
+    return exit_code(found)
 
 
-def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
-    if stopping:
-        lines = [f"{finding}; {finding.cure}" for finding in stopping]
-    else:
-        lines = [f"{node.config.path}: node {node.config.node_id} would start" for node in nodes]
-    return "".join(f"{escaped(line)}\n" for line in lines)
+def _as_text(nodes: Sequence[Node], findings: Sequence[Finding]) -> str:
+    lines = [finding_line(finding) for finding in worst_first(findings) if finding.is_severe]
+    if not lines:
+        lines = [
+            escaped(f"{node.config.path}: node {node.config.node_id} would start") for node in nodes
+        ]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _as_json(
-    nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
-) -> dict[str, object]:
-    from kraftops.storage.logdirs.describe import describe_finding
-
+def _as_json(nodes: Sequence[Node], findings: Sequence[Finding]) -> dict[str, object]:
     return {
-        "isSound": not stopping,
+        "isSound": not any(finding.is_severe for finding in findings),
         "nodes": [
             {
                 "config": node.config.path,
@@ -175,6 +168,5 @@ def _as_json(
             }
             for node in nodes
         ],
-        "findings": [describe_finding(finding) for finding in stopping],
-        "notes": [describe_finding(finding) for finding in notes],
+        "findings": [finding.as_json() for finding in worst_first(findings)],
     }

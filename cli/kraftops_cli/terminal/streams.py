@@ -90,10 +90,7 @@ class Terminal:
 
     def json(self, command: str, data: Mapping[str, object]) -> None:
         """Write *data* as a JSON object on one line, with the name of the command."""
-        import json
-
-        answer = {"command": command, "formatVersion": JSON_VERSION, **data}
-        self.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        self.write(json_text({"command": command, "formatVersion": JSON_VERSION, **data}) + "\n")
 
     @property
     def fd(self) -> int:
@@ -171,6 +168,18 @@ class Terminal:
         self.line(f"{self._name}: {message}")
         if hint:
             self.line(f"hint: {hint}")
+
+
+def json_text(answer: object) -> str:
+    """Return an answer as JSON on one line."""
+    import json
+
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def json_head(command: str) -> str:
+    """Return the begin of an answer that is written piece by piece, without its closing brace."""
+    return json_text({"command": command, "formatVersion": JSON_VERSION})[:-1]
 
 
 class PatientFile(FileIO):

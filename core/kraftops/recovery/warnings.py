@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
@@ -44,9 +44,9 @@ def warnings(
         voters: the voters after the recovery.
     """
     for finding in image.findings:
-        if finding.kind is FindingKind.TRANSACTION:
+        if finding.code == OPEN_TRANSACTION:
             hint = "the next leader aborts it, as it would have without a recovery"
-            yield RecoveryWarning("open-transaction", f"{chosen.name}: {finding.reason}", hint)
+            yield RecoveryWarning("open-transaction", f"{chosen.name}: {finding.text}", hint)
     for log in logs:
         yield from _log_warnings(log, chosen)
     yield from _address_warnings(config, voters)

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 from kraftops.dump.summary.logs import Log
 from kraftops.dump.summary.summary import Summary
+from kraftops.findings.finding import Finding, worst_first
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.changes import cut
 from kraftops.report.cluster import MetadataPart, metadata_part
 from kraftops.report.commands import MetadataCommands
-from kraftops.report.document import Finding, More, Report, Window, Worst
+from kraftops.report.document import More, Report, Window, Worst
 from kraftops.report.findings import (
     MOST_FINDINGS,
     log_findings,
     metadata_findings,
     shown_findings,
-    worst_first,
 )
 from kraftops.report.logs import logs_part
 from kraftops.report.metadata_log import MetadataLog, Span
@@ -61,7 +61,7 @@ def build(
     if metadata is not None:
         log, commands, cluster_id, names = metadata
         log_problems = shown_findings(log, names)
-        damaged.update(one.source for one in log_problems if one.source)
+        damaged.update(problem.place.path for problem in log_problems)
         part = metadata_part(log, commands, cluster_id)
         found += metadata_findings(log, log_problems, part.timeline, commands)
         known_since[METADATA] = log.known_since

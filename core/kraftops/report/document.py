@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal
 
+from kraftops.findings.finding import Finding
+
 BandState = Literal["active", "fenced", "controlled-shutdown", "unregistered"]
 ChangeWord = Literal[
     "topic-created",
@@ -22,7 +24,6 @@ ChangeWord = Literal[
     "broker",
     "controller",
 ]
-Severity = Literal["bad", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,18 +335,6 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong, found *count* times."""
-
-    code: str
-    severity: Severity
-    text: str
-    count: int
-    first: Moment | None
-    command: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class More:
     """How many entries each list has left out."""
 
@@ -394,6 +383,8 @@ def _plain(value: object) -> object:
         if value and isinstance(value[0], int):
             return list(value)
         return [_plain(each) for each in value]
+    if isinstance(value, Finding):
+        return value.as_json()
     if is_dataclass(value):
         return {
             one.metadata.get("name", _camel(one.name)): _plain(getattr(value, one.name))

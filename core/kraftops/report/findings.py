@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.display.times import span_text
-from kraftops.image.state.findings import Finding as LogFinding
-from kraftops.image.state.findings import FindingKind
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.records.internal_topics import METADATA, USER
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
-from kraftops.report.document import (
-    BrokerBands,
-    Finding,
-    Log,
-    Moment,
-    OpenTransaction,
-    Severity,
-    Timeline,
-)
+from kraftops.report.document import BrokerBands, Log, OpenTransaction, Timeline
 from kraftops.report.metadata_log import MetadataLog
 
 MOST_FINDINGS = 200
@@ -33,35 +25,28 @@ HANGING_MS = 900_000
 JUMP_MS = 1000
 """A clock that goes back by less is no news: controllers differ."""
 
-_SEVERITIES: tuple[Severity, ...] = ("bad", "warning", "note")
-_OF_LOG: dict[FindingKind, tuple[str, Severity]] = {
-    FindingKind.DAMAGE: ("damage", "bad"),
-    FindingKind.GAP: ("gap", "bad"),
-    FindingKind.REPEAT: ("repeat", "warning"),
-    FindingKind.START: ("start", "note"),
-    FindingKind.TRANSACTION: ("open-metadata-transaction", "warning"),
-    FindingKind.EPOCH: ("epoch-back", "bad"),
-    FindingKind.SNAPSHOT: ("damaged-snapshot", "warning"),
-}
-
-
 _WITH_TRANSACTIONS = (USER, "transaction")
 """Decoders of logs that tell of transactions."""
 
 
 class _Level(NamedTuple):
-    """The findings about one of the timeline's levels: the code, severities, and words."""
+    """The findings about one of the timeline's levels: the code and the words.
+
+    *at_end* is the severity while partitions are still at that level, *passed* the one afterwards.
+    """
 
     name: str
     code: str
-    severity: Severity
+    at_end: Severity
+    passed: Severity
     words: str
 
 
 _LEVELS = (
-    _Level("offline", "offline-partitions", "bad", "without a leader"),
-    _Level("underMinIsr", "under-min-isr", "warning", "under their min ISR"),
-    _Level("underReplicated", "under-replicated", "warning", "under-replicated"),
+    # Producers and consumers of an offline partition stand still, as if its server had not started.
+    _Level("offline", "offline-partitions", Severity.STOPS, Severity.STOPS, "without a leader"),
+    _Level("underMinIsr", "under-min-isr", Severity.STOPS, Severity.RISK, "under their min ISR"),
+    _Level("underReplicated", "under-replicated", Severity.RISK, Severity.RISK, "under-replicated"),
 )
 
 
@@ -71,7 +56,7 @@ def _count(number: int, word: str) -> str:
 
 def metadata_findings(
     log: MetadataLog,
-    problems: Sequence[LogFinding],
+    problems: Sequence[Finding],
     timeline: Timeline | None,
     commands: MetadataCommands,
 ) -> Iterator[Finding]:
@@ -92,19 +77,26 @@ def metadata_findings(
         at_end = f"; {left:,} still at the end" if left else ""
         yield Finding(
             level.code,
-            "bad" if left and level.name != "underReplicated" else level.severity,
+            level.at_end if left else level.passed,
             f"{_count(touched, 'partition')} {level.words}, up to {peak:,} at once{at_end}",
-            touched,
-            Moment(notes.began if first is None else first[0], offset),
-            commands.record(offset),
+            Place(time=notes.began if first is None else first[0], offset=offset),
+            commands=_commands(commands.record(offset)),
+            count=touched,
         )
     unclean = sum(notes.series.get(("uncleanElections", None), []))
     if unclean:
         time, address = notes.firsts["uncleanElections"]
         offset = offset_of(image, address)
         text = f"{_count(unclean, 'unclean election')}: the new leaders may lack records"
-        moment = Moment(time, offset)
-        yield Finding("unclean-elections", "bad", text, unclean, moment, commands.record(offset))
+        place = Place(time=time, offset=offset)
+        yield Finding(
+            "unclean-elections",
+            Severity.LOSS,
+            text,
+            place,
+            commands=_commands(commands.record(offset)),
+            count=unclean,
+        )
     if timeline is not None:
         yield from filter(None, map(_flapping, timeline.brokers))
         yield from _quorum(timeline)
@@ -113,8 +105,15 @@ def metadata_findings(
         address, reason = image.record_findings[0]
         offset = offset_of(image, address)
         text = f"{_count(dropped, 'record')} could not be applied; the first: {cut(reason)}"
-        moment = Moment(None, offset)
-        yield Finding("records-left-out", "warning", text, dropped, moment, commands.record(offset))
+        place = Place(offset=offset)
+        yield Finding(
+            "record-left-out",
+            Severity.RISK,
+            text,
+            place,
+            commands=_commands(commands.record(offset)),
+            count=dropped,
+        )
     if notes.odd and (notes.jump >= JUMP_MS or not notes.jump):
         offset = offset_of(image, notes.first_odd)
         jump = f", by up to {span_text(notes.jump)}" if notes.jump else ""
@@ -122,13 +121,19 @@ def metadata_findings(
             f"{_count(notes.odd, 'record')} with a time before that of the record before, or an"
             f" impossible one{jump}: they count at the time before"
         )
+        place = Place(offset=offset)
         yield Finding(
-            "odd-times", "note", text, notes.odd, Moment(None, offset), commands.record(offset)
+            "odd-times",
+            Severity.NOTE,
+            text,
+            place,
+            commands=_commands(commands.record(offset)),
+            count=notes.odd,
         )
     if log.snapshot_end is not None:
         text = "the log begins with a snapshot: what came before it is unknown"
-        moment = Moment(log.known_since, log.snapshot_end)
-        yield Finding("known-since", "note", text, 1, moment, None)
+        place = Place(time=log.known_since, offset=log.snapshot_end)
+        yield Finding("known-since", Severity.NOTE, text, place)
 
 
 def _flapping(broker: BrokerBands) -> Finding | None:
@@ -141,8 +146,15 @@ def _flapping(broker: BrokerBands) -> Finding | None:
         return None
     span = span_text(left[-1].start - left[0].start)
     text = f"broker {broker.id} left the active state {len(left):,} times within {span}"
-    first = Moment(left[0].start, left[0].offset)
-    return Finding("flapping-broker", "warning", text, len(left), first, left[0].command)
+    place = Place(node=broker.id, time=left[0].start, offset=left[0].offset)
+    return Finding(
+        "flapping-broker",
+        Severity.RISK,
+        text,
+        place,
+        commands=_commands(left[0].command),
+        count=len(left),
+    )
 
 
 def _quorum(timeline: Timeline) -> Iterator[Finding]:
@@ -151,24 +163,31 @@ def _quorum(timeline: Timeline) -> Iterator[Finding]:
         first = changes[0]
         span = span_text(changes[-1].start - first.start)
         text = f"the quorum had {len(changes):,} new leaders within {span}"
-        moment = Moment(first.start, first.offset)
-        yield Finding("quorum-instability", "warning", text, len(changes), moment, first.command)
+        place = Place(time=first.start, offset=first.offset)
+        yield Finding(
+            "quorum-instability",
+            Severity.RISK,
+            text,
+            place,
+            commands=_commands(first.command),
+            count=len(changes),
+        )
 
 
-def shown_findings(log: MetadataLog, names: Mapping[str, str]) -> list[LogFinding]:
+def shown_findings(log: MetadataLog, names: Mapping[str, str]) -> list[Finding]:
     """Return the findings of a log's replay; *names* are those to show for files."""
     return [
-        one if one.source is None else one._replace(source=names.get(one.source, one.source))
-        for one in log.image.log_findings
+        finding.moved(file=finding.place.file and names.get(finding.place.file, finding.place.file))
+        for finding in log.image.log_findings
     ]
 
 
-def _of_files(problems: Sequence[LogFinding]) -> Iterator[Finding]:
-    counts = Counter(one.kind for one in problems)
-    for kind, count in counts.items():
-        code, severity = _OF_LOG.get(kind, (kind.value, "warning"))
-        first = next(one for one in problems if one.kind is kind)
-        yield Finding(code, severity, cut(str(first)), count, Moment(None, first.offset), None)
+def _of_files(problems: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the first finding of each code, with the number of all."""
+    counts = Counter(problem.code for problem in problems)
+    firsts = {problem.code: problem for problem in reversed(problems)}
+    for code, count in counts.items():
+        yield replace(firsts[code], text=cut(firsts[code].text), count=count)
 
 
 def log_findings(
@@ -188,20 +207,28 @@ def log_findings(
     logs = list(logs)
     if since is not None and any(log.kind in _WITH_TRANSACTIONS for log in logs):
         text = "of transactions, only what happened from the beginning of the report on is known"
-        yield Finding("transactions-since", "note", text, 1, Moment(since, None), None)
+        yield Finding("transactions-since", Severity.NOTE, text, Place(time=since))
     for log in logs:
         name = log.directory or "the log" if log.topic is None else f"{log.topic}-{log.partition}"
         places = log.damage.count + log.damage.undecodable
         if places and log.damage.first_file not in damaged:
             text = f"{name}: {cut(log.damage.first_reason or '')}"
-            where = f" ({log.damage.first_file}, position {log.damage.first_position})"
-            moment = Moment(None, None)
-            yield Finding("damage", "bad", text + where, places, moment, log.command)
+            place = Place(file=log.damage.first_file, position=log.damage.first_position)
+            yield Finding(
+                "damage", Severity.LOSS, text, place, commands=_commands(log.command), count=places
+            )
         if log.gaps.count and log.kind != METADATA:  # whose gaps its own replay has found
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
             text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
-            moment = Moment(None, None)
-            yield Finding("gap", "note", text, log.gaps.count, moment, log.command)
+            place = Place(topic=log.topic, partition=log.partition)
+            yield Finding(
+                "offset-gaps",
+                Severity.NOTE,
+                text,
+                place,
+                commands=_commands(log.command),
+                count=log.gaps.count,
+            )
     if until is None:
         return
     for one in transactions:
@@ -209,10 +236,11 @@ def log_findings(
             continue
         who = one.transactional_id or f"producer {one.producer_id}"
         text = f"a transaction of {who} is open for {span_text(until - one.since)}"
-        moment = Moment(one.since, one.first_offset)
-        yield Finding("hanging-transaction", "bad", text, 1, moment, one.command)
+        place = Place(time=one.since, offset=one.first_offset)
+        yield Finding(
+            "hanging-transaction", Severity.RISK, text, place, commands=_commands(one.command)
+        )
 
 
-def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings by severity, and else in their order."""
-    return sorted(findings, key=lambda one: _SEVERITIES.index(one.severity))
+def _commands(command: str | None) -> tuple[str, ...]:
+    return (command,) if command else ()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os.path
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Finding
 from kraftops.image.load.behind_damage import plans_behind
 from kraftops.image.load.loader import NOT_READ, Loader, Progress
 from kraftops.image.load.loading import limits_of
@@ -22,7 +23,7 @@ from kraftops.image.load.sources import (
 from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import HEADER_SIZE, records
 from kraftops.log.streams import open_log
@@ -155,8 +156,8 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
         current = _read_behind(damage, files, span, progress)
         if current is not None and current.covered(span.since) > longest.covered(span.since):
             name = os.path.basename(current.plan[0].path)
-            reason = f"{damage.reason.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
-            found.append(damage._replace(reason=reason))
+            text = f"{damage.text.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
+            found.append(replace(damage, text=text))
             longest = current
     longest.loader.image.log_findings[:0] = found
     return longest
@@ -165,9 +166,9 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
 def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
     """Return the damage that ended the reading of a segment."""
     segments = {one.path for one in files.segments}
-    for one in read.loader.image.log_findings:
-        if one.kind is FindingKind.DAMAGE and one.source in segments:
-            return one
+    for finding in read.loader.image.log_findings:
+        if finding.code == DAMAGE and finding.place.file in segments:
+            return finding
     return None
 
 
@@ -175,8 +176,8 @@ def _read_behind(
     damage: Finding, files: LogFiles, span: Span, progress: Progress | None
 ) -> _Read | None:
     """Read a log behind damage, from the first snapshot on that the batches there continue."""
-    assert damage.source is not None
-    for plan in plans_behind(files, damage.source, damage.position or 0, _limits(span)):
+    place = damage.place
+    for plan in plans_behind(files, place.path, place.position or 0, _limits(span)):
         read = _read(plan, files, span, progress)
         if read is not None:
             return read

@@ -259,13 +259,14 @@ def findings_of(image: Image, first: int = 0) -> Directory:
         if finding is None:
             return None
         value = {
-            "kind": finding.kind.value,
-            "reason": finding.reason,
-            "source": finding.source,
-            "position": finding.position,
-            "offset": finding.offset,
+            "code": finding.code,
+            "severity": str(finding.severity),
+            "text": finding.text,
+            "file": finding.place.file,
+            "position": finding.place.position,
+            "offset": finding.place.offset,
         }
-        return Leaf(leaves.constant(value, address=finding.address), image)
+        return Leaf(leaves.constant(value, address=finding.place.address), image)
 
     return Directory(names, get, is_known_flat=True)
 

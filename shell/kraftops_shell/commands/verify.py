@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kraftops.errors import KraftopsError
-from kraftops.image.state.findings import Finding
+from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
 from kraftops.image.verify.release import release_findings
@@ -85,14 +85,6 @@ def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding
 
 def _print(session: Session, call: Call, finding: Finding) -> None:
     if call.is_json:
-        fields = {
-            "kind": finding.kind.value,
-            "reason": finding.reason,
-            "offset": finding.offset,
-            "source": finding.source,
-            "position": finding.position,
-            "cure": finding.cure,
-        }
-        session.out(json_line(fields))
+        session.out(json_line(finding.as_json()))
     else:
-        session.line(f"{finding}; {finding.cure}" if finding.cure else str(finding))
+        session.line("; ".join(filter(None, (str(finding), finding.remedy))))

@@ -11,7 +11,7 @@ import pytest
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import RECORD
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
@@ -129,7 +129,7 @@ def findings_differing(log: Sequence[LogBatch], shown: Shown, image: MetadataIma
         return []  # Kafka's offsets do not count what it cannot read
     found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
     theirs = {int(one[1]) for one in found if one}
-    ours = {one.offset for one in image.findings if one.kind is FindingKind.RECORD}
+    ours = {one.offset for one in image.findings if one.code == RECORD}
     wrong = (theirs ^ ours) - unseen(log)
     return [
         f"record {offset} is left out by one alone"

@@ -7,7 +7,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.spark.find.scan_job import SearchedLog, TopicHashes, hash_of, scan_log
 from tests.helpers.engine.fold_records import T, U, V, partition, topic
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
@@ -68,7 +68,7 @@ def test_damage_is_a_finding_and_ends_the_ranges(tmp_path: Path) -> None:
 
     scan = scan_log(searched(path))
 
-    assert [finding.kind for finding in scan.findings] == [FindingKind.DAMAGE]
+    assert [finding.kind for finding in scan.findings] == [DAMAGE]
     assert [finding.address for finding in scan.findings] == [None]
     assert [counted.stop for counted in scan.counted] == [size]
 

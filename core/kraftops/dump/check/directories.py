@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from kraftops.dump.check.files import grouped
-from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
+from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.log_directory import (
     LogDirectory,
     missing_findings,
@@ -27,6 +27,7 @@ from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC, no_log, partition_log
 from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError, UsageError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
     PARTITION_NAME,
     TIERED_TOPIC,
@@ -107,7 +108,7 @@ def check_directories(
             add(check)
     for path, reason in around.metadata.damage:
         if os.path.dirname(path) not in folders:
-            common.append(Finding("bad-remote-metadata", path, None, reason, Effect.STAYS))
+            common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
     for check in _absent_tiers(by_path, around):
         add(check)
     common += _missing_partitions(by_path, directories)
@@ -281,7 +282,7 @@ def _wrong_topic_ids(folders: list[str]) -> dict[str, Finding]:
             reason = f"the topic id {topic_id}, where {topic} has {' or '.join(sorted(right))}"
             for folder in ids[topic_id]:
                 path = os.path.join(folder, TOPIC_ID)
-                wrong[folder] = Finding("topic-id-differs", path, None, reason, Effect.STAYS)
+                wrong[folder] = Finding("topic-id-differs", Severity.RISK, reason, Place(file=path))
     return wrong
 
 

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch
-from kraftops.dump.check.findings import Effect, Findings
+from kraftops.dump.check.findings import Findings
 from kraftops.dump.check.partition_files import EPOCHS
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Severity
 
 _NO_EPOCH = -1
 
@@ -64,7 +65,7 @@ class EpochCheck:
             self._is_told = True
             code = "epochs-differ" if self._exists else "no-epochs"
             reason = f"the log has epoch {batch.epoch} at offset {batch.base_offset}"
-            self._findings.add(code, self.path, reason, Effect.STAYS)
+            self._findings.add(code, self.path, reason, Severity.RISK)
             return
         assert self.starts
         for offset in (batch.base_offset, batch.last_offset):
@@ -82,17 +83,17 @@ class EpochCheck:
         return max(self._offsets[-1], end_offset) if self._offsets else end_offset
 
     def _differs(self, reason: str) -> None:
-        self._findings.add("epochs-differ", self.path, reason, Effect.STAYS)
+        self._findings.add("epochs-differ", self.path, reason, Severity.RISK)
 
 
 def _starts(path: str, findings: Findings) -> list[EpochStart] | None:
     try:
         found = small_file(path)
     except SourceError as error:
-        findings.add("bad-epochs", path, error.message, Effect.STAYS)
+        findings.add("bad-epochs", path, error.message, Severity.RISK)
         return None
     assert found is not None
     if "damage" in found:
-        findings.add("bad-epochs", path, f"{found['damage']}; a broker stops", Effect.STAYS)
+        findings.add("bad-epochs", path, f"{found['damage']}; a broker stops", Severity.RISK)
         return None
     return [EpochStart(one["epoch"], one["startOffset"]) for one in found["data"]["entries"]]

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Effect, Findings, PartitionCheck
+from kraftops.dump.check.findings import Findings, PartitionCheck
 from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
 from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.transactions import snapshot_producers
 from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.errors import SourceError, UsageError
+from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, FileName, file_name, partition_of
 from kraftops.log.log_file import LogFile
 from kraftops.records.internal_topics import METADATA, decoder_for_topic
@@ -65,7 +66,7 @@ def check_files(paths: tuple[str, ...], decoder: str | None) -> PartitionCheck:
 
 def _snapshot(file: FileName) -> PartitionCheck:
     findings = Findings()
-    snapshot_producers(file.path, findings, Effect.STAYS)
+    snapshot_producers(file.path, findings, Severity.RISK)
     return _outcome(file.path, findings)
 
 
@@ -73,7 +74,7 @@ def _checkpoint(file: FileName, decoder: str) -> PartitionCheck:
     findings = Findings()
     if not is_whole(file):
         reason = "it is damaged, or its end is missing"
-        findings.add("bad-snapshot", file.path, reason, Effect.STAYS)
+        findings.add("bad-snapshot", file.path, reason, Severity.RISK)
     for finding in record_findings([file.path], decoder, findings.all()):
         findings.add(*finding)
     return _outcome(file.path, findings)

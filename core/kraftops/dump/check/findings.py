@@ -2,65 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Self
 
-from kraftops.dump.check.codes import CODES
-
-_MOST = 20  # findings of a file with the same code; the others are counted
-
-
-class Effect(StrEnum):
-    """Effect of a finding on a server that starts."""
-
-    MENDED = "mended"  # it mends the file, and nothing is lost
-    STAYS = "stays"  # it does not see it, or stops
-    LOST = "lost"  # records are lost, or no reader gets them
+from kraftops.findings.finding import Finding, Place, Severity, worst
 
 
 class State(StrEnum):
-    """State of a partition."""
+    """State of a partition; the worst comes last."""
 
     CLEAN = "clean"
-    RECOVERABLE = "recoverable on start"
+    MENDED = "mended by a start"
     DAMAGED = "damaged"
+    REFUSED = "start refused"
     LOST = "data lost"
     UNREADABLE = "unreadable"
 
 
-_STATES = {Effect.MENDED: State.RECOVERABLE, Effect.STAYS: State.DAMAGED, Effect.LOST: State.LOST}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong with a file; *position* is in bytes, or None for the whole file."""
-
-    code: str
-    path: str
-    position: int | None
-    reason: str
-    effect: Effect
-
-    def __str__(self) -> str:
-        place = self.path if self.position is None else f"{self.path}: position {self.position}"
-        return f"{place}: {self.reason} [{self.code}, {self.effect}]"
-
-    def as_dict(self) -> dict[str, object]:
-        """Return it as data for JSON."""
-        return {
-            "code": self.code,
-            "path": self.path,
-            "position": self.position,
-            "reason": self.reason,
-            "effect": str(self.effect),
-        }
-
-    def renamed(self, shown: Callable[[str], str]) -> Self:
-        """Return it with paths as *shown* makes them in a text."""
-        return replace(self, path=shown(self.path), reason=shown(self.reason))
+_STATES: Mapping[Severity | None, State] = MappingProxyType(
+    {
+        None: State.CLEAN,
+        Severity.NOTE: State.MENDED,
+        Severity.RISK: State.DAMAGED,
+        Severity.STOPS: State.REFUSED,
+        Severity.LOSS: State.LOST,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +66,7 @@ class PartitionCheck:
         """The state, by the worst finding."""
         if self.unreadable:
             return State.UNREADABLE
-        return worst_state(self.findings)
+        return _STATES[worst(self.findings)]
 
     @property
     def lost_offsets(self) -> int:
@@ -150,38 +120,25 @@ def lost_text(first: int, last: int) -> str:
     return f"{offsets_text(first, last)} {'is' if first == last else 'are'} lost"
 
 
-def worst_state(findings: tuple[Finding, ...]) -> State:
-    """Return the state of a partition with these findings."""
-    effects = {finding.effect for finding in findings}
-    worst = next((effect for effect in reversed(Effect) if effect in effects), None)
-    return _STATES[worst] if worst else State.CLEAN
-
-
 class Findings:
-    """Collector of findings; of a file it keeps some of each code, and counts the others."""
+    """Collector of findings: those of one file, code and severity are one finding with a count."""
 
     def __init__(self) -> None:
         """Begin without findings."""
-        self._found: list[Finding] = []
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._firsts: dict[tuple[str, str, Severity], Finding] = {}
+        self._counts: dict[tuple[str, str, Severity], int] = {}
 
     def add(
-        self, code: str, path: str, reason: str, effect: Effect, position: int | None = None
+        self, code: str, path: str, text: str, severity: Severity, position: int | None = None
     ) -> None:
-        """Add a finding."""
-        assert code in CODES
-        self._counts[path, code] += 1
-        if self._counts[path, code] <= _MOST:
-            self._found.append(Finding(code, path, position, reason, effect))
+        """Add a finding; of those of one cause the first is kept."""
+        cause = path, code, severity
+        self._counts[cause] = self._counts.get(cause, 0) + 1
+        if cause not in self._firsts:
+            self._firsts[cause] = Finding(code, severity, text, Place(file=path, position=position))
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings; the last one of a file and code counts those that are left out."""
-        found = list(self._found)
-        for (path, code), count in self._counts.items():
-            if count > _MOST:
-                effect = max(
-                    (one.effect for one in found if (one.path, one.code) == (path, code)),
-                    key=list(Effect).index,
-                )
-                found.append(Finding(code, path, None, f"{count - _MOST} more of these", effect))
-        return tuple(found)
+        """Return the findings in the order of their first appearance."""
+        return tuple(
+            replace(finding, count=self._counts[cause]) for cause, finding in self._firsts.items()
+        )

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from kraftops.dump.check.batches import SeenBatch
-from kraftops.dump.check.findings import Effect, Findings
+from kraftops.dump.check.findings import Findings
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Severity
 from kraftops.log.indexes import OffsetIndex, TimeIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK
@@ -21,11 +22,11 @@ from kraftops.log.zeros import are_zeros
 class IndexContext(NamedTuple):
     """What decides whether an oddity of an index is one.
 
-    *may_be_open* says that a server may still write it, *effect* is that of a wrong index.
+    *may_be_open* says that a server may still write it, *severity* is that of a wrong index.
     """
 
     may_be_open: bool
-    effect: Effect
+    severity: Severity
 
 
 class IndexCheck(Protocol):
@@ -58,7 +59,7 @@ class _Entries:
 
     def add(self, kind: str, position: int | None, reason: str) -> None:
         self._findings.add(
-            f"{self._prefix}-{kind}", self.path, reason, self._context.effect, position
+            f"{self._prefix}-{kind}", self.path, reason, self._context.severity, position
         )
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:

@@ -10,10 +10,11 @@ import os
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from kraftops.dump.check.findings import Effect, Finding, Findings
+from kraftops.dump.check.findings import Findings
 from kraftops.dump.small_files import small_file
 from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Finding, Severity
 from kraftops.log.files import PARTITION_NAME
 
 RECOVERY_POINT = "recovery-point-offset-checkpoint"
@@ -70,7 +71,7 @@ def read_log_directory(path: str, *, shown: str | None = None) -> LogDirectory:
         file = os.path.join(path if shown is None else shown, name)
         if name not in found:
             if found and "meta.properties" in names:
-                findings.add("no-checkpoint", file, "it is missing", Effect.MENDED)
+                findings.add("no-checkpoint", file, "it is missing", Severity.NOTE)
             continue
         read = _read(file, findings)
         if read is not None:
@@ -119,8 +120,8 @@ def missing_findings(
             if is_live
             else "no metadata log here tells whether it was deleted"
         )
-        effect = Effect.LOST if is_live else Effect.MENDED
-        findings.add("no-partition", os.path.join(directory.path, checkpoint), reason, effect)
+        severity = Severity.LOSS if is_live else Severity.NOTE
+        findings.add("no-partition", os.path.join(directory.path, checkpoint), reason, severity)
     return findings.all()
 
 
@@ -155,7 +156,7 @@ def _is_marker(path: str, findings: Findings) -> bool:
     assert found is not None
     if "damage" in found:
         reason = f"{found['damage']}; a start only looks whether it exists"
-        findings.add("bad-checkpoint", path, reason, Effect.MENDED)
+        findings.add("bad-checkpoint", path, reason, Severity.NOTE)
     return True
 
 
@@ -163,17 +164,17 @@ def _read(path: str, findings: Findings) -> Offsets | None:
     try:
         found = small_file(path)
     except SourceError as error:
-        findings.add("bad-checkpoint", path, error.message, Effect.STAYS)
+        findings.add("bad-checkpoint", path, error.message, Severity.RISK)
         return None
     assert found is not None
     if "damage" in found:
         reason = f"{found['damage']}; a broker gives up the directory"
-        findings.add("bad-checkpoint", path, reason, Effect.STAYS)
+        findings.add("bad-checkpoint", path, reason, Severity.RISK)
         return None
     offsets: Offsets = {}
     for entry in found["data"]["entries"]:
         offsets[entry["topic"], entry["partition"]] = entry["offset"]
         if entry["offset"] < 0:
             reason = f"the offset {entry['offset']} of {entry['topic']}-{entry['partition']}"
-            findings.add("bad-checkpoint", path, reason, Effect.STAYS)
+            findings.add("bad-checkpoint", path, reason, Severity.RISK)
     return offsets

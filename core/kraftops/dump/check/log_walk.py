@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch, seen
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Effect, Findings, Loss, lost_text, offsets_text
+from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.index_checks import (
     IndexCheck,
     IndexContext,
@@ -27,6 +27,7 @@ from kraftops.dump.check.transactions import (
     check_snapshot,
     snapshot_producers,
 )
+from kraftops.findings.finding import Severity
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
@@ -154,16 +155,16 @@ class LogWalk:
             self._gap(segment.log, 0, segment.base_offset, is_between=True)
         elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
-            self._findings.add("offsets-overlap", segment.log, reason, Effect.STAYS)
+            self._findings.add("offsets-overlap", segment.log, reason, Severity.RISK)
         self.next_offset = segment.base_offset
 
     def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
         with ExitStack() as stack:
             log = stack.enter_context(LogFile(segment.log))
-            effect = self._index_effect(segment.base_offset)
-            txns = self._txn_check(segment, effect)
+            severity = self._index_severity(segment.base_offset)
+            txns = self._txn_check(segment, severity)
             largest = -1
-            checks = self._index_checks(segment, stack, effect, is_last=is_last)
+            checks = self._index_checks(segment, stack, severity, is_last=is_last)
             end = 0
             for found in salvaged(log):
                 end = found.position + found.size
@@ -184,7 +185,7 @@ class LogWalk:
             if not (is_last and size_of(segment.log) > log.size):  # it grows: entries are newer
                 for check in checks:
                     check.end(end)
-                self._missing_indexes(segment, effect, has_time=largest >= 0)
+                self._missing_indexes(segment, severity, has_time=largest >= 0)
             elif self._hole:
                 self._hole = None  # the batch was being written
         if self._hole is None:
@@ -196,14 +197,14 @@ class LogWalk:
         elif self.cut:
             self._bytes_behind_cut = log.size - self.cut.position
 
-    def _index_effect(self, base_offset: int) -> Effect:
-        return Effect.MENDED if self._recovery.rebuilds(base_offset) else Effect.STAYS
+    def _index_severity(self, base_offset: int) -> Severity:
+        return Severity.NOTE if self._recovery.rebuilds(base_offset) else Severity.RISK
 
     def _index_checks(
-        self, segment: SegmentFiles, stack: ExitStack, effect: Effect, *, is_last: bool
+        self, segment: SegmentFiles, stack: ExitStack, severity: Severity, *, is_last: bool
     ) -> list[IndexCheck]:
         may_be_open = is_last and not self._recovery.is_stopped
-        context = IndexContext(may_be_open, effect)
+        context = IndexContext(may_be_open, severity)
         checks: list[IndexCheck] = []
         for kind, check in (
             (FileKind.INDEX, OffsetIndexCheck),
@@ -215,22 +216,24 @@ class LogWalk:
                 checks.append(check(file, segment.base_offset, self._findings, context))
         return checks
 
-    def _txn_check(self, segment: SegmentFiles, effect: Effect) -> TxnIndexCheck:
+    def _txn_check(self, segment: SegmentFiles, severity: Severity) -> TxnIndexCheck:
         path = segment.indexes.get(FileKind.TXN_INDEX)
-        check = TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, effect)
+        check = TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, severity)
         if self._files.is_bare or (self._files.is_alone and path is None):
             check.stop()
         return check
 
-    def _missing_indexes(self, segment: SegmentFiles, effect: Effect, *, has_time: bool) -> None:
+    def _missing_indexes(
+        self, segment: SegmentFiles, severity: Severity, *, has_time: bool
+    ) -> None:
         if self._files.is_bare or self._files.is_tiered or self._files.is_alone:
             return
         if FileKind.INDEX not in segment.indexes:
             reason = "it has no .index; a start makes it from the log"
-            self._findings.add("index-missing", segment.log, reason, Effect.MENDED)
+            self._findings.add("index-missing", segment.log, reason, Severity.NOTE)
         if FileKind.TIME_INDEX not in segment.indexes and has_time:
             reason = "it has no .timeindex; searches by time fail in it"
-            self._findings.add("time-index-missing", segment.log, reason, effect)
+            self._findings.add("time-index-missing", segment.log, reason, severity)
 
     def _batch(self, segment: SegmentFiles, batch: SeenBatch, txns: TxnIndexCheck) -> None:
         path, position, first = segment.log, batch.position, batch.base_offset
@@ -238,10 +241,10 @@ class LogWalk:
             self._close_hole(first)
         if batch.magic not in _KNOWN_MAGICS:
             reason = f"a batch of magic {batch.magic}"
-            self._findings.add("magic-unknown", path, reason, Effect.STAYS, position)
+            self._findings.add("magic-unknown", path, reason, Severity.RISK, position)
         if first < self.next_offset:
             reason = f"offset {first}, where {self.next_offset} is the least that can follow"
-            self._findings.add("offsets-overlap", path, reason, Effect.STAYS, position)
+            self._findings.add("offsets-overlap", path, reason, Severity.RISK, position)
         elif first > self.next_offset:
             self._gap(path, position, first, is_between=False)
         self._pass_snapshots(first)
@@ -325,19 +328,19 @@ class LogWalk:
         assert self._hole
         hole, self._hole = self._hole, None
         if self.cut:
-            self._findings.add("bad-batch", hole.path, hole.reason, Effect.LOST, hole.position)
+            self._findings.add("bad-batch", hole.path, hole.reason, Severity.LOSS, hole.position)
             self.next_offset = following
             return
         if hole.is_rebuilt:
             self.cut = hole
             reason = f"{hole.reason}; a start cuts the log here"
-            self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
+            self._findings.add("bad-batch", hole.path, reason, Severity.LOSS, hole.position)
         elif following > hole.first:
             self.losses.append(Loss(hole.first, following - 1, hole.size))
             reason = f"{hole.reason}; {lost_text(hole.first, following - 1)}"
-            self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
+            self._findings.add("bad-batch", hole.path, reason, Severity.LOSS, hole.position)
         else:
-            self._findings.add("bad-batch", hole.path, hole.reason, Effect.STAYS, hole.position)
+            self._findings.add("bad-batch", hole.path, hole.reason, Severity.RISK, hole.position)
         self.next_offset = max(self.next_offset, following)
 
     def _end(self) -> None:
@@ -351,7 +354,7 @@ class LogWalk:
             self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None
-            self._findings.add("offsets-missing", gap.path, reason, Effect.LOST, position)
+            self._findings.add("offsets-missing", gap.path, reason, Severity.LOSS, position)
 
     def _lost_gaps(self) -> list[OffsetGap]:
         """Return the gaps that compaction has not left.
@@ -375,9 +378,9 @@ class LogWalk:
         if hole.is_torn:
             code = "zero-tail" if hole.is_zeros else "torn-tail"
             is_mended = hole.is_rebuilt or not self._recovery.is_known
-            effect = Effect.MENDED if is_mended else Effect.STAYS
-            self._findings.add(code, hole.path, hole.reason, effect, hole.position)
+            severity = Severity.NOTE if is_mended else Severity.RISK
+            self._findings.add(code, hole.path, hole.reason, severity, hole.position)
             return
         last = hole.first if hole.last is None else hole.last
         self.losses.append(Loss(hole.first, last, hole.size))
-        self._findings.add("bad-batch", hole.path, hole.reason, Effect.LOST, hole.position)
+        self._findings.add("bad-batch", hole.path, hole.reason, Severity.LOSS, hole.position)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Effect, Findings, Loss, PartitionCheck, lost_text
+from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text
 from kraftops.dump.check.log_directory import (
     CLEANER,
     HIGH_WATERMARK,
@@ -30,6 +30,7 @@ from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 
@@ -73,9 +74,9 @@ def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) 
 
 def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
     """Return the second look, with the findings that the first one had too."""
-    known = {(finding.code, finding.path) for finding in first.findings}
-    kept = tuple(one for one in second.findings if (one.code, one.path) in known)
-    losses = second.losses if any(one.effect is Effect.LOST for one in kept) else ()
+    known = {(finding.code, finding.place.path) for finding in first.findings}
+    kept = tuple(one for one in second.findings if (one.code, one.place.path) in known)
+    losses = second.losses if worst(kept) is Severity.LOSS else ()
     return replace(second, findings=kept, losses=losses)
 
 
@@ -132,10 +133,10 @@ class _PartitionLook:
         start = files.segments[0].base_offset if files.segments else None
         end = walk.next_offset if files.segments else None
         for path in () if files.is_tiered else files.orphans:
-            findings.add("no-log", path, "its log is missing; a start removes it", Effect.MENDED)
+            findings.add("no-log", path, "its log is missing; a start removes it", Severity.NOTE)
         for path in files.swaps:
             reason = "it replaces the segments of its offsets; a start completes it"
-            findings.add("unfinished-swap", path, reason, Effect.MENDED)
+            findings.add("unfinished-swap", path, reason, Severity.NOTE)
         if start is not None and end is not None:
             self._check_end(walk, epochs, end)
             self._check_start(epochs, start)
@@ -147,7 +148,7 @@ class _PartitionLook:
         for checkpoint in files.checkpoints:
             if not is_whole(checkpoint):
                 reason = "it is damaged, or its end is missing"
-                findings.add("bad-snapshot", checkpoint.path, reason, Effect.STAYS)
+                findings.add("bad-snapshot", checkpoint.path, reason, Severity.RISK)
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         for finding in record_findings(logs, decoder, findings.all()):
@@ -202,7 +203,7 @@ class _PartitionLook:
 
     def _lose(self, code: str, path: str, first: int, last: int, reason: str) -> None:
         self._losses.append(Loss(first, last))
-        self._findings.add(code, path, f"{reason}: {lost_text(first, last)}", Effect.LOST)
+        self._findings.add(code, path, f"{reason}: {lost_text(first, last)}", Severity.LOSS)
 
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
         """Look for offsets behind the end in other files."""
@@ -295,50 +296,50 @@ class _PartitionLook:
         if log_start is not None and log_start > end:
             reason = f"the log starts at {log_start} and ends at {end}: a start deletes all of it"
             self._losses.append(Loss(start, end - 1, sum(map(size_of, self._logs()))))
-            self._differ(LOG_START, reason, Effect.LOST)
+            self._differ(LOG_START, reason, Severity.LOSS)
         elif log_start is not None and first_epoch is not None and first_epoch < log_start:
             reason = f"the log starts at {log_start}, and the first epoch at {first_epoch}"
-            self._differ(LOG_START, reason, Effect.STAYS)
+            self._differ(LOG_START, reason, Severity.RISK)
         cleaned = self._offset(CLEANER)
         if cleaned is not None and not 0 <= cleaned <= end:
             reason = f"it is cleaned up to {cleaned}, and the log ends at {end}"
-            self._differ(CLEANER, reason, Effect.MENDED)
+            self._differ(CLEANER, reason, Severity.NOTE)
         if not self._is_stopped:
             return
         point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
         if RECOVERY_POINT in self._directory.offsets and (point is None or point < end):
             reason = f"the recovery point is {point}, and the log ends at {end}"
-            self._differ(RECOVERY_POINT, reason, Effect.MENDED)
+            self._differ(RECOVERY_POINT, reason, Severity.NOTE)
         least = start if log_start is None else log_start
         if HIGH_WATERMARK in self._directory.offsets and (high is None or high < least):
             reason = f"the high watermark is {high}, and the log starts at {least}"
-            self._differ(HIGH_WATERMARK, reason, Effect.MENDED)
+            self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 
     def _logs(self) -> list[str]:
         return [segment.log for segment in self._files.segments]
 
-    def _differ(self, checkpoint: str, reason: str, effect: Effect) -> None:
+    def _differ(self, checkpoint: str, reason: str, severity: Severity) -> None:
         path = os.path.join(self._directory.path, checkpoint)
         name = os.path.basename(self._files.path)
-        self._findings.add("checkpoint-differs", path, f"{name}: {reason}", effect)
+        self._findings.add("checkpoint-differs", path, f"{name}: {reason}", severity)
 
     def _check_topic_id(self, *, has_batches: bool) -> None:
         files, path = self._files, os.path.join(self._files.path, TOPIC_ID)
         if not files.has_topic_id:
             if has_batches and files.has_epochs:
                 reason = "it is missing: a broker takes the log for a stray, and moves it away"
-                self._findings.add("no-topic-id", path, reason, Effect.STAYS)
+                self._findings.add("no-topic-id", path, reason, Severity.RISK)
             return
         found = small_file(path)
         assert found is not None
         if "damage" in found:
             reason = f"{found['damage']}; a broker stops"
-            self._findings.add("bad-topic-id", path, reason, Effect.STAYS)
+            self._findings.add("bad-topic-id", path, reason, Severity.RISK)
         elif files.is_metadata and found["data"]["topicId"] != _METADATA_TOPIC_ID:
             reason = f"the topic id {found['data']['topicId']}, which is not the metadata log's"
-            self._findings.add("topic-id-differs", path, reason, Effect.STAYS)
+            self._findings.add("topic-id-differs", path, reason, Severity.RISK)
 
     def _check_producers(self, walk: LogWalk) -> None:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
-            self._findings.add("no-producers", self._files.path, reason, Effect.STAYS)
+            self._findings.add("no-producers", self._files.path, reason, Severity.RISK)

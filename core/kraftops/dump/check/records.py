@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kraftops.dump.check.findings import Effect, Finding
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import outcomes_of
 from kraftops.dump.scan.part_rows import part_rows
+from kraftops.findings.finding import Finding, Severity
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -20,7 +20,7 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 
 def record_findings(
     paths: Iterable[str], decoder: str | None, known: Iterable[Finding]
-) -> Iterator[tuple[str, str, str, Effect, int]]:
+) -> Iterator[tuple[str, str, str, Severity, int]]:
     """Yield the arguments of findings about records that cannot be read, in whole batches.
 
     Args:
@@ -32,12 +32,12 @@ def record_findings(
         SourceError: a segment cannot be read.
     """
     query = Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
-    damaged = {(finding.path, finding.position) for finding in known}
+    damaged = {(finding.place.path, finding.place.position) for finding in known}
     for path in paths:
         for outcome in outcomes_of(ByteRange(path), query, Report()):
             for note in outcome.notes:
                 if (path, note.position) not in damaged:
-                    yield "bad-record", path, note.reason, Effect.STAYS, note.position
+                    yield "bad-record", path, note.reason, Severity.RISK, note.position
 
 
 def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.dump.check.findings import Effect, Findings, Loss, lost_text, offsets_text
+from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.partition_files import PartitionFiles, size_of
 from kraftops.dump.tiers.remote_metadata import (
     RemoteMetadata,
@@ -16,6 +16,7 @@ from kraftops.dump.tiers.remote_metadata import (
     RemoteState,
     read_remote_metadata,
 )
+from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
@@ -161,7 +162,7 @@ class TierCheck:
             others += self._local_spans()
             lost = (segment.start if end is None else end, segment.end)
             if end is None:  # the damage is told already
-                self._findings.add("remote-differs", path, reason, Effect.STAYS)
+                self._findings.add("remote-differs", path, reason, Severity.RISK)
             else:
                 self._lose("remote-differs", path, reason, lost, others)
 
@@ -178,8 +179,8 @@ class TierCheck:
         self.losses += (Loss(first, last) for first, last in lost)
         shown = ", ".join(lost_text(first, last) for first, last in lost)
         ending = f"; {shown}" if lost else "; their records are found elsewhere"
-        effect = Effect.LOST if lost else Effect.STAYS
-        self._findings.add(code, path, reason + ending, effect)
+        severity = Severity.LOSS if lost else Severity.RISK
+        self._findings.add(code, path, reason + ending, severity)
 
     def _left(self, remote: RemotePartition) -> None:
         """Look for files that no reader is sent to."""
@@ -190,14 +191,14 @@ class TierCheck:
                 continue
             if segment is None:
                 reason = "the remote log metadata does not name it"
-                self._findings.add("remote-unknown", path, reason, Effect.STAYS)
+                self._findings.add("remote-unknown", path, reason, Severity.RISK)
             elif remote.is_deleted or segment.state == RemoteState.DELETE_FINISHED:
                 if os.path.lexists(path):
                     reason = "it was deleted, by the remote log metadata"
-                    self._findings.add("remote-left", path, reason, Effect.STAYS)
+                    self._findings.add("remote-left", path, reason, Severity.RISK)
             elif not segment.is_live and _is_replaced(segment, remote):
                 reason = "its copy was not finished, and made again"
-                self._findings.add("remote-left", path, reason, Effect.MENDED)
+                self._findings.add("remote-left", path, reason, Severity.NOTE)
 
     def _incomplete(self) -> None:
         """Look for segments that lack files which others have beside their logs."""
@@ -211,12 +212,12 @@ class TierCheck:
                 if not os.path.lexists(stem + kind):
                     reason = f"its {kind} is missing: a broker cannot read it"
                     path = objects.files[_LOG]
-                    self._findings.add("remote-incomplete", path, reason, Effect.STAYS)
+                    self._findings.add("remote-incomplete", path, reason, Severity.RISK)
         if live is None:
             for objects in self._objects.values():
                 if _LOG not in objects.files and os.path.lexists(objects.any_path):
                     reason = "the log of its segment is missing"
-                    self._findings.add("remote-incomplete", objects.any_path, reason, Effect.STAYS)
+                    self._findings.add("remote-incomplete", objects.any_path, reason, Severity.RISK)
 
     def _gaps(self, ends: dict[str, int]) -> None:
         """Look for offsets between segments, and between them and the local logs."""
@@ -246,7 +247,7 @@ class TierCheck:
     def _gap(self, path: str, first: int, last: int, reason: str) -> None:
         self.losses.append(Loss(first, last))
         reason = f"{reason}: {lost_text(first, last)}"
-        self._findings.add("remote-gap", path, reason, Effect.LOST)
+        self._findings.add("remote-gap", path, reason, Severity.LOSS)
 
 
 def _objects(names: Iterable[str], folder: str) -> dict[str, TierObjects]:

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kraftops.dump.check.batches import NO_PRODUCER, SeenBatch
-from kraftops.dump.check.findings import Effect, Findings
+from kraftops.dump.check.findings import Findings
 from kraftops.errors import DecodeError, SourceError
+from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
@@ -71,11 +72,11 @@ class TxnIndexCheck:
         base_offset: int,
         log_path: str,
         findings: Findings,
-        effect: Effect,
+        severity: Severity,
     ) -> None:
         """Check the file *path*, None if there is none, of a segment."""
         self._path, self._log_path = path, log_path
-        self._findings, self._effect = findings, effect
+        self._findings, self._severity = findings, severity
         self._left = _aborted(path, base_offset, findings) if path else iter(())
         self._next = next(self._left, None)
         self._number = 0
@@ -93,7 +94,7 @@ class TxnIndexCheck:
         if entry is None or entry.last_offset > txn.last_offset:
             where = self._path or self._log_path
             reason = f"the transaction that was aborted at offset {txn.last_offset} is missing"
-            self._findings.add("txn-index-short", where, reason, self._effect)
+            self._findings.add("txn-index-short", where, reason, self._severity)
             return
         differs = entry.producer_id != txn.producer_id or entry.first_offset > txn.first_offset
         if is_exact:
@@ -138,7 +139,7 @@ class TxnIndexCheck:
             "txn-index-differs",
             self._path,
             f"entry {self._number}: {reason}",
-            self._effect,
+            self._severity,
             self._number * TxnIndex.layout.size,
         )
 
@@ -149,19 +150,19 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
         if index.left_over:
             reason = f"{index.left_over} bytes are no entry"
             position = len(index) * index.layout.size
-            findings.add("txn-index-torn", path, reason, Effect.STAYS, position)
+            findings.add("txn-index-torn", path, reason, Severity.RISK, position)
         for number, entry in enumerate(index):
             if entry.version:
                 position = number * index.layout.size
                 reason = f"entry {number}: version {entry.version}"
-                findings.add("txn-index-differs", path, reason, Effect.STAYS, position)
+                findings.add("txn-index-differs", path, reason, Severity.RISK, position)
             yield entry
 
 
 def snapshot_producers(
-    path: str, findings: Findings | None, effect: Effect = Effect.MENDED
+    path: str, findings: Findings | None, severity: Severity = Severity.NOTE
 ) -> list[ProducerState] | None:
-    """Return the producers of a snapshot; None, and a finding with an effect, if it is damaged.
+    """Return the producers of a snapshot; None, and a finding with an severity, if it is damaged.
 
     One of more than a quarter of the memory budget is not read.
     """
@@ -171,11 +172,11 @@ def snapshot_producers(
                 return read_producers(file.read_at(0, file.size))
             reason = f"it is not read: {file.size} bytes are more than a quarter of --max-memory"
             if findings is not None:
-                findings.add("bad-producers", path, reason, effect)
+                findings.add("bad-producers", path, reason, severity)
     except (DecodeError, SourceError) as error:
         if findings is not None:
             reason = f"{error.message}; a start takes an earlier one and reads the log"
-            findings.add("bad-producers", path, reason, effect)
+            findings.add("bad-producers", path, reason, severity)
     return None
 
 
@@ -190,7 +191,7 @@ def check_snapshot(
         reason = _difference(state, offset, producers, is_exact=is_exact)
         if reason:
             reason = f"producer {state.producer_id}: {reason}"
-            findings.add("producers-differ", path, reason, Effect.STAYS)
+            findings.add("producers-differ", path, reason, Severity.RISK)
 
 
 def _difference(state: ProducerState, offset: int, producers: Producers, *, is_exact: bool) -> str:

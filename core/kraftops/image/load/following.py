@@ -7,7 +7,7 @@ from kraftops.image.load.loader import Loader, Progress, Tail
 from kraftops.image.load.loading import loaded
 from kraftops.image.load.sources import files_of
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.log_file import LogFile
@@ -53,7 +53,7 @@ class LogFollower:
         if not (loader.has_open(tail.path) and _is_still_there(tail)):
             return False
         findings = loader.image.log_findings
-        findings[:] = [one for one in findings if one.kind is not FindingKind.TRANSACTION]
+        findings[:] = [one for one in findings if one.code != OPEN_TRANSACTION]
         if not loader.read_on(tail.path, tail.position):
             return True
         later = segments[segments.index(tail.path) + 1 :]

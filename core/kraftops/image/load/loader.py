@@ -10,13 +10,14 @@ from typing import NamedTuple, Protocol
 
 from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
 from kraftops.errors import DecodeError, SourceError
+from kraftops.findings.finding import Place
 from kraftops.image.load.sources import SourceFile
 from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.order import LogOrder
 from kraftops.image.replay.replay import NOT_OPEN, OLDEST, Replay
 from kraftops.image.state.changes import Provenance
-from kraftops.image.state.findings import CUTS_SHORT, Finding, FindingKind
+from kraftops.image.state.findings import CUTS_SHORT, DAMAGE, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch, is_valid
 from kraftops.log.log_file import LogFile
@@ -131,7 +132,7 @@ class Loader:
             self._replay.has_unreadable
             and not self._replay.has_readable
             and not self.is_over
-            and not any(one.kind in CUTS_SHORT for one in self.image.log_findings)
+            and not any(one.code in CUTS_SHORT for one in self.image.log_findings)
         )
 
     def read(self, files: list[SourceFile]) -> bool:
@@ -215,7 +216,7 @@ class Loader:
                 break
             reason = reason or self._add(batch, source, path, progress)
             if reason is not None:
-                self._note(FindingKind.DAMAGE, f"{reason}{NOT_READ}", path, batch.position)
+                self._note_damage(f"{reason}{NOT_READ}", path, batch.position)
                 return False
             self.tail = Tail(path, batch.position + batch.size, batch)
             if self._progress:
@@ -296,8 +297,8 @@ class Loader:
         self, batch: Batch, source: int, path: str, progress: FoldProgress | None
     ) -> str | None:
         """Apply a sound batch; return the reason if not all of its records could be read."""
-        for kind, reason in self.order.follow(batch.header, path):
-            self._note(kind, reason, path, batch.position)
+        for code, reason in self.order.follow(batch.header, path):
+            self._note(code, reason, path, batch.position)
         limits = self._replay.limits
         if self.order.repeated > limits.after:
             self._replay.limits = limits._replace(after=self.order.repeated)
@@ -342,11 +343,11 @@ class Loader:
             return False
         end = batches.end
         if end and end.reason is not EndReason.END:
-            self._note(FindingKind.DAMAGE, _end_text(end), file.path, end.position)
+            self._note_damage(_end_text(end), file.path, end.position)
             return False
         if end and not self._replay.has_footer:
             reason = "the snapshot has no footer: its end is missing"
-            self._note(FindingKind.DAMAGE, reason, file.path, end.position)
+            self._note_damage(reason, file.path, end.position)
             return False
         self._replay.newest = OLDEST
         self.order.next_offset = file.end_offset
@@ -367,11 +368,15 @@ class Loader:
             return True
         if end.reason is EndReason.PARTIAL and is_last and self._may_grow:
             return True  # a server is still writing
-        self._note(FindingKind.DAMAGE, _end_text(end), path, end.position)
+        self._note_damage(_end_text(end), path, end.position)
         return False
 
-    def _note(self, kind: FindingKind, reason: str, path: str, position: int) -> None:
-        self.image.log_findings.append(Finding(kind, reason, None, path, position))
+    def _note_damage(self, reason: str, path: str, position: int) -> None:
+        self._note(DAMAGE, reason, path, position)
+
+    def _note(self, code: str, reason: str, path: str, position: int) -> None:
+        place = Place(file=path, position=position)
+        self.image.log_findings.append(log_finding(code, reason, place))
 
 
 def new_loader(image: MetadataImage, limits: Limits) -> Loader:

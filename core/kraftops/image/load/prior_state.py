@@ -16,13 +16,13 @@ from kraftops.image.load.loader import LoaderFactory, new_loader
 from kraftops.image.load.sources import LogFiles, SourceFile, base_offset_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE, GAP, REPEAT
 from kraftops.image.state.image import MetadataImage, PriorState
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
 
-_BREAKS = frozenset({FindingKind.DAMAGE, FindingKind.GAP, FindingKind.REPEAT})
+_BREAKS = frozenset({DAMAGE, GAP, REPEAT})
 """Findings after which changes of the state may be missing."""
 
 
@@ -85,7 +85,9 @@ class _PriorLog(NamedTuple):
             rest.read(files)
         except KraftopsError:
             return None, 0
-        broken = [one.source for one in seed.image.log_findings if one.kind in _BREAKS]
+        broken = [
+            finding.place.file for finding in seed.image.log_findings if finding.code in _BREAKS
+        ]
         if broken:
             return None, max(number for number, one in enumerate(files) if one.path in broken)
         if (rest.order.next_offset or 0) < self.end_offset:

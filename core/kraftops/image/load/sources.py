@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.findings.finding import Finding, Place
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import BAD_SNAPSHOT, log_finding
 from kraftops.log.batch import records
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
 from kraftops.log.streams import open_log
@@ -96,8 +97,10 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         plan += [SourceFile(one.path) for one in segments_from(files.segments, end or 0)]
         yield plan, list(findings)
         findings.append(
-            Finding(
-                FindingKind.SNAPSHOT, "the snapshot is not whole: passed over", source=snapshot.path
+            log_finding(
+                BAD_SNAPSHOT,
+                "the snapshot is not whole: passed over",
+                Place(file=snapshot.path),
             )
         )
     plan = []

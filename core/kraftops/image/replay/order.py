@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 
 from kraftops.engine.fold_contract import BatchHead
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import EPOCH, GAP, LATE_START, REPEAT
 from kraftops.log.batch import Header
 
 _NO_OFFSET = 1 << 63
@@ -31,26 +31,26 @@ class LogOrder:
         """Return one that goes on by itself."""
         return copy(self)
 
-    def follow(self, header: Header, path: str) -> Iterator[tuple[FindingKind, str]]:
+    def follow(self, header: Header, path: str) -> Iterator[tuple[str, str]]:
         """Take the next batch of a file; yield kind and reason of findings."""
         if not self.is_log:
             return
         expected, offset = self.next_offset, header.base_offset
         if expected is None and offset > 0:
             reason = f"the log begins at offset {offset}, and there is no snapshot before it"
-            yield FindingKind.START, reason
+            yield LATE_START, reason
         elif expected is not None and offset > expected:
-            yield FindingKind.GAP, f"offsets {expected} to {offset - 1} are missing"
+            yield GAP, f"offsets {expected} to {offset - 1} are missing"
         if self.logged is not None and offset < self.logged:
             if path != self._path:
-                yield FindingKind.REPEAT, f"offsets from {offset} on come again: they are left out"
+                yield REPEAT, f"offsets from {offset} on come again: they are left out"
             self._path = path
             self.repeated = self.logged - 1
             if header.last_offset < self.logged:
                 return
         self.logged = header.last_offset + 1
         if header.leader_epoch < self.epoch:
-            yield FindingKind.EPOCH, f"leader epoch {header.leader_epoch} comes after {self.epoch}"
+            yield EPOCH, f"leader epoch {header.leader_epoch} comes after {self.epoch}"
         self.epoch = header.leader_epoch
         self.next_offset = max(header.last_offset + 1, expected or 0)
 

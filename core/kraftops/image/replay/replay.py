@@ -16,6 +16,7 @@ from kraftops.engine.fold_contract import (
     WindowResult,
 )
 from kraftops.errors import DecodeError
+from kraftops.findings.finding import Place
 from kraftops.image.replay.events import (
     ControlRecordRead,
     EntriesChanged,
@@ -28,7 +29,7 @@ from kraftops.image.replay.events import (
 )
 from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
 from kraftops.image.state.changes import Provenance
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import OPEN_TRANSACTION, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import InflatedBatch, inflated_batch
 from kraftops.log.batch import Batch, read_record
@@ -237,8 +238,12 @@ class Replay:
             offset = self.image.record(self.open_transaction).offset
             reason = "the metadata transaction that begins here never ends: it is left out"
             self.image.log_findings.append(
-                Finding(
-                    FindingKind.TRANSACTION, reason, offset, name, position, self.open_transaction
+                log_finding(
+                    OPEN_TRANSACTION,
+                    reason,
+                    Place(
+                        file=name, position=position, offset=offset, address=self.open_transaction
+                    ),
                 )
             )
 

@@ -1,56 +1,55 @@
-"""Findings about a log: records that cannot apply, damage, gaps, transactions left open."""
+"""Findings about a metadata log: records that cannot apply, damage, gaps, open transactions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
-from typing import NamedTuple
+from types import MappingProxyType
 
 from kraftops.engine.fold_contract import Fold
+from kraftops.findings.finding import Finding, Place, Severity
+
+RECORD = "record-left-out"
+DAMAGE = "damage"
+GAP = "missing-offsets"
+REPEAT = "repeated-offsets"
+LATE_START = "late-start"
+OPEN_TRANSACTION = "open-transaction"
+EPOCH = "epoch-back"
+BAD_SNAPSHOT = "bad-snapshot"
+STATE = "impossible-state"
+RELEASE = "not-in-release"
+UPGRADE = "blocks-upgrade"
+REPLICA = "replicas-differ"
+
+_SEVERITIES = MappingProxyType(
+    {
+        RECORD: Severity.RISK,
+        DAMAGE: Severity.LOSS,
+        GAP: Severity.LOSS,
+        REPEAT: Severity.RISK,
+        LATE_START: Severity.RISK,
+        OPEN_TRANSACTION: Severity.RISK,
+        EPOCH: Severity.RISK,
+        BAD_SNAPSHOT: Severity.RISK,
+        STATE: Severity.RISK,
+        RELEASE: Severity.STOPS,
+        UPGRADE: Severity.RISK,
+        REPLICA: Severity.RISK,
+    }
+)
+
+CUTS_SHORT = frozenset({DAMAGE, OPEN_TRANSACTION})
+"""Codes of findings after which the rest of the log is not in the image."""
 
 
-class FindingKind(Enum):
-    """The kind of a finding."""
-
-    RECORD = "record"  # it cannot apply; the state is as if it were not there
-    DAMAGE = "damage"  # bytes that are no batch; what follows is not read
-    GAP = "gap"  # offsets that no batch has
-    REPEAT = "repeat"  # offsets that came before; their records are left out
-    START = "start"  # the log begins later than the metadata did
-    TRANSACTION = "transaction"  # a metadata transaction that never ends
-    EPOCH = "epoch"  # a leader epoch below one before it
-    SNAPSHOT = "snapshot"  # a snapshot that is not whole and was passed over
-    STATE = "state"  # a state that no server would make
-    RELEASE = "release"  # a record or a feature level that a release of Kafka does not know
-    UPGRADE = "upgrade"  # a registration that keeps the metadata.version back
-    REPLICA = "replica"  # a difference between two replicas of one log
-    STRAY = "stray"  # a partition on disk that belongs somewhere else, or nowhere
-
-
-CUTS_SHORT = frozenset({FindingKind.DAMAGE, FindingKind.TRANSACTION})
-"""Kinds after which the rest of the log is not in the image."""
-
-
-class Finding(NamedTuple):
-    """A finding; *position* is the position of a batch in *source*."""
-
-    kind: FindingKind
-    reason: str
-    offset: int | None = None
-    source: str | None = None
-    position: int | None = None
-    address: int | None = None
-    """The address of the record, for `MetadataImage.record`."""
-    cure: str | None = None
-    """A remedy, where there is one."""
-
-    def __str__(self) -> str:
-        place = [] if self.source is None else [self.source]
-        if self.offset is not None:
-            place.append(f"offset {self.offset}")
-        if self.position is not None:
-            place.append(f"position {self.position}")
-        return f"{', '.join(place)}: {self.reason}" if place else self.reason
+def log_finding(
+    code: str,
+    text: str,
+    place: Place = Place(),  # noqa: B008 - frozen
+    cure: str = "",
+) -> Finding:
+    """Return a finding about a metadata log, with the severity of its code."""
+    return Finding(code, _SEVERITIES[code], text, place, cure)
 
 
 class RecordFindings:

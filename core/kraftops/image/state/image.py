@@ -22,9 +22,10 @@ from kraftops.engine.metadata_state import (
     TopicEntry,
 )
 from kraftops.errors import DecodeError
+from kraftops.findings.finding import Finding, Place
 from kraftops.image.state.broker import BrokerState, changed_broker, registered_broker
 from kraftops.image.state.changes import Change, Provenance
-from kraftops.image.state.findings import Finding, FindingKind, RecordFindings
+from kraftops.image.state.findings import RECORD, RecordFindings, log_finding
 from kraftops.image.state.store import LoggedRecord, RecordStore
 from kraftops.records import control
 from kraftops.records.dialects import KAFKA_DIALECT
@@ -333,10 +334,13 @@ class MetadataImage:
             state = changed_broker(state, *self.read(address))
         return state
 
-    def finding_at(self, kind: FindingKind, reason: str, address: int) -> Finding:
+    def finding_at(self, code: str, text: str, address: int) -> Finding:
         """Return a finding about the record at an address."""
         name, position, _ = self.store.place(address)
-        return Finding(kind, reason, self.change(address).offset, name, position, address)
+        place = Place(
+            file=name, position=position, offset=self.change(address).offset, address=address
+        )
+        return log_finding(code, text, place)
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -358,9 +362,10 @@ class MetadataImage:
 
     def _record_finding(self, address: int, reason: str) -> Finding:
         name, position, _ = self.store.place(address)
-        return Finding(
-            FindingKind.RECORD, reason, self.store.offset(address), name, position, address
+        place = Place(
+            file=name, position=position, offset=self.store.offset(address), address=address
         )
+        return log_finding(RECORD, reason, place)
 
 
 class _Topics(Mapping[bytes, TopicEntry]):

@@ -9,13 +9,13 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.findings.finding import Finding
 from kraftops.image.load.loader import Loader, Progress, VanishedFileError
 from kraftops.image.load.loading import TRIES, check, limits_of, no_log
 from kraftops.image.load.prior_state import prior_state_of
 from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage, PriorState
 from kraftops.image.travel.course import Course
 from kraftops.image.travel.lane import Lane

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
     NO_STRAYS,
@@ -28,7 +30,7 @@ from kraftops.image.verify.directories import (
     partition_directories,
 )
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState, Finding
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.partition_data import partition_data_of
 from kraftops.storage.verify.partitions import topic_id_of
@@ -57,7 +59,7 @@ def image_of(node: Node) -> MetadataImage | None:
         image = load(os.path.join(node.metadata.directory.path, METADATA_PARTITION))
     except KraftopsError:
         return None  # verify tells why from the log itself
-    begins_late = any(each.kind is FindingKind.START for each in image.log_findings)
+    begins_late = any(each.code == LATE_START for each in image.log_findings)
     return None if begins_late else image
 
 
@@ -79,17 +81,16 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
                 node.config.node_id, state.meta.directory_id if state.meta else None
             )
             if found := misplacement(image, log_directory, partition):
-                yield from _misplaced(state, partition, found)
+                yield from _misplaced(node.config.node_id, state, partition, found)
     yield from _missing(node, image, states, present)
 
 
 def _misplaced(
-    state: DirectoryState, partition: PartitionDirectory, found: Misplacement
+    node_id: int, state: DirectoryState, partition: PartitionDirectory, found: Misplacement
 ) -> Iterator[Finding]:
     if found.code == SET_ASIDE or (partition.suffix and found.code in NO_STRAYS):
         return
     shown = os.path.join(state.path, os.path.basename(partition.path))
-    name = f"{partition.topic_name}-{partition.number}"
     data = partition_data_of(partition.path)
     problem = f"{found.reason} ({data})"
     if found.code == OTHER_DIRECTORY:
@@ -102,7 +103,20 @@ def _misplaced(
         if found.code == OTHER_BROKER:
             cure = "move it to a replica, with the broker stopped, or copy it"
     stops = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
-    yield Finding(shown, problem, cure, stops=stops, code=found.code, partition=name, data=data)
+    yield Finding(
+        found.code,
+        Severity.LOSS if stops else Severity.NOTE,
+        problem,
+        Place(
+            node=node_id,
+            directory=state.path,
+            topic=partition.topic_name,
+            partition=partition.number,
+            file=shown,
+        ),
+        cure,
+        stake=data,
+    )
 
 
 def _missing(
@@ -117,31 +131,35 @@ def _missing(
     wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
     for (topic_id, number), partition in zip(wanted, image.fold.states(wanted), strict=True):
         if partition and own in partition.replicas and (topic_id, number) not in present:
-            name = f"{image.topics[topic_id].name}-{number}"
-            yield _missing_partition(own, name, partition, paths)
+            topic = image.topics[topic_id].name
+            yield _missing_partition(own, topic, number, partition, paths)
 
 
 def _missing_partition(
-    own: int, name: str, partition: PartitionState, paths: Mapping[bytes | None, str]
+    own: int,
+    topic: str,
+    number: int,
+    partition: PartitionState,
+    paths: Mapping[bytes | None, str],
 ) -> Finding:
     assigned = partition.directories[partition.replicas.index(own)]
     path = paths.get(assigned, "")
-    place = "on this node" if is_reserved(assigned) else "here"
+    where = "on this node" if is_reserved(assigned) else "here"
     if not path and not is_reserved(assigned):
-        place = f"in directory {to_text(assigned)}, which is none of this node's"
-    problem = f"it is missing: the metadata has it {place}"
-    shown = os.path.join(path, name)
+        where = f"in directory {to_text(assigned)}, which is none of this node's"
+    problem = f"it is missing: the metadata has it {where}"
+    place = Place(own, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
     holders = _holders(partition)
     if own not in holders:
         problem += f"; the broker fetches it from the brokers {holders}"
-        return Finding(shown, problem, "leave it", stops=False, code=MISSING, partition=name)
+        return Finding(MISSING, Severity.NOTE, problem, place, "leave it")
     others = [broker for broker in holders if broker != own]
     problem += ", in sync; the broker makes it anew and empty"
     cure = "put its directory back, or restore it from a copy"
     if others:
         problem += f", and may lead the other in-sync replicas {others}"
         cure += f"; or start the brokers {others} first"
-    return Finding(shown, problem, cure, code=MISSING, partition=name)
+    return Finding(MISSING, Severity.LOSS, problem, place, cure)
 
 
 def _holders(partition: PartitionState) -> list[int]:
@@ -168,16 +186,16 @@ def _without_wrong_rewrite(finding: Finding, findings: Sequence[Finding]) -> Fin
     strays = [
         each
         for each in findings
-        if each.code == OTHER_BROKER and os.path.dirname(each.path) == finding.path
+        if each.code == OTHER_BROKER and each.place.directory == finding.place.directory
     ]
     cure = f"take it out of log.dirs: the metadata has {lost_text(strays)} elsewhere"
-    return finding._replace(cure=cure) if strays else finding
+    return replace(finding, cure=cure, commands=()) if strays else finding
 
 
 def lost_text(findings: Sequence[Finding]) -> str:
     """Return the partitions of findings with the sums of their records and bytes."""
-    names = [finding.partition or "" for finding in findings]
-    data = [finding.data for finding in findings if finding.data]
+    names = [finding.place.partition_name for finding in findings]
+    stakes = [finding.stake for finding in findings if finding.stake]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    records = sum(each.records or 0 for each in data)
-    return f"{shown} ({records} records, {sum(each.bytes for each in data)} bytes)"
+    records = sum(stake.records or 0 for stake in stakes)
+    return f"{shown} ({records} records, {sum(stake.bytes for stake in stakes)} bytes)"

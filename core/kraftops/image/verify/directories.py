@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey, PartitionState
 from kraftops.errors import DecodeError, SourceError
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.verify import state_finding
+from kraftops.image.verify.verify import place_of
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
 from kraftops.storage.verify.partitions import is_partition, topic_id_of
@@ -74,11 +75,28 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
             found = misplacement(image, log_directory, partition)
             if found is None:
                 continue
-            finding = Finding(FindingKind.STRAY, found.reason)
-            if found.entry is not None:
-                finding = state_finding(image, FindingKind.STRAY, found.reason, found.entry)
-            cure = "a broker sets it aside; copy it first if it is wanted"
-            yield finding._replace(source=partition.path, position=None, cure=cure)
+            place = Place() if found.entry is None else place_of(image, found.entry)
+            yield Finding(
+                found.code,
+                severity_of(found),
+                found.reason,
+                replace(
+                    place,
+                    directory=path,
+                    topic=partition.topic_name,
+                    partition=partition.number,
+                    file=partition.path,
+                    position=None,
+                ),
+                "a broker sets it aside; copy it first if it is wanted",
+            )
+
+
+def severity_of(misplaced: Misplacement) -> Severity:
+    """Return what it means that a partition does not belong into its directory."""
+    if misplaced.code in (SET_ASIDE, OTHER_DIRECTORY):
+        return Severity.NOTE
+    return Severity.LOSS
 
 
 def log_directory_of(directory: str) -> LogDirectory:

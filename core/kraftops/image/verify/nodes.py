@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftops.findings.finding import Finding
 from kraftops.image.verify.assignments import (
     assignment_findings,
     newest_images,
     without_wrong_rewrites,
 )
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.names import name_findings

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import image_of, lost_text
@@ -28,7 +29,6 @@ from kraftops.storage.logdirs.directories import (
     has_metadata_log,
     read_meta,
 )
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.metadata_log import read_partition
 from kraftops.storage.logdirs.node import read_node
@@ -120,7 +120,7 @@ def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Ite
             message = f"{path} would be an empty voter, and {newest.name} has {_content(newest)}"
             yield LossRefused(EMPTY_VOTER, message, _JOIN, ())
         elif findings := list(_partitions(plan)):
-            folder = os.path.dirname(findings[0].path)
+            folder = findings[0].place.directory
             message = (
                 f"{folder} holds partitions, but the metadata directory {path} is empty: a new "
                 f"quorum sets them aside: {lost_text(findings)}"
@@ -155,10 +155,15 @@ def _partitions(plan: FormatPlan) -> Iterator[Finding]:
     for path in (each.path for each in plan.directories if os.path.isdir(each.path)):
         for partition in partition_directories(path):
             yield Finding(
-                partition.path,
+                METADATA_LOST,
+                Severity.LOSS,
                 "its metadata is lost",
+                Place(
+                    directory=path,
+                    topic=partition.topic_name,
+                    partition=partition.number,
+                    file=partition.path,
+                ),
                 "restore the metadata",
-                code=METADATA_LOST,
-                partition=f"{partition.topic_name}-{partition.number}",
-                data=partition_data_of(partition.path),
+                stake=partition_data_of(partition.path),
             )

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, KraftopsError
+from kraftops.findings.finding import Finding, Place
 from kraftops.image.load.sources import files_of
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import REPLICA, log_finding
 from kraftops.log.batch import CRC_START, Batch, Record, records
 from kraftops.log.streams import open_log
 
@@ -113,9 +114,8 @@ def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool)
     first = _first_difference(odd, usual) if is_present and usual.offset == offset else offset
     position = odd.batch.position if odd.batch and is_present else None
     reason = f"{odd.source} has {here}, where the others have {there}"
-    return Finding(
-        FindingKind.REPLICA, reason, first, odd.path, position, cure="remove it: it is fetched anew"
-    )
+    place = Place(file=odd.path, position=position, offset=first)
+    return log_finding(REPLICA, reason, place, "remove it: it is fetched anew")
 
 
 def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
@@ -125,7 +125,7 @@ def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Re
     first = offset
     if len(present) > 1:
         first = min(_first_difference(present[0], other) for other in present[1:])
-    return Finding(FindingKind.REPLICA, "; ".join(parts), first)
+    return log_finding(REPLICA, "; ".join(parts), Place(offset=first))
 
 
 def _described(replica: _Replica) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, RefusedError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import lost_text
 from kraftops.image.verify.directories import (
@@ -18,9 +19,7 @@ from kraftops.image.verify.directories import (
     partition_directories,
 )
 from kraftops.storage.format.rewrite import Rewrite
-from kraftops.storage.logdirs.describe import describe_finding
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.partition_data import partition_data_of
 
 
@@ -28,7 +27,7 @@ class LossRefused(RefusedError):
     """Partitions would be lost; a person must decide."""
 
     def __init__(self, code: str, message: str, hint: str, findings: Sequence[Finding]) -> None:
-        lost = [describe_finding(finding) for finding in findings]
+        lost = [finding.as_json() for finding in findings]
         super().__init__(message, hint, code=code, changed=False, lost=lost)
 
 
@@ -79,18 +78,23 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
         found = misplacement(image, LogDirectory(node_id, None), partition)
         if found and found.code == OTHER_BROKER:
             yield Finding(
-                partition.path,
+                OTHER_BROKER,
+                Severity.LOSS,
                 found.reason,
+                Place(
+                    directory=path,
+                    topic=partition.topic_name,
+                    partition=partition.number,
+                    file=partition.path,
+                ),
                 "move it to a replica, or copy it",
-                code=OTHER_BROKER,
-                partition=f"{partition.topic_name}-{partition.number}",
-                data=partition_data_of(partition.path),
+                stake=partition_data_of(partition.path),
             )
 
 
 def refusal(findings: Sequence[Finding]) -> LossRefused:
     """Return the refusal that names the partitions that would be lost."""
-    (directory, *more) = dict.fromkeys(os.path.dirname(finding.path) for finding in findings)
+    (directory, *more) = dict.fromkeys(finding.place.directory for finding in findings)
     where = directory if not more else f"{directory} and {len(more)} more"
     return LossRefused(
         OTHER_BROKER,
@@ -117,6 +121,6 @@ def newest_whole(images: Sequence[MetadataImage]) -> MetadataImage | None:
     whole = [
         image
         for image in images
-        if all(finding.kind is not FindingKind.START for finding in image.log_findings)
+        if all(finding.code != LATE_START for finding in image.log_findings)
     ]
     return max(whole, key=lambda image: (image.provenance.epoch, image.offset), default=None)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kraftops.engine.metadata_state import EntryKey
+from kraftops.findings.finding import Finding
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import UPGRADE, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import state_finding
 from kraftops.storage.bootstrap.releases import (
@@ -30,14 +31,14 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
     """
     level = None
     if image.metadata_version is None:
-        yield Finding(FindingKind.UPGRADE, "there is no metadata.version to begin with")
+        yield log_finding(UPGRADE, "there is no metadata.version to begin with")
     else:
         level, _ = image.metadata_version
         if level > target.level:
             reason = f"metadata.version is {level} already, above {target.level} of {target.name}"
             entry = EntryKey("features", (METADATA_VERSION,))
-            found = state_finding(image, FindingKind.UPGRADE, reason, entry)
-            yield found._replace(cure="there is no way back but a copy from before the upgrade")
+            cure = "there is no way back but a copy from before the upgrade"
+            yield state_finding(image, UPGRADE, reason, entry, cure)
     wanted = {METADATA_VERSION: target.level}
     wanted |= {name: default_level(name, target.level) for name in FEATURES}
     for broker_id, broker in image.brokers.items():
@@ -50,16 +51,13 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
         )
         if blocked := _blocked(state, wanted):
             reason = f"{kind} {broker_id} {blocked}"
-            found = state_finding(
-                image, FindingKind.UPGRADE, reason, EntryKey("brokers", (broker_id,))
-            )
-            yield found._replace(cure=cure)
+            yield state_finding(image, UPGRADE, reason, EntryKey("brokers", (broker_id,)), cure)
     for controller_id, address in image.controllers.items():
         cure = "upgrade it, or if it is gone, start it once more in the new release to register"
         if blocked := _blocked(image.read(address)[1], wanted):
             reason = f"controller {controller_id} {blocked}"
             entry = EntryKey("controllers", (controller_id,))
-            yield state_finding(image, FindingKind.UPGRADE, reason, entry)._replace(cure=cure)
+            yield state_finding(image, UPGRADE, reason, entry, cure)
 
 
 def _blocked(state: BrokerState | RegisterControllerRecord, wanted: dict[str, int]) -> str | None:

@@ -16,8 +16,9 @@ from kraftops.engine.metadata_state import (
     PartitionCondition,
     PartitionState,
 )
+from kraftops.findings.finding import Finding, Place
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import LATE_START, STATE, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 from kraftops.storage.bootstrap.releases import (
@@ -39,7 +40,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
         KraftopsError: while iterating, a source cannot be read any more.
     """
     yield from image.findings
-    if any(finding.kind is FindingKind.START for finding in image.log_findings):
+    if any(finding.code == LATE_START for finding in image.log_findings):
         return
     yield from _features(image)
     yield from _unwritable(image)
@@ -48,33 +49,38 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     yield from _partitions(image)
 
 
-def state_finding(image: MetadataImage, kind: FindingKind, reason: str, entry: EntryKey) -> Finding:
+def state_finding(
+    image: MetadataImage, code: str, text: str, entry: EntryKey, cure: str = ""
+) -> Finding:
     """Return a finding about an entry of the state, with the position of its last change."""
+    return log_finding(code, text, place_of(image, entry), cure)
+
+
+def place_of(image: MetadataImage, entry: EntryKey) -> Place:
+    """Return the place of the last change of an entry, as far as the log tells."""
     last = image.last_change(lambda one: newest_record(one, entry))
     newest = newest_record(image, entry)
     if last is None or newest is None:
-        return Finding(kind, reason)
+        return Place()
     name, position, _ = last.image.store.place(last.address)
-    return Finding(kind, reason, last.change.offset, name, position, newest.address)
+    return Place(file=name, position=position, offset=last.change.offset, address=newest.address)
 
 
 def _features(image: MetadataImage) -> Iterator[Finding]:
     release = LATEST_PRODUCTION.release
     if image.metadata_version is None:
-        yield Finding(FindingKind.STATE, "there is no metadata.version: no server takes this state")
+        yield log_finding(STATE, "there is no metadata.version: no server takes this state")
     else:
         level, _ = image.metadata_version
         if level > LATEST_PRODUCTION.level:
             reason = f"metadata.version={level} is not what Kafka {release} knows"
-            yield state_finding(
-                image, FindingKind.STATE, reason, EntryKey("features", (METADATA_VERSION,))
-            )
+            yield state_finding(image, STATE, reason, EntryKey("features", (METADATA_VERSION,)))
     for name, (level, _) in image.features.items():
         try:
             level_of(name, level)
         except KeyError:
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, FindingKind.STATE, reason, EntryKey("features", (name,)))
+            yield state_finding(image, STATE, reason, EntryKey("features", (name,)))
 
 
 class _Gate(NamedTuple):
@@ -143,7 +149,7 @@ def _unwritable(image: MetadataImage) -> Iterator[Finding]:
                 f"{gate.description} cannot be written at metadata.version "
                 f"{known.name if known else level}, they need {least.name if least else gate.level}"
             )
-            yield state_finding(image, FindingKind.STATE, reason, entry)
+            yield state_finding(image, STATE, reason, entry)
 
 
 def _topics(image: MetadataImage) -> Iterator[Finding]:
@@ -152,7 +158,7 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
     for topic_id, topic in image.topics.items():
         if image.topic_ids.get(topic.name) != topic_id:
             reason = f"there is another topic of the name {topic.name} than {to_text(topic_id)}"
-            yield state_finding(image, FindingKind.STATE, reason, EntryKey("topics", (topic_id,)))
+            yield state_finding(image, STATE, reason, EntryKey("topics", (topic_id,)))
 
 
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
@@ -172,9 +178,7 @@ def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
                 reason = (
                     f"directory {to_text(directory)} is of broker {owner} and of broker {broker_id}"
                 )
-                yield state_finding(
-                    image, FindingKind.STATE, reason, EntryKey("brokers", (broker_id,))
-                )
+                yield state_finding(image, STATE, reason, EntryKey("brokers", (broker_id,)))
 
 
 def _partitions(image: MetadataImage) -> Iterator[Finding]:
@@ -187,7 +191,7 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
             entry = EntryKey("partitions", (topic_id, number))
             for problem in _problems(state, directories):
                 reason = f"partition {name}-{number}: {problem}"
-                yield state_finding(image, FindingKind.STATE, reason, entry)
+                yield state_finding(image, STATE, reason, entry)
 
 
 def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
 
+from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import loaded_by
 from kraftops.image.load.prescan import CountedRange, PrescanLoader, PrescanReplay, ScannedPart
 from kraftops.image.load.topic_ranges import TopicRanges
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change, Provenance
-from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.ranges import ByteRange
 
@@ -174,7 +174,7 @@ def _prior_log(loader: PrescanLoader) -> PriorLog | None:
 
 def _without_addresses(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings without addresses, which hold only in the image that found them."""
-    return [finding._replace(address=None) for finding in findings]
+    return [finding.moved(address=None) for finding in findings]
 
 
 def _hashes(names: TopicRanges) -> tuple[TopicHashes, dict[str, str]]:

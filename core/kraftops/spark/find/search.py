@@ -13,8 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kraftops.findings.finding import Finding
 from kraftops.image.load.prescan import CountedRange
-from kraftops.image.state.findings import Finding
 from kraftops.spark.find.prescan_job import prescanned
 from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog
 from kraftops.spark.find.search_tables import (

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS
+from kraftops.findings.finding import Finding
 from kraftops.image.replay.events import TransactionEnded
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage, PriorState
 from kraftops.image.state.store import InflatedBatch, LoggedRecord
 from kraftops.log.batch import (
@@ -74,8 +75,8 @@ class ShardReplay:
     def with_address(self, finding: Finding) -> Finding:
         """Return a finding about the log with the address of its record, if this image has one."""
         began = self._replay.open_transaction
-        is_here = finding.kind is FindingKind.TRANSACTION and began is not None
-        return finding._replace(address=began) if is_here else finding
+        is_here = finding.code == OPEN_TRANSACTION and began is not None
+        return finding.moved(address=began) if is_here else finding
 
     def findings(
         self, sources: Sequence[Source]

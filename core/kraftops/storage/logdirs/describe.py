@@ -1,8 +1,8 @@
-"""Log directories and findings as plain data for JSON."""
+"""Log directories as plain data for JSON."""
 
 from __future__ import annotations
 
-from kraftops.storage.logdirs.inspector import DirectoryState, Finding
+from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.uuids import to_text
 
 
@@ -52,18 +52,6 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
             "damage": [str(damage) for damage in log.damage],
         }
     return data
-
-
-def describe_finding(finding: Finding) -> dict[str, object]:
-    """Return a finding as plain data; its path is null where it concerns the whole node."""
-    data, fields = finding.data, finding._asdict()
-    del fields["data"]
-    return {
-        **fields,
-        "path": finding.path or None,
-        "records": data and data.records,
-        "bytes": data and data.bytes,
-    }
 
 
 def _user_name(number: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.java.text import path_text
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import (
@@ -23,7 +24,6 @@ from kraftops.storage.logdirs.metadata_log import (
     read_bootstrap,
     read_metadata_log,
 )
-from kraftops.storage.logdirs.partition_data import PartitionData
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.uuids import is_reserved, to_text
 
@@ -39,27 +39,6 @@ FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-stora
 
 OTHER_NODE_ID = "other-node-id"
 """Code of a directory with another node id than the configuration."""
-
-
-class Finding(NamedTuple):
-    """A problem of a directory, or of the node where *path* is empty, and its cure.
-
-    One that *stops* keeps a server from starting or from a quorum, or costs data; others are notes.
-    The *code* is one of `kraftops.storage.verify.codes.CODES`.
-    """
-
-    path: str
-    problem: str
-    cure: str
-    stops: bool = True
-    code: str = ""
-    partition: str | None = None
-    """The partition that it is about."""
-    data: PartitionData | None = None
-    """The data at stake, where that is known."""
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
 class DirectoryStatus(NamedTuple):
@@ -166,10 +145,11 @@ def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterat
     for state in states:
         if state.problem and not state.directory.problem:
             yield Finding(
-                state.path,
+                "unreadable",
+                Severity.STOPS,
                 state.problem,
+                Place(directory=state.path),
                 "mend it, or give the permission to read it",
-                code="unreadable",
             )
     yield from _id_findings(config, states)
     for state in states:
@@ -183,7 +163,11 @@ def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
         for damage in state.log.damage if state.log else ():
             cure = "kafka-storage verify tells what a server makes of it"
             yield Finding(
-                damage.path, damage.reason, cure, stops=not damage.is_harmless, code="damage"
+                "damage",
+                Severity.NOTE if damage.is_harmless else Severity.STOPS,
+                damage.reason,
+                Place(file=damage.path),
+                cure,
             )
 
 
@@ -194,36 +178,42 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            cure = rewrite_to_node(config.path, config.node_id)
+            cure = "give it the id of the node"
             if (meta.node_id or 0) >= 0:
-                cure = f"set node.id={meta.node_id}, or {cure}"
+                cure = f"set node.id={meta.node_id} in the configuration, or {cure}"
+            commands = (rewrite_to_node(config.path, config.node_id),)
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
-            yield Finding(path, problem, cure, code=OTHER_NODE_ID)
+            yield Finding(
+                OTHER_NODE_ID, Severity.STOPS, problem, Place(directory=path), cure, commands
+            )
         if meta.directory_id is None:
             continue
         shown = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
             yield Finding(
-                path,
+                "reserved-directory-id",
+                Severity.STOPS,
                 f"its directory id {shown} is a reserved one",
+                Place(directory=path),
                 "take directory.id out of its meta.properties: a server makes a new one",
-                code="reserved-directory-id",
             )
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
             yield Finding(
-                path,
+                "directory-twice",
+                Severity.STOPS,
                 f"it is {owner} under another name",
+                Place(directory=path),
                 "name it once in log.dirs",
-                code="directory-twice",
             )
         elif owner != path:
             yield Finding(
-                path,
+                "directory-id-twice",
+                Severity.STOPS,
                 f"its directory id {shown} is also the id of {owner}",
+                Place(directory=path),
                 "if it is a copy, take it out of log.dirs; "
                 "else take directory.id out of its meta.properties",
-                code="directory-id-twice",
             )
 
 
@@ -235,17 +225,17 @@ def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator
         if not is_used:
             cure = FORMAT_ANEW
         yield Finding(
-            bootstrap.path,
+            "bad-bootstrap",
+            Severity.NOTE if bootstrap.is_usable else Severity.STOPS,
             bootstrap.damage,
+            Place(file=bootstrap.path),
             cure,
-            stops=not bootstrap.is_usable,
-            code="bad-bootstrap",
         )
     elif state.meta and not bootstrap and not is_used and "controller" in config.roles:
         yield Finding(
-            state.path,
+            "no-bootstrap",
+            Severity.NOTE,
             "it has no bootstrap.checkpoint, so that a new cluster begins without features",
+            Place(directory=state.path),
             f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs",
-            stops=False,
-            code="no-bootstrap",
         )

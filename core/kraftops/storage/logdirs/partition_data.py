@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
-from kraftops.display.sizes import many
 from kraftops.errors import KraftopsError, UsageError
+from kraftops.findings.finding import Stake
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
@@ -14,34 +13,19 @@ from kraftops.log.log_file import LogFile
 from kraftops.storage.logdirs.log_files import Segment
 
 
-class PartitionData(NamedTuple):
-    """Records, by offsets, and bytes of the segments of a partition; None: cannot be read."""
-
-    records: int | None
-    bytes: int
-
-    def __str__(self) -> str:
-        records = (
-            "records that cannot be counted"
-            if self.records is None
-            else many(self.records, "record")
-        )
-        return f"{records}, {self.bytes} bytes"
-
-
-def partition_data_of(folder: str) -> PartitionData:
+def partition_data_of(folder: str) -> Stake:
     """Return the amount of data in the directory of a partition."""
     try:
         segments = _segments(folder)
     except OSError:
-        return PartitionData(None, 0)
+        return Stake(None, 0)
     if not segments:
-        return PartitionData(0, 0)
+        return Stake(0, 0)
     size = sum(segment.size for segment in segments)
     try:
-        return PartitionData(max(0, _end_offset(segments[-1]) - segments[0].base_offset), size)
+        return Stake(max(0, _end_offset(segments[-1]) - segments[0].base_offset), size)
     except KraftopsError:
-        return PartitionData(None, size)
+        return Stake(None, size)
 
 
 def _segments(folder: str) -> list[Segment]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
+from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.quorum import shown_voters
 from kraftops.storage.verify.recover_command import recover_command
@@ -30,18 +31,20 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         other = owners.setdefault(config.node_id, node)
         if other is not node:
             yield Finding(
-                config.path,
+                "node-id-twice",
+                Severity.STOPS,
                 f"its node id {config.node_id} is also the id of {other.config.path}",
+                Place(file=config.path),
                 "give each node an id of its own, and its directories by rewrite --node-id",
-                code="node-id-twice",
             )
         if node.cluster_id not in (None, first.cluster_id):
             yield Finding(
-                config.path,
+                "other-cluster",
+                Severity.STOPS,
                 f"its cluster id is {node.cluster_id}, and {first.config.path} has "
                 f"{first.cluster_id}",
+                Place(file=config.path),
                 "kafka-storage rewrite --cluster-id in the one that is wrong",
-                code="other-cluster",
             )
 
 
@@ -56,21 +59,23 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
             if owner != path:
                 problem = f"{owner} and {path} both have it"
                 yield Finding(
-                    state.path,
+                    "shared-directory",
+                    Severity.STOPS,
                     problem,
+                    Place(directory=state.path),
                     "give each node directories of its own",
-                    code="shared-directory",
                 )
             elif state.meta and state.meta.directory_id:
                 identity = state.meta.directory_id
                 other, other_path = identities.setdefault(identity, (node, state.path))
                 if other is not node:
                     yield Finding(
-                        state.path,
+                        "directory-id-twice",
+                        Severity.STOPS,
                         f"its directory id {to_text(identity)} is also the id of {other_path}",
+                        Place(directory=state.path),
                         "one is a copy: format it anew, or take directory.id out of its "
                         "meta.properties",
-                        code="directory-id-twice",
                     )
 
 
@@ -80,11 +85,12 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         config = node.config
         if config.voters != first.voters:
             yield Finding(
-                config.path,
+                "static-voters-differ",
+                Severity.STOPS,
                 f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
                 f"has {_shown(first.voters)}",
+                Place(file=config.path),
                 "set the same static voters on all nodes, or none on all",
-                code="static-voters-differ",
             )
 
 
@@ -101,12 +107,13 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     for node in with_voters:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield Finding(
-                node.metadata.path,
+                "voters-differ",
+                Severity.STOPS,
                 f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
                 f"{shown_voters(newest.voters)}",
+                Place(directory=node.metadata.path),
                 f"{FORMAT_ANEW} with -N"
                 + ("" if newest.log.is_used else ", or with the voters of the other"),
-                code="voters-differ",
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:
@@ -117,19 +124,21 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         if not known.is_controller:
             problem = f"it is the voter {voter}, but no controller"
             yield Finding(
-                known.config.path,
+                "not-a-controller",
+                Severity.STOPS,
                 problem,
+                Place(file=known.config.path),
                 "give it the role of a controller",
-                code="not-a-controller",
             )
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
             yield Finding(
-                known.metadata.path,
+                "other-directory-id",
+                Severity.STOPS,
                 f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
+                Place(directory=known.metadata.path),
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
-                code="other-directory-id",
             )
 
 
@@ -144,15 +153,18 @@ def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator
     ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
     expected = {port for node in waiting for _, port in node.bootstrap_controllers}
     if len(waiting) > 1 and waiting == list(controllers) and expected <= ports:
+        commands: tuple[str, ...] = ()
         cure = "format one with --standalone, or all with the same --initial-controllers"
         if any(node.log.is_used for node in nodes):
             command = recover_command(waiting[0], nodes, "--voters", "self", "--dry-run")
-            cure = f"go on from the brokers' logs: {command}"
+            cure, commands = "go on from the brokers' logs", (command,)
         yield Finding(
-            "",
+            "all-wait",
+            Severity.STOPS,
             "no controller has voters: each would wait for the others",
+            Place(),
             cure,
-            code="all-wait",
+            commands,
         )
 
 

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from kraftops.findings.finding import Cure, Finding, Place, Severity
 from kraftops.java.hosts import is_ipv4, is_ipv6
 from kraftops.parallel.background import BackgroundCall
 from kraftops.storage.config.endpoints import ADVERTISED
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS, LISTENERS, VOTERS, is_host
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.recover_command import recover_command
 
@@ -100,12 +100,22 @@ def _listeners(node: Node, failures: Failures) -> Iterator[Finding]:
     config = node.config
     if shown := _shown(_listener_hosts(node), failures):
         problem = f"hosts of listeners do not resolve: {shown}; a server cannot listen there"
-        yield Finding(config.place(LISTENERS), problem, _DNS, code="unresolved-listener")
+        yield Finding(
+            "unresolved-listener",
+            Severity.STOPS,
+            problem,
+            Place(file=config.place(LISTENERS)),
+            _DNS,
+        )
     if shown := _shown(_advertised_hosts(node), failures):
         problem = f"advertised hosts do not resolve here: {shown}"
         cure = "see that they do where clients and other nodes are"
         yield Finding(
-            config.place(ADVERTISED), problem, cure, stops=False, code="unresolved-listener"
+            "unresolved-listener",
+            Severity.NOTE,
+            problem,
+            Place(file=config.place(ADVERTISED)),
+            cure,
         )
 
 
@@ -120,7 +130,7 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
     command = f"kafka-storage recover --listener-hosts {shlex.quote(changes)}"
     if owner:
         command = recover_command(owner, nodes, "--listener-hosts", changes, "--dry-run")
-    cure = f"{_DNS}; if the controllers have other names now, on each of them: {command}"
+    cure = Cure(f"{_DNS}; if the controllers have other names now, on each of them", (command,))
     # A candidate needs no name of its own; its followers find it by their bootstrap servers too.
     named = sum(host not in failures for host in hosts.values())
     reached = named + 1 if node.is_controller or named else 0
@@ -130,20 +140,26 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
 def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
     hosts = {number: host for number, (host, _) in node.config.voters.items()}
     if any(host in failures for host in hosts.values()):
-        cure = f"{_DNS}, or change {VOTERS} on all nodes"
+        cure = Cure(f"{_DNS}, or change {VOTERS} on all nodes")
         own = node.config.node_id if node.is_controller else None  # it needs no name for itself
         reached = sum(number == own or host not in failures for number, host in hosts.items())
         yield _voters(hosts, failures, reached, node.config.place(VOTERS), cure)
 
 
 def _voters(
-    hosts: Mapping[int, str], failures: Failures, reached: int, path: str, cure: str
+    hosts: Mapping[int, str], failures: Failures, reached: int, path: str, cure: Cure
 ) -> Finding:
     problem = f"hosts of voters do not resolve: {_shown(hosts.values(), failures)}"
     stops = reached <= len(hosts) // 2
     if stops:
         problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
-    return Finding(path, problem, cure, stops=stops, code="unresolved-voter")
+    return Finding(
+        "unresolved-voter",
+        Severity.STOPS if stops else Severity.NOTE,
+        problem,
+        Place(file=path),
+        *cure,
+    )
 
 
 def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
@@ -157,7 +173,13 @@ def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
     if stops:
         problem += "; it would look for the leader for ever"
     place = node.config.place(BOOTSTRAP_SERVERS)
-    yield Finding(place, problem, _DNS, stops=stops, code="unresolved-bootstrap-server")
+    yield Finding(
+        "unresolved-bootstrap-server",
+        Severity.STOPS if stops else Severity.NOTE,
+        problem,
+        Place(file=place),
+        _DNS,
+    )
 
 
 def _shown(hosts: Iterable[str], failures: Failures) -> str:

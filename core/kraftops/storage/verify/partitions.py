@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 
 from kraftops.errors import DecodeError, UsageError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.java.numbers import parse_integer
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
-from kraftops.storage.logdirs.inspector import DirectoryState, Finding
+from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.uuids import ZERO, from_text
 
 METADATA_TOPIC_ID = bytes(15) + b"\x01"
@@ -59,7 +60,13 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
         file = os.path.join(state.directory.path, name)
         if os.path.isfile(file) and (problem := _checkpoint_problem(file, fields=3)):
             cure = "remove it: a server finds out what it says"
-            yield Finding(os.path.join(state.path, name), problem, cure, code="bad-checkpoint")
+            yield Finding(
+                "bad-checkpoint",
+                Severity.STOPS,
+                problem,
+                Place(file=os.path.join(state.path, name)),
+                cure,
+            )
     with os.scandir(state.directory.path) as entries:
         is_directory = {entry.name: entry.is_dir() for entry in entries}
     known = {METADATA_PARTITION, _INDEX_CACHE, meta_properties.FILE_NAME}
@@ -70,17 +77,19 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
         if not is_directory[name]:
             if is_partition(name):
                 yield Finding(
-                    shown,
+                    "file-for-partition",
+                    Severity.STOPS,
                     "a file where a partition's directory belongs",
+                    Place(directory=shown),
                     "move it away",
-                    code="file-for-partition",
                 )
         elif not is_partition(name):
             yield Finding(
-                shown,
+                "no-partition",
+                Severity.STOPS,
                 "a directory that is no partition, which stops a broker",
+                Place(directory=shown),
                 "move it, or use a directory below the mount point",
-                code="no-partition",
             )
         else:
             yield from _partition_findings(state, name, owners)
@@ -96,10 +105,11 @@ def _partition_findings(
     owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
     if owner != state.path:
         yield Finding(
-            shown,
+            "partition-twice",
+            Severity.STOPS,
             f"the partition is in {owner} too",
+            Place(directory=shown),
             "move one of them away",
-            code="partition-twice",
         )
 
 
@@ -113,10 +123,11 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
             names = sorted(entry.name for entry in entries if entry.is_file())
     except OSError as error:
         yield Finding(
-            shown,
+            "unreadable",
+            Severity.STOPS,
             f"cannot read it: {error.strerror}",
+            Place(directory=shown),
             "give the permission to read it",
-            code="unreadable",
         )
         return
     for name in names:
@@ -129,7 +140,13 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
         elif not _has_offset(name):
             problem, cure = "its name has no offset, which stops a server", "move it away"
         if problem:
-            yield Finding(os.path.join(shown, name), problem, cure, code="bad-partition-file")
+            yield Finding(
+                "bad-partition-file",
+                Severity.STOPS,
+                problem,
+                Place(file=os.path.join(shown, name)),
+                cure,
+            )
 
 
 def _has_offset(name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from kraftops.findings.finding import Cure, Finding, Place, Severity
 from kraftops.storage.bootstrap.releases import (
     FEATURES,
     KRAFT_VERSION,
@@ -21,7 +22,7 @@ from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import quorum_state
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
@@ -46,20 +47,22 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         yield Finding(
-            state_file,
+            "bad-quorum-state",
+            Severity.STOPS,
             problem,
+            Place(file=state_file),
             "remove it: the epoch is found again, only the last vote is lost",
-            code="bad-quorum-state",
         )
     for damage in content.damage:
         yield _damaged(node, damage)
     if content.missing:
         yield Finding(
-            folder,
+            "missing-offsets",
+            Severity.LOSS,
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
             "a snapshot",
+            Place(directory=folder),
             _recover(node),
-            code="missing-offsets",
         )
     if node.is_controller and node.metadata.meta and not node.log.is_used:
         yield from _forgotten_topics(node)
@@ -71,27 +74,31 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
     holding = [state.path for state in states if partitions.holds_topics(state.directory.path)]
     if holding:
         yield Finding(
-            node.metadata.path,
+            "metadata-lost",
+            Severity.LOSS if node.is_only_voter else Severity.NOTE,
             f"its metadata log is empty, but there are topics in {', '.join(holding)}: "
             "a new cluster sets them aside",
+            Place(directory=node.metadata.path),
             "restore the metadata directory from a copy, if no other controller has the metadata",
-            stops=node.is_only_voter,
-            code="metadata-lost",
         )
 
 
 def _damaged(node: Node, damage: Damage) -> Finding:
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
-        return Finding(damage.path, damage.reason, cure, stops=False, code="harmless-damage")
+        return Finding(
+            "harmless-damage", Severity.NOTE, damage.reason, Place(file=damage.path), cure
+        )
     if damage.lost is None:
-        return Finding(damage.path, damage.reason, _recover(node), code="damage")
+        return Finding(
+            "damage", Severity.STOPS, damage.reason, Place(file=damage.path), _recover(node)
+        )
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
     if node.is_only_voter:
         cure = f"{_recover(node)}, or start the server all the same, without these records"
-        return Finding(damage.path, problem, cure, code="damage")
+        return Finding("damage", Severity.LOSS, problem, Place(file=damage.path), cure)
     cure = "leave it: the server fetches the rest from the other controllers"
-    return Finding(damage.path, problem, cure, stops=False, code="damage")
+    return Finding("damage", Severity.NOTE, problem, Place(file=damage.path), cure)
 
 
 def _recover(node: Node) -> str:
@@ -117,10 +124,11 @@ def _features(node: Node) -> Iterator[Finding]:
         if not _is_known(node.config, name, level):
             release = LATEST_PRODUCTION.release
             yield Finding(
-                source,
+                "newer-feature",
+                Severity.STOPS,
                 f"{name}={level} is not what Kafka {release} knows",
+                Place(file=source),
                 cure,
-                code="newer-feature",
             )
 
 
@@ -145,25 +153,26 @@ def _registration(node: Node) -> Iterator[Finding]:
         other = owners.get(identity or b"", own)
         if other != own:
             yield Finding(
-                state.path,
+                "registered-elsewhere",
+                Severity.STOPS,
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
-                _registered_again(node, owners, other),
-                code="registered-elsewhere",
+                Place(directory=state.path),
+                *_registered_again(node, owners, other),
             )
             return
 
 
-def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> str:
+def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> Cure:
     """Return the cure of a directory of broker *other*; some directories may be of this node."""
     own = node.config.node_id
     metas = [state.meta for state in node.states if state.meta]
     has_own = any(owners.get(meta.directory_id or b"") == own for meta in metas)
     if has_own or {own, other} <= {meta.node_id for meta in metas}:
-        return f"take it out of log.dirs, and give it back to broker {other}"
+        return Cure(f"take it out of log.dirs, and give it back to broker {other}")
     if other < 0:
-        return "give the node its id again"
+        return Cure("give the node its id again")
     command = rewrite_to_node(node.config.path, other)
-    return f"give the node its id again: node.id={other}, and {command}"
+    return Cure(f"give the node its id again: node.id={other}", (command,))
 
 
 def _quorum(node: Node) -> Iterator[Finding]:
@@ -174,11 +183,11 @@ def _quorum(node: Node) -> Iterator[Finding]:
         return
     if voters and config.voters:
         yield Finding(
-            path,
+            "static-voters-ignored",
+            Severity.NOTE,
             "it has voters of its own: controller.quorum.voters is ignored",
+            Place(directory=path),
             "set controller.quorum.bootstrap.servers in its place",
-            stops=False,
-            code="static-voters-ignored",
         )
     own = next((voter for voter in voters if voter.node_id == config.node_id), None)
     is_alone = len(voters) < 2 if own else node.asks_itself
@@ -193,14 +202,21 @@ def _quorum(node: Node) -> Iterator[Finding]:
         problem = (
             f"its directory id is {present}, the voters have node {own.node_id} with {expected}"
         )
-        yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone, code="no-vote")
+        yield Finding(
+            "no-vote",
+            Severity.STOPS if is_alone else Severity.NOTE,
+            f"{problem}: it would not vote",
+            Place(directory=path),
+            cure,
+        )
     elif voters and not own and is_alone:
         yield Finding(
-            path,
+            "not-a-voter",
+            Severity.STOPS,
             f"this node is none of its voters {shown_voters(voters)}, and controller.quorum."
             "bootstrap.servers names no other controller: it would wait for ever",
+            Place(directory=path),
             "name the controllers that it is to join",
-            code="not-a-voter",
         )
     elif not voters and not config.voters and is_alone and is_whole:
         cure = (
@@ -210,11 +226,12 @@ def _quorum(node: Node) -> Iterator[Finding]:
         if node.log.is_used:
             cure = "set controller.quorum.voters, as it was when this log was written"
         yield Finding(
-            path,
+            "no-voters",
+            Severity.STOPS,
             "it has no voters, and controller.quorum.bootstrap.servers names no other "
             "controller: it would wait for ever",
+            Place(directory=path),
             f"{cure}; or name the controllers that it is to join",
-            code="no-voters",
         )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from kraftops.findings.finding import Cure, Finding, Place, Severity
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, has_metadata_log
-from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
+from kraftops.storage.logdirs.inspector import DirectoryState, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
     format_command,
@@ -45,14 +46,19 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     for state in node.states:
         if state.holder:
             yield Finding(
-                state.path, f"{state.holder} holds its lock", "stop it first", code="running"
+                "running",
+                Severity.STOPS,
+                f"{state.holder} holds its lock",
+                Place(directory=state.path),
+                "stop it first",
             )
         if state.status and not _is_writable(state.directory.path):
             yield Finding(
-                state.path,
+                "not-writable",
+                Severity.STOPS,
                 f"user {os.geteuid()} cannot write to it",
+                Place(directory=state.path),
                 "give it to Kafka's user, or mount it for writing",
-                code="not-writable",
             )
     yield from _contents(node)
     if node.metadata.status and not node.metadata.problem:
@@ -69,7 +75,11 @@ def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
             if key == retired or (retired.endswith(".") and key.startswith(retired)):
                 problem = f"{key} is ignored: {reason}"
                 yield Finding(
-                    config.place(key), problem, "take it out", stops=False, code="ignored-key"
+                    "ignored-key",
+                    Severity.NOTE,
+                    problem,
+                    Place(file=config.place(key)),
+                    "take it out",
                 )
 
 
@@ -78,42 +88,72 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
     for state in node.states:
         meta = state.meta
         if state.exists and state.status is None:
-            cure = f"move the file out of the way, then {_format(node, state, cluster_id)}"
-            yield Finding(state.path, "it is not a directory", cure, code="not-a-directory")
+            cure = _format(node, state, cluster_id)
+            cure = cure._replace(text=f"move the file out of the way, then {cure.text}")
+            yield Finding(
+                "not-a-directory",
+                Severity.STOPS,
+                "it is not a directory",
+                Place(directory=state.path),
+                *cure,
+            )
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
-            yield Finding(state.path, problem, _restore(node, state, cluster_id), code="bad-meta")
+            yield Finding(
+                "bad-meta",
+                Severity.STOPS,
+                problem,
+                Place(directory=state.path),
+                _restore(node, state, cluster_id),
+            )
         elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
             what = "it has a metadata log, and no meta.properties"
-            yield Finding(state.path, what, _restore(node, state, cluster_id), code="not-formatted")
+            yield Finding(
+                "not-formatted",
+                Severity.STOPS,
+                what,
+                Place(directory=state.path),
+                _restore(node, state, cluster_id),
+            )
         elif meta is None:
             what = "it is not formatted" if state.status else "it does not exist"
-            yield Finding(state.path, what, _format(node, state, cluster_id), code="not-formatted")
+            yield Finding(
+                "not-formatted",
+                Severity.STOPS,
+                what,
+                Place(directory=state.path),
+                *_format(node, state, cluster_id),
+            )
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             shown = " and no ".join(name for name, value in lacks.items() if value is None)
             command = rewrite_to_cluster(node.config.path, cluster_id)
-            cure = f"{command} --to-v1 --node-id {node.config.node_id}"
+            command = f"{command} --to-v1 --node-id {node.config.node_id}"
             yield Finding(
-                state.path, f"its meta.properties has no {shown}", cure, code="incomplete-meta"
+                "incomplete-meta",
+                Severity.STOPS,
+                f"its meta.properties has no {shown}",
+                Place(directory=state.path),
+                "write the ids into it",
+                (command,),
             )
 
 
-def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
+def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> Cure:
     """Return the cure of an unformatted directory, where others may be formatted."""
     command = format_command(node.config.path, cluster_id)
-    if node.metadata.meta is None:
-        cure = f"{command} formats it"
-        if node.is_controller and not node.config.voters:
-            cure += ", with -N if other controllers have the metadata"
-        if any(other.meta for other in node.states):
-            cure = (
-                "restore it: the metadata is in there; or, if other controllers have the "
-                f"metadata, {command} -g -N formats it"
-            )
+    if node.metadata.meta is not None:
+        cure = Cure("format it", (f"{command} -g -N",))
+    elif any(other.meta for other in node.states):
+        text = "restore it: the metadata is in there; or, if other controllers have it, format it"
+        cure = Cure(text, (f"{command} -g -N",))
+    elif node.is_controller and not node.config.voters:
+        cure = Cure("format it, with -N if other controllers have the metadata", (command,))
     else:
-        cure = f"{command} -g -N formats it"
-    return cure if state.exists else f"mount it if it is a disk; else {cure}"
+        cure = Cure("format it", (command,))
+    if state.exists:
+        return cure
+    return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
 
 
 def _restore(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
@@ -130,11 +170,12 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
         present = state.meta.cluster_id if state.meta else None
         if present is not None and present != expected:
             yield Finding(
-                state.path,
+                "other-cluster",
+                Severity.STOPS,
                 f"its cluster id is {present}, not {expected}",
-                "take it out of log.dirs if it is another cluster's, else "
-                f"{rewrite_to_cluster(node.config.path, expected)}",
-                code="other-cluster",
+                Place(directory=state.path),
+                "take it out of log.dirs if it is another cluster's, else give it the cluster id",
+                (rewrite_to_cluster(node.config.path, expected),),
             )
 
 
@@ -148,10 +189,11 @@ def _contents(node: Node) -> Iterator[Finding]:
         inside = os.path.join(path, METADATA_PARTITION)
         if not state.directory.is_metadata and os.path.lexists(inside):
             yield Finding(
-                os.path.join(state.path, METADATA_PARTITION),
+                "stray-metadata-log",
+                Severity.STOPS,
                 f"a metadata log outside of the metadata directory {node.metadata.path}",
+                Place(file=os.path.join(state.path, METADATA_PARTITION)),
                 f"set metadata.log.dir={state.path}, or remove it if it is a leftover",
-                code="stray-metadata-log",
             )
         if node.is_broker and path in node.config.log_dirs:
             yield from partitions.data_findings(state, owners)

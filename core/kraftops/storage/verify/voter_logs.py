@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.storage.logdirs.inspector import Finding
+from kraftops.findings.finding import Cure, Finding, Place, Severity
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_command
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
@@ -105,11 +105,12 @@ class _Quorum:
         lost = sorted(given - able)
         if lost and len(self.voters) - len(lost) < self.majority:
             yield Finding(
-                "",
+                "quorum-lost",
+                Severity.STOPS,
                 f"the quorum is lost: {_listed(lost)} of the voters {_listed(self.voters)} have "
                 f"not the directories that {self.newest.metadata.path} knows",
-                self._cure(),
-                code="quorum-lost",
+                Place(),
+                *self._cure(),
             )
 
     def lower_logs(self) -> Iterator[Finding]:
@@ -128,11 +129,21 @@ class _Quorum:
                 )
                 if node.log.is_used:
                     problem += f" ({evidence})"
-                cure = f"do not start it with this log; {self._cure()}"
-                yield Finding(node.metadata.path, problem, cure, code="rival-history")
+                text, commands = self._cure()
+                cure = f"do not start it with this log; {text}"
+                yield Finding(
+                    "rival-history",
+                    Severity.LOSS,
+                    problem,
+                    Place(directory=node.metadata.path),
+                    cure,
+                    commands,
+                )
             else:
                 cure = "start the other voters first, and this one when they have a leader"
-                yield Finding(node.metadata.path, problem, cure, stops=False, code="behind")
+                yield Finding(
+                    "behind", Severity.NOTE, problem, Place(directory=node.metadata.path), cure
+                )
         if not wins:
             yield from self._shorter()
 
@@ -144,13 +155,14 @@ class _Quorum:
             if node is self.newest or committed.end <= shared:
                 continue
             yield Finding(
-                node.metadata.path,
+                "two-histories",
+                Severity.LOSS,
                 f"its metadata log and {self.newest.metadata.path} are two histories from offset "
                 f"{shared} on: the other has the higher epoch, and committed records of this one "
                 f"to offset {committed.end} would be lost ({committed.evidence})",
+                Place(directory=node.metadata.path),
                 "start none of them before it is known which is wanted: kafka-storage recover "
                 "--dry-run lists what each lacks",
-                code="two-histories",
             )
 
     @property
@@ -165,17 +177,17 @@ class _Quorum:
         end = max((node.content.end_offset or 0 for node in shorter), default=0)
         ids = sorted(node.config.node_id for node in shorter)
         yield Finding(
-            "",
+            "ends-differ",
+            Severity.NOTE,
             f"the voters {_listed(ids)} could go on without the end of "
             f"{self.newest.metadata.path}: from offset {min(end, self._end)} to {self._end}",
+            Place(),
             "nothing is lost if these records were never committed; else start that node first"
             if self.newest.is_controller
             else "nothing is lost if these records were never committed",
-            stops=False,
-            code="ends-differ",
         )
 
-    def _cure(self) -> str:
+    def _cure(self) -> Cure:
         """Return the commands by which the newest log goes on."""
         best = max(
             (node for node in self.nodes if node.is_controller and node.log.is_used),
@@ -183,12 +195,13 @@ class _Quorum:
             default=None,
         )
         if best is not None and best.metadata.meta is not None:
-            return f"go on from the newest log: {self._recover(best)}, then let the others join"
+            text = "go on from the newest log, then let the others join"
+            return Cure(text, (self._recover(best),))
         controller = next((node for node in self.nodes if node.is_controller), None)
         if controller is None:
-            return "go on from this log: kafka-storage recover in a new controller"
+            return Cure("go on from this log: kafka-storage recover in a new controller")
         command = format_command(controller.config.path, self.newest.cluster_id)
-        return f"go on from the newest log: {command} -N -g, then {self._recover(controller)}"
+        return Cure("go on from the newest log", (f"{command} -N -g", self._recover(controller)))
 
     def _recover(self, node: Node) -> str:
         return recover_command(node, self.nodes, "--voters", "self", "--dry-run")

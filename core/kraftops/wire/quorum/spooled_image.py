@@ -11,7 +11,7 @@ from kraftops.image.load.loader import Loader, Progress
 from kraftops.image.load.sources import SourceFile, snapshot_time
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE, OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
@@ -128,10 +128,10 @@ class SpooledImage:
             self._load()
         else:
             findings = image.log_findings
-            findings[:] = [each for each in findings if each.kind is not FindingKind.TRANSACTION]
+            findings[:] = [each for each in findings if each.code != OPEN_TRANSACTION]
             self._loader.read_on(self._log_spool.name, self._applied)
         self._applied = self._log_spool.size
-        self._is_damaged = any(each.kind is FindingKind.DAMAGE for each in image.log_findings)
+        self._is_damaged = any(each.code == DAMAGE for each in image.log_findings)
 
     def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
         """Set leader and offset; add the leader to an image that has no record of it.

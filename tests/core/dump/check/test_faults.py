@@ -14,7 +14,7 @@ import pytest
 
 from kraftops.dump.check import partition
 from kraftops.dump.check.directories import CheckRequest, check_directories
-from kraftops.dump.check.findings import Finding
+from kraftops.findings.finding import Finding
 from tests.helpers.logs.log_directories import REAL
 
 _OF_PARTITIONS = ("leader-epoch-checkpoint", "partition.metadata")

@@ -8,7 +8,7 @@ import pytest
 from kraftops.errors import KraftopsError
 from kraftops.image.history import history
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.health import health_counts
 from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
@@ -68,7 +68,7 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
 
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
-    assert finding.kind is FindingKind.DAMAGE
+    assert finding.code == DAMAGE
     assert f"inflates beyond {max_batch_bytes()} bytes" in finding.reason
 
 

@@ -8,7 +8,7 @@ from kraftops.image.load.loader import Loader, VanishedFileError, new_loader
 from kraftops.image.load.sources import SourceFile
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes
 
@@ -50,7 +50,7 @@ def test_partial_batch_is_damage_unless_the_file_may_grow(tmp_path: Path) -> Non
         loader.read([file])
 
     kinds = [[one.kind for one in loader.image.log_findings] for loader in loaders]
-    assert kinds == [[FindingKind.DAMAGE], []]
+    assert kinds == [[DAMAGE], []]
 
 
 def test_snapshot_without_footer_is_not_whole(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import CUTS_SHORT, FindingKind
+from kraftops.image.state.findings import BAD_SNAPSHOT, CUTS_SHORT, DAMAGE, EPOCH, GAP, LATE_START, REPEAT
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.log_file import LogFile
@@ -61,7 +61,7 @@ def names(image: MetadataImage) -> set[str]:
     return set(image.topic_ids)
 
 
-def kinds(image: MetadataImage) -> list[FindingKind]:
+def kinds(image: MetadataImage) -> list[str]:
     return [finding.kind for finding in image.findings]
 
 
@@ -308,7 +308,7 @@ class TestDamage:
             image = load(path)
 
             assert state_of(image) == model_of(LOG[:whole])
-            assert kinds(image) == [FindingKind.DAMAGE] * (size not in ends)
+            assert kinds(image) == [DAMAGE] * (size not in ends)
 
     @pytest.mark.parametrize("number", range(len(LOG)))
     @pytest.mark.parametrize("at", [17, 21, 61, -1], ids=["crc", "attributes", "record", "end"])
@@ -373,7 +373,7 @@ class TestDamage:
         image = load(folder)
 
         assert names(image) == {"1"}
-        assert kinds(image) == [FindingKind.DAMAGE]
+        assert kinds(image) == [DAMAGE]
 
     def test_bytes_after_the_counted_records_are_damage(self, tmp_path: Path) -> None:
         batch = bytearray(bytes(LOG[0]))
@@ -399,7 +399,7 @@ class TestDamage:
 
         assert names(image) == ({"1", "2"} if count < 0 else {"1", "2", "3"})
         assert image.provenance.offset == (2 if count < 0 else 3)
-        assert kinds(image) == [FindingKind.DAMAGE]
+        assert kinds(image) == [DAMAGE]
 
     @pytest.mark.parametrize("size", [-1, -40, 100, 0])
     def test_damaged_newest_snapshot_is_skipped(self, size: int, tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ class TestDamage:
         image = load(tmp_path)
 
         assert names(image) == {"10", "2", "3"}
-        assert kinds(image) == [FindingKind.SNAPSHOT]
+        assert kinds(image) == [BAD_SNAPSHOT]
 
     def test_all_snapshots_damaged_but_the_log_is_whole(self, tmp_path: Path) -> None:
         damaged = snapshot_of(9)[:-1]
@@ -423,7 +423,7 @@ class TestDamage:
         image = load(tmp_path)
 
         assert names(image) == {"1", "2"}
-        assert kinds(image) == [FindingKind.SNAPSHOT] * 2
+        assert kinds(image) == [BAD_SNAPSHOT] * 2
 
     def test_damaged_only_snapshot_is_shown_up_to_its_damage(self, tmp_path: Path) -> None:
         folder = write_log(tmp_path, {}, {(5, 1): snapshot_of(1)[:-1]})
@@ -432,7 +432,7 @@ class TestDamage:
             image = load(source)
 
             assert names(image) == {"1"}
-            assert kinds(image) == [FindingKind.DAMAGE]
+            assert kinds(image) == [DAMAGE]
 
     def test_snapshot_without_its_footer_is_not_whole(self, tmp_path: Path) -> None:
         raw, footer = snapshot_of(1), control_batch(1, FOOTER)
@@ -459,7 +459,7 @@ class TestContinuity:
 
         assert names(image) == {"1"}
         (finding,) = image.findings
-        assert finding.kind is FindingKind.START
+        assert finding.code == LATE_START
         assert finding.reason == "the log begins at offset 4, and there is no snapshot before it"
 
     @pytest.mark.parametrize("snapshots", [{}, {(2, 1): snapshot_of(9)}], ids=["log", "snapshot"])
@@ -473,7 +473,7 @@ class TestContinuity:
 
         assert "3" in names(image)
         (finding,) = image.findings
-        assert (finding.kind, finding.reason) == (FindingKind.GAP, "offsets 2 to 4 are missing")
+        assert (finding.kind, finding.reason) == (GAP, "offsets 2 to 4 are missing")
 
     def test_older_epoch_after_a_newer_one_is_found(self, tmp_path: Path) -> None:
         late = log_batches(topics(1), epoch=3) + log_batches(topics(2), epoch=2, first=1)
@@ -481,7 +481,7 @@ class TestContinuity:
         path.write_bytes(log_bytes(late))
 
         (finding,) = load(path).findings
-        assert (finding.kind, finding.reason) == (FindingKind.EPOCH, "leader epoch 2 comes after 3")
+        assert (finding.kind, finding.reason) == (EPOCH, "leader epoch 2 comes after 3")
 
     def test_repeated_offsets_are_left_out(self, tmp_path: Path) -> None:
         """Nothing is applied twice, also of a batch that goes on where the first one ended."""
@@ -499,7 +499,7 @@ class TestContinuity:
         assert state
         assert state.leader_epoch == 2
         (finding,) = image.findings
-        assert (finding.kind, finding.source) == (FindingKind.REPEAT, str(second))
+        assert (finding.kind, finding.source) == (REPEAT, str(second))
 
     def test_log_of_another_topic_is_refused(self, tmp_path: Path) -> None:
         """An empty image would say that there is nothing in the cluster."""

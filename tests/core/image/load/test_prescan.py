@@ -26,7 +26,7 @@ from kraftops.image.load.topic_ranges import range_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Provenance
-from kraftops.image.state.findings import Finding
+from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile

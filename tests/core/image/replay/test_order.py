@@ -2,14 +2,14 @@
 
 from kraftops.engine.fold_contract import BatchHead
 from kraftops.image.replay.order import LogOrder
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import EPOCH, GAP, LATE_START, REPEAT
 from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.logs.segments import batches_of
 
 
 def follow(
     order: LogOrder, first: int, last: int, epoch: int = 1, path: str = "0.log"
-) -> list[FindingKind]:
+) -> list[str]:
     """Return the kinds of findings about a batch with these offsets."""
     records = [Record(offset, 0, None, b"") for offset in range(first, last + 1)]
     (batch,) = batches_of(batch_bytes(records, leader_epoch=epoch))
@@ -32,17 +32,17 @@ def test_batches_in_order_have_no_findings() -> None:
 def test_late_start_and_gap_are_found() -> None:
     order = log_order()
 
-    assert follow(order, 5, 6) == [FindingKind.START]
-    assert follow(order, 9, 9) == [FindingKind.GAP]
+    assert follow(order, 5, 6) == [LATE_START]
+    assert follow(order, 9, 9) == [GAP]
 
 
 def test_repeat_is_found_once_for_each_file() -> None:
     order = log_order()
     follow(order, 0, 9)
 
-    assert follow(order, 2, 3) == [FindingKind.REPEAT]
+    assert follow(order, 2, 3) == [REPEAT]
     assert follow(order, 4, 5) == []
-    assert follow(order, 4, 5, path="1.log") == [FindingKind.REPEAT]
+    assert follow(order, 4, 5, path="1.log") == [REPEAT]
     assert order.repeated == 9
 
 
@@ -50,7 +50,7 @@ def test_older_epoch_is_found() -> None:
     order = log_order()
     follow(order, 0, 0, epoch=3)
 
-    assert follow(order, 1, 1, epoch=2) == [FindingKind.EPOCH]
+    assert follow(order, 1, 1, epoch=2) == [EPOCH]
 
 
 def test_snapshot_has_no_order() -> None:

@@ -13,7 +13,7 @@ from kraftops.errors import UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE, OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import model_of, state_of, without_append_times
 from tests.helpers.logs.random_logs import (
@@ -142,7 +142,7 @@ def test_records_of_an_open_transaction_are_not_seen(write: Write) -> None:
 
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
-    assert (finding.kind, finding.offset) == (FindingKind.TRANSACTION, 1)
+    assert (finding.kind, finding.offset) == (OPEN_TRANSACTION, 1)
     assert "never ends" in finding.reason
     assert image.provenance[:3] == (0, 1, FIRST_TIME)
 
@@ -154,7 +154,7 @@ def test_open_transaction_before_damage_is_reported_too(write: Write) -> None:
 
     image = load(path)
 
-    assert [one.kind for one in image.findings] == [FindingKind.DAMAGE, FindingKind.TRANSACTION]
+    assert [one.kind for one in image.findings] == [DAMAGE, OPEN_TRANSACTION]
 
 
 def test_transaction_that_goes_on_beyond_the_offset_is_no_finding(write: Write) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.findings.finding import Finding
+from kraftops.image.state.findings import EPOCH, GAP, LATE_START, OPEN_TRANSACTION
 from kraftops.image.verify.verify import verify
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import (
@@ -164,16 +165,16 @@ def test_gaps_epochs_and_open_transactions_are_found(tmp_path: Path) -> None:
     ]
 
     assert [one.kind for one in found_in(tmp_path, log)] == [
-        FindingKind.GAP,
-        FindingKind.EPOCH,
-        FindingKind.TRANSACTION,
+        GAP,
+        EPOCH,
+        OPEN_TRANSACTION,
     ]
 
 
 def test_log_that_begins_late_is_not_blamed_for_what_nobody_knows(tmp_path: Path) -> None:
     write_log(tmp_path, {9: [bytes(LogBatch(9, [topic(), partition()]))]})
 
-    assert [one.kind for one in verify(load(tmp_path))] == [FindingKind.START]
+    assert [one.kind for one in verify(load(tmp_path))] == [LATE_START]
 
 
 def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loading import limits_of, load
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_by_raw_path
@@ -130,7 +130,7 @@ def test_damage_ends_the_image_as_with_files() -> None:
         live.update()
 
         assert [*live.image.topic_ids] == ["t1"]
-        assert [finding.kind for finding in live.image.findings] == [FindingKind.DAMAGE]
+        assert [finding.kind for finding in live.image.findings] == [DAMAGE]
 
 
 # Limits

@@ -7,7 +7,7 @@ import pytest
 from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.findings import DAMAGE
 from kraftops.log.batch import Batch
 from kraftops.log.streams import open_log
 from kraftops.wire.net.addresses import Address
@@ -117,7 +117,7 @@ def test_nothing_is_applied_after_damage() -> None:
     log = of_log(leader_change(0, 1), records_batch(1, LEVEL), bytes(damaged))
     read(image, *log, *of_log(records_batch(4, *topic(2))), caught_up(6))
 
-    assert FindingKind.DAMAGE in {each.kind for each in image.image.log_findings}
+    assert DAMAGE in {each.kind for each in image.image.log_findings}
     for event in of_log(records_batch(6, *topic(3))):
         assert isinstance(event, LiveBatch)
         image.add(event)

@@ -107,15 +107,18 @@ const SHAPES = {
   note: "M6 1a5 5 0 1 1 0 10a5 5 0 1 1 0-10z",
 };
 
+const LOOKS = { loss: "bad", stops: "bad", risk: "warning", note: "note" };
+
 function severity(word) {
+  const look = Object.hasOwn(LOOKS, word) ? LOOKS[word] : "note";
   const space = "http://www.w3.org/2000/svg";
   const picture = document.createElementNS(space, "svg");
   picture.setAttribute("viewBox", "0 0 12 12");
   picture.setAttribute("aria-hidden", "true");
   const shape = document.createElementNS(space, "path");
-  shape.setAttribute("d", SHAPES[word] ?? SHAPES.note);
+  shape.setAttribute("d", SHAPES[look]);
   picture.append(shape);
-  return el(`span.severity.${Object.hasOwn(SHAPES, word) ? word : "note"}`, {}, picture, word);
+  return el(`span.severity.${look}`, {}, picture, word);
 }
 
 const facts = (pairs) =>

@@ -71,7 +71,7 @@ function tally(words) {
   return counts;
 }
 
-const SEVERITIES = ["bad", "warning", "note"];
+const SEVERITIES = ["loss", "stops", "risk", "note"];
 
 function findings() {
   const rows = [...report.findings].sort(
@@ -110,14 +110,16 @@ function findings() {
                 [
                   el("code", {}, visible(row.code)),
                   row.count > 1 && `${number(row.count)} times`,
-                  !isNone(row.first?.time) &&
-                    el("span", {}, row.count > 1 ? "first at " : "at ", timeLink(row.first.time)),
-                  !isNone(row.first?.offset) && `offset ${number(row.first.offset)}`,
+                  !isNone(row.time) &&
+                    el("span", {}, row.count > 1 ? "first at " : "at ", timeLink(row.time)),
+                  !isNone(row.file) && el("span", {}, visible(row.file)),
+                  !isNone(row.offset) && `offset ${number(row.offset)}`,
+                  !isNone(row.position) && `position ${number(row.position)}`,
                 ]
                   .filter(Boolean)
                   .flatMap((part, at) => (at ? [" · ", part] : [part])),
               ),
-              command(row.command),
+              command(row.commands[0] ?? null),
             ),
           ),
         ),
