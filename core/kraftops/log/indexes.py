@@ -14,6 +14,7 @@ from kraftops.log.reader import BLOCK
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")
 _HOT_ENTRIES = 1024  # 8 KiB
+_FIRST_BLOCK = 1 << 12  # a preallocated index of an idle partition has a few entries in 10 MiB
 _ABORTED_TXN = Struct(">hqqqq")
 
 
@@ -68,11 +69,13 @@ class _Entries:
         return self.layout.unpack(entry)
 
     def _all(self) -> Iterator[tuple[int, ...]]:
-        size = self.layout.size
-        block_size = BLOCK // size * size
-        for position in range(0, len(self) * size, block_size):
-            block = self._file.read_at(position, min(block_size, len(self) * size - position))
+        size, end = self.layout.size, len(self) * self.layout.size
+        position, block_size = 0, _FIRST_BLOCK // size * size
+        while position < end:
+            block = self._file.read_at(position, min(block_size, end - position))
             yield from self.layout.iter_unpack(block[: len(block) // size * size])
+            position += block_size
+            block_size = BLOCK // size * size
 
 
 class OffsetIndex(_Entries):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -101,6 +102,23 @@ class LogFile:
         except OSError as error:
             raise _unreadable(self.path, error) from None
         return b"".join(parts)
+
+    def next_data(self, position: int) -> int:
+        """Return the first position from *position* on that is not in a hole of a sparse file.
+
+        It is the size of the file if nothing but a hole follows, and *position* itself where the
+        file system does not tell holes.
+        """
+        if self._remote or position >= self.size:
+            return position
+        try:
+            position_before = self._file.tell()
+            try:
+                return os.lseek(self._file.fileno(), position, os.SEEK_DATA)
+            finally:
+                self._file.seek(position_before)
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else position
 
     def _read(self, size: int) -> bytes:
         try:

@@ -15,8 +15,10 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Severity
 from kraftops.log.indexes import OffsetIndex, TimeIndex
 from kraftops.log.log_file import LogFile
-from kraftops.log.reader import BLOCK
 from kraftops.log.zeros import are_zeros
+
+
+_BLOCK = 1 << 16  # of a preallocated index a server writes a few pages; the rest are holes
 
 
 class IndexContext(NamedTuple):
@@ -79,8 +81,12 @@ class _Entries:
     def _zeros(self, number: int) -> None:
         """Check that nothing but zeros is left from an entry on."""
         start, end = number * self.size, len(self._index) * self.size
-        for position in range(start, end, BLOCK):
-            block = self._file.read_at(position, min(BLOCK, end - position))
+        position = start
+        while (position := self._file.next_data(position)) < end:
+            block = self._file.read_at(position, min(_BLOCK, end - position))
+            position += len(block)
+            if not block:
+                return  # a server has cut the file
             if not are_zeros(block):
                 if self._context.may_be_open and not self._is_zero(number):
                     return  # a server has added entries

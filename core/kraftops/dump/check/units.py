@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
 
 _WORTH_A_PROCESS = 32 << 20  # bytes
+_BLOCK = 512  # bytes of a block in st_blocks, whatever the file system (POSIX sys/stat.h)
 _TURN: ContextVar[Lock] = ContextVar("lock of the process that reads large batches")
+_UNITS: ContextVar[Sequence[Unit]] = ContextVar("units of the check")
+"""Inherited by the processes: each unit has the checkpoints of its whole log directory."""
 
 
 class Unit(NamedTuple):
@@ -46,7 +49,8 @@ class Unit(NamedTuple):
             return sum(sizes_of(self.files))
         try:
             with os.scandir(self.path) as entries:
-                return sum(entry.stat().st_size for entry in entries)
+                # Allocated blocks: a preallocated index is a hole, which is not read.
+                return sum(entry.stat().st_blocks * _BLOCK for entry in entries)
         except OSError:
             return 0
 
@@ -86,35 +90,36 @@ def _in_processes(
     before = active_children()
     context = get_context("fork")
     try:
-        begin = partial(_begin_worker, context.Lock())
+        begin = partial(_begin_worker, context.Lock(), units)
         processes = ProcessPoolExecutor(jobs, context, initializer=begin)
     except (OSError, ImportError, NotImplementedError):  # no semaphores, as of a full /dev/shm
         yield from map(check, units)
         return
     with processes as pool:
         try:
-            yield from pool.map(partial(_check_in_turn, check, jobs), units)
+            yield from pool.map(partial(_check_in_turn, check, jobs), range(len(units)))
         except BrokenProcessPool:
             raise SourceError(
                 "the system has ended a process of the check", "--jobs 1 needs less memory"
             ) from None
         except BaseException:
             for child in set(active_children()).difference(before):
-                child.terminate()  # none is to work on after Ctrl-C
+                child.terminate()  # every worker must stop on Ctrl-C
             raise
 
 
-def _begin_worker(turn: Lock) -> None:
+def _begin_worker(turn: Lock, units: Sequence[Unit]) -> None:
     """Have this process end at signals without a word; large batches need its *turn*."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _TURN.set(turn)
+    _UNITS.set(units)
 
 
 def _check_in_turn(
-    check: Callable[[Unit], PartitionCheck], workers: int, unit: Unit
+    check: Callable[[Unit], PartitionCheck], workers: int, index: int
 ) -> PartitionCheck:
-    """Check a unit within the memory budget that *workers* processes share."""
+    """Check the unit at an index within the memory budget that *workers* processes share."""
     with ExitStack() as held:
         turns = iter((_TURN.get(),))
 
@@ -123,4 +128,4 @@ def _check_in_turn(
                 held.enter_context(turn)
 
         with shared_memory(workers, await_turn):
-            return check(unit)
+            return check(_UNITS.get()[index])
