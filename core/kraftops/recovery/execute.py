@@ -25,9 +25,9 @@ from kraftops.recovery.log_files import (
 from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.locks import hold_lock
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
-from kraftops.storage.logdirs.locks import hold_lock
 
 
 def execute(plan: RecoveryPlan, backup_path: str | None) -> None:

@@ -11,6 +11,7 @@ from kraftops.recovery.archives import LogSource
 from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.server.locks import InUse, check_unlocked
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import (
     METADATA_PARTITION,
@@ -19,7 +20,6 @@ from kraftops.storage.logdirs.directories import (
     has_metadata_log,
     read_directories,
 )
-from kraftops.storage.logdirs.locks import InUse, check_unlocked
 from kraftops.uuids import random_uuid, to_text
 
 

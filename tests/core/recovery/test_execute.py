@@ -11,7 +11,7 @@ from kraftops.recovery.backup import backup_folder
 from kraftops.recovery.execute import execute, undo
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.storage.logdirs.locks import InUse
+from kraftops.server.locks import InUse
 from tests.helpers.logs.metadata_logs import no_ops
 from tests.helpers.nodes.lost_quorums import MORE, Planner, log_files, other_node, survivor
 from tests.helpers.nodes.node_directories import locked

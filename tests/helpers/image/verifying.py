@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from kraftops.image.load.loading import load
 from kraftops.findings.finding import Finding
+from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes, new_record, uuid
 

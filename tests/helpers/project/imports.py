@@ -38,6 +38,7 @@ ROWS = (
     ("records",),
     ("query",),
     ("engine",),
+    ("server",),
     ("dump",),
     ("storage",),
     ("image",),

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
@@ -19,14 +19,18 @@ from kraftops.dump.check.log_directory import (
 )
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.partition_files import TOPIC_ID
+from kraftops.dump.check.start import server_findings
 from kraftops.dump.check.tier import LocalLog, Surroundings
+from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
-from kraftops.dump.report import Report
-from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC, no_log, partition_log
+from kraftops.dump.sources.partition_directory import (
+    METADATA_TOPIC,
+    no_log,
+    partition_log,
+)
 from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
     PARTITION_NAME,
@@ -35,14 +39,6 @@ from kraftops.log.files import (
     tiered_name,
     tiered_topic_id,
 )
-from kraftops.log.ranges import ByteRange
-from kraftops.query.filters import Filter
-from kraftops.query.query import Query
-from kraftops.query.row import Row
-from kraftops.records.internal_topics import METADATA
-
-_TOPIC_CONFIG = 2
-"""The type of a topic's configuration, of Kafka's `ConfigResource.Type`."""
 
 
 class CheckRequest(NamedTuple):
@@ -88,7 +84,7 @@ def check_directories(
         Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
     ]
     units += [Unit(folder, directories[folder]) for folder in local]
-    wrong_ids = _wrong_topic_ids(local)
+    wrong_ids = _wrong_topic_ids(local, around.topics)
     checks: list[PartitionCheck] = []
 
     def add(check: PartitionCheck) -> None:
@@ -111,20 +107,26 @@ def check_directories(
             common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
     for check in _absent_tiers(by_path, around):
         add(check)
-    common += _missing_partitions(by_path, directories)
+    common += _missing_partitions(by_path, directories, around.topics)
+    common += server_findings(checks, directories)
     return checks, tuple(common)
 
 
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
     around = Surroundings([*request.remote_metadata, *filter(_is_remote_metadata, folders)])
     around.read_metadata()
-    for folder in folders:
-        if _topic_of(folder) == METADATA_TOPIC:
-            configs = _topic_configs(folder)
-            around.cleanup_policies.update(configs["cleanup.policy"])
-            tiered = configs["remote.storage.enable"]
-            around.tiered_topics.update(one for one, value in tiered.items() if value == "true")
+    around.topics = read_topics(_metadata_folders(folders))
     return around
+
+
+def _metadata_folders(folders: Iterable[str]) -> list[str]:
+    """Return the metadata logs among some directories of partitions, or beside them."""
+    logs = dict.fromkeys(folder for folder in folders if _topic_of(folder) == METADATA_TOPIC)
+    if not logs:
+        parents = dict.fromkeys(os.path.dirname(os.path.abspath(folder)) for folder in folders)
+        beside = (os.path.join(parent, f"{METADATA_TOPIC}-0") for parent in parents)
+        logs = dict.fromkeys(filter(os.path.isdir, beside))
+    return list(logs)
 
 
 def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
@@ -140,29 +142,16 @@ def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[
 
 
 def _missing_partitions(
-    by_path: dict[str, list[str]], directories: dict[str, LogDirectory]
+    by_path: dict[str, list[str]], directories: dict[str, LogDirectory], topics: Topics
 ) -> list[Finding]:
     """Return the findings about partitions of log directories that have no directory there."""
     found: list[Finding] = []
-    known: set[str] | None = None
     for path, folders in by_path.items():
         if folders == [path]:
             continue  # a partition that is named alone
         directory = directories[folders[0]]
         missing = missing_partitions(directory)
-        if missing and known is None:
-            known = _live_topics(directories)
-        found += missing_findings(directory, missing, known or ())
-    return found
-
-
-def _live_topics(folders: Iterable[str]) -> set[str]:
-    """Return the names of topics that metadata logs have, and do not remove."""
-    found: set[str] = set()
-    for folder in folders:
-        if _topic_of(folder) == METADATA_TOPIC:
-            removed = {row.topic_id for row, _ in _metadata_records(folder, "removetopic")}
-            found.update(name for name, topic_id in _topics(folder) if topic_id not in removed)
+        found += missing_findings(directory, missing, topics.names)
     return found
 
 
@@ -264,20 +253,16 @@ def _names(path: str) -> list[str]:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _wrong_topic_ids(folders: list[str]) -> dict[str, Finding]:
+def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
     """Return findings about topic ids that the metadata log, or most partitions, contradict."""
     by_topic: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    metadata: dict[str, set[str]] = defaultdict(set)
     for folder in folders:
         match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-        if match and match[1] == METADATA_TOPIC:
-            for name, topic_id in _topics(folder):
-                metadata[name].add(topic_id)
-        elif match and (found := _topic_id(folder)):
+        if match and match[1] != METADATA_TOPIC and (found := _topic_id(folder)):
             by_topic[match[1]][found].append(folder)
     wrong: dict[str, Finding] = {}
     for topic, ids in by_topic.items():
-        right = metadata.get(topic) or {max(ids, key=lambda one: len(ids[one]))}
+        right = set(topics.ids.get(topic, ())) or {max(ids, key=lambda one: len(ids[one]))}
         for topic_id in ids.keys() - right:
             reason = f"the topic id {topic_id}, where {topic} has {' or '.join(sorted(right))}"
             for folder in ids[topic_id]:
@@ -294,38 +279,3 @@ def _topic_id(folder: str) -> str | None:
     if found is None or "damage" in found:
         return None
     return str(found["data"]["topicId"])
-
-
-def _topics(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield name and id of each topic in a metadata log."""
-    for row, value in _metadata_records(folder, "topic"):
-        if row.topic_id:
-            yield value["name"], row.topic_id
-
-
-def _topic_configs(folder: str) -> dict[str, dict[str, str]]:
-    """Return some configurations of topics that a metadata log sets, by name and topic."""
-    found: dict[str, dict[str, str]] = {"cleanup.policy": {}, "remote.storage.enable": {}}
-    for _, value in _metadata_records(folder, "config"):
-        if value["resourceType"] == _TOPIC_CONFIG and value["name"] in found:
-            values, topic = found[value["name"]], value["resourceName"]
-            if value["value"] is None:
-                values.pop(topic, None)
-            else:
-                values[topic] = value["value"]
-    return found
-
-
-def _metadata_records(folder: str, kind: str) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Yield the records of a type in a metadata log; damage is reported elsewhere."""
-    import json
-
-    query = Query(decoder=METADATA, filter=Filter(types=frozenset({kind})))
-    try:
-        log = partition_log(folder, _names(folder), from_start=False)
-        for path in log.paths if log else ():
-            for row in part_rows(ByteRange(path), query, Report()):
-                if row.value and not row.error:
-                    yield row, json.loads(row.value)
-    except (SourceError, UsageError):
-        return

@@ -95,7 +95,7 @@ def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
     epochs.ignore()
     walk = LogWalk(
         PartitionFiles.of_segment(segment),
-        Recovery(lambda _: False, is_known=False, is_stopped=False),
+        Recovery(is_known=False),
         epochs,
         findings,
         Compaction(is_done=True),  # perhaps

@@ -60,13 +60,20 @@ class PartitionCheck:
     findings: tuple[Finding, ...] = ()
     unreadable: str = ""
     is_file: bool = False
+    starts: bool | None = None
+    """Whether Kafka's loader takes it; None if that is unknown."""
+    outcome: str | None = None
+    """What a start makes of the server: `loads`, `directory-offline` or `broker-dies`."""
 
     @property
     def state(self) -> State:
         """The state, by the worst finding."""
         if self.unreadable:
             return State.UNREADABLE
-        return _STATES[worst(self.findings)]
+        certain = (
+            finding for finding in self.findings if finding.is_severe or not finding.is_possible
+        )
+        return _STATES[worst(certain)]
 
     @property
     def lost_offsets(self) -> int:
@@ -85,6 +92,8 @@ class PartitionCheck:
             "topic": self.topic,
             "partition": self.partition,
             "state": str(self.state),
+            "starts": self.starts,
+            "outcome": self.outcome,
             "segments": self.segments,
             "bytes": self.bytes,
             "startOffset": self.start,
@@ -136,6 +145,10 @@ class Findings:
         self._counts[cause] = self._counts.get(cause, 0) + 1
         if cause not in self._firsts:
             self._firsts[cause] = Finding(code, severity, text, Place(file=path, position=position))
+
+    def has(self, code: str, path: str) -> bool:
+        """Tell whether there is a finding of a code about a file."""
+        return any((code, path) == cause[:2] for cause in self._firsts)
 
     def all(self) -> tuple[Finding, ...]:
         """Return the findings in the order of their first appearance."""

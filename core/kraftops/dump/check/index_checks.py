@@ -17,7 +17,6 @@ from kraftops.log.indexes import OffsetIndex, TimeIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.zeros import are_zeros
 
-
 _BLOCK = 1 << 16  # of a preallocated index a server writes a few pages; the rest are holes
 
 

@@ -16,6 +16,7 @@ from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Severity
 from kraftops.log.files import PARTITION_NAME
+from kraftops.server.locks import lock_holder
 
 RECOVERY_POINT = "recovery-point-offset-checkpoint"
 LOG_START = "log-start-offset-checkpoint"
@@ -40,6 +41,8 @@ class LogDirectory:
         is_tiered: whether any file tells that the broker keeps segments elsewhere too.
         offsets: by the name of the checkpoint; a damaged one is left out.
         written: the time of each checkpoint, in ns.
+        is_in_use: whether a server holds its lock.
+        node_id: of its meta.properties.
     """
 
     path: str
@@ -48,7 +51,20 @@ class LogDirectory:
     is_tiered: bool = False
     offsets: dict[str, Offsets] = field(default_factory=dict)
     written: dict[str, int] = field(default_factory=dict)
+    is_in_use: bool = False
+    node_id: int | None = None
     findings: tuple[Finding, ...] = ()
+
+    def is_topic_tiered(self, topic: str | None) -> bool | None:
+        """Tell whether a topic is tiered; None where only some topic of the broker is.
+
+        The start of a log that is not tiered is written only where it is beyond its first segment,
+        and so never as 0 (Kafka's `LogManager.checkpointLogStartOffsetsInDir`).
+        """
+        starts = self.offsets.get(LOG_START, {})
+        if any(offset == 0 for (name, _), offset in starts.items() if name == topic):
+            return True
+        return None if self.is_tiered else False
 
     def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
         """Return the offset of a partition in a checkpoint; None if it has none."""
@@ -85,6 +101,8 @@ def read_log_directory(path: str, *, shown: str | None = None) -> LogDirectory:
         is_tiered=_is_tiered(names, offsets),
         offsets=offsets,
         written=written,
+        is_in_use=_is_in_use(path),
+        node_id=_node_id(path),
         findings=findings.all(),
     )
 
@@ -125,12 +143,25 @@ def missing_findings(
     return findings.all()
 
 
-def _is_tiered(names: frozenset[str], offsets: dict[str, Offsets]) -> bool:
-    """Tell whether a broker has a tier; copies often lack the cache, which may be empty.
+def _is_in_use(path: str) -> bool:
+    try:
+        return lock_holder(path) is not None
+    except OSError:
+        return False
 
-    The start of a log that is not tiered is written only where it is beyond its first segment,
-    and so never as 0 (Kafka's `LogManager`).
-    """
+
+def _node_id(path: str) -> int | None:
+    try:
+        meta = small_file(os.path.join(path, "meta.properties"))
+    except SourceError:
+        return None
+    assert meta is not None
+    text = str(meta["data"].get("node.id", ""))
+    return int(text) if text.isdecimal() else None
+
+
+def _is_tiered(names: frozenset[str], offsets: dict[str, Offsets]) -> bool:
+    """Tell whether a broker has a tier; copies often lack the cache, which may be empty."""
     if _REMOTE_CACHE in names or 0 in offsets.get(LOG_START, {}).values():
         return True
     topics = {topic for one in offsets.values() for topic, _ in one}

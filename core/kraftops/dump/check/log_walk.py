@@ -6,8 +6,9 @@ those of Kafka's `LogLoader` and `LogSegment.recover`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Container, Mapping
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch, seen
@@ -40,14 +41,28 @@ _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves man
 class Recovery(NamedTuple):
     """What a start does to segments.
 
-    *rebuilds* tells of a segment, by its base offset, whether a start reads it, cuts it at damage
-    and makes its indexes anew. *is_known* is False for a copied partition: a start may, or not.
-    *is_stopped* says that no server writes the log.
+    *rebuilt* has the segments, by their base offsets, that a start reads and whose indexes it makes
+    anew. *is_known* is False for a copied partition: a start may, or not. *is_stopped* says that no
+    server writes the log. From the positions *cuts* on, by the paths of logs, a start removes what
+    is there.
     """
 
-    rebuilds: Callable[[int], bool]
-    is_known: bool
-    is_stopped: bool
+    rebuilt: Container[int] = ()
+    is_known: bool = True
+    is_stopped: bool = False
+    cuts: Mapping[str, int] = MappingProxyType({})
+
+    def removes(self, path: str, position: int) -> bool:
+        """Tell whether a start removes the bytes of a log from a position on."""
+        cut = self.cuts.get(path)
+        return cut is not None and position >= cut
+
+
+class LogSpan(NamedTuple):
+    """The first offset of the whole batches in a log, and the one after the last."""
+
+    first: int
+    end: int
 
 
 class Hole(NamedTuple):
@@ -65,7 +80,8 @@ class Hole(NamedTuple):
     last: int | None
     is_zeros: bool
     is_torn: bool
-    is_rebuilt: bool
+    is_mended: bool
+    """Whether a start removes it."""
 
 
 class OffsetGap(NamedTuple):
@@ -110,14 +126,13 @@ class LogWalk:
         self._compaction = compaction
         self.producers = Producers()
         self.losses: list[Loss] = []
-        self.cut: Hole | None = None
-        """The damage at which a start ends the log, with batches behind it."""
+        self.spans: dict[str, LogSpan] = {}
+        """The offsets of the whole batches in each log, by its path."""
         self.ends: dict[str, int] = {}
         """The ends of the undamaged segments, exclusive, by the paths of their logs."""
         self.next_offset = files.segments[0].base_offset if files.segments else 0
         self._hole: Hole | None = None
         self._gaps: list[OffsetGap] = []
-        self._bytes_behind_cut = 0
         self._snapshots = sorted(files.snapshots.items(), reverse=True)
 
     @property
@@ -180,7 +195,6 @@ class LogWalk:
                     check.batch(batch)
             if end < log.size:
                 self._zeros(segment, log, end)
-            self._count_behind_cut(segment, log)
             txns.end()
             if not (is_last and size_of(segment.log) > log.size):  # it grows: entries are newer
                 for check in checks:
@@ -191,14 +205,8 @@ class LogWalk:
         if self._hole is None:
             self.ends[segment.log] = self.next_offset
 
-    def _count_behind_cut(self, segment: SegmentFiles, log: LogFile) -> None:
-        if self.cut and self.cut.path != segment.log:
-            self._bytes_behind_cut += log.size
-        elif self.cut:
-            self._bytes_behind_cut = log.size - self.cut.position
-
     def _index_severity(self, base_offset: int) -> Severity:
-        return Severity.NOTE if self._recovery.rebuilds(base_offset) else Severity.RISK
+        return Severity.NOTE if base_offset in self._recovery.rebuilt else Severity.RISK
 
     def _index_checks(
         self, segment: SegmentFiles, stack: ExitStack, severity: Severity, *, is_last: bool
@@ -245,11 +253,14 @@ class LogWalk:
         if first < self.next_offset:
             reason = f"offset {first}, where {self.next_offset} is the least that can follow"
             self._findings.add("offsets-overlap", path, reason, Severity.RISK, position)
+            self._shorten_gap(first)
         elif first > self.next_offset:
             self._gap(path, position, first, is_between=False)
         self._pass_snapshots(first)
         self.is_compacted |= batch.is_thinned
         self.next_offset = batch.last_offset + 1
+        span = self.spans.get(path, LogSpan(first, first))
+        self.spans[path] = LogSpan(min(span.first, first), max(span.end, self.next_offset))
         self._epochs.batch(batch)
         aborted = self.producers.add(batch)
         if aborted:
@@ -261,7 +272,7 @@ class LogWalk:
     @property
     def _is_exact(self) -> bool:
         """Whether each batch before this one is still as it was written."""
-        return not (self.is_compacted or self._gaps or self.losses or self.cut)
+        return not (self.is_compacted or self._gaps or self.losses)
 
     def _pass_snapshots(self, offset: int) -> None:
         """Compare the producer snapshots up to an offset with the log before it."""
@@ -270,9 +281,20 @@ class LogWalk:
             check_snapshot(path, at, self.producers, self._findings, is_exact=self._is_exact)
 
     def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
-        if not self.cut:
+        if not self._recovery.removes(path, position):
             gap = OffsetGap(path, position, self.next_offset, following - 1, is_between)
             self._gaps.append(gap)
+
+    def _shorten_gap(self, first: int) -> None:
+        """Take what comes after all out of the last gap.
+
+        A base offset has no checksum (KIP-98's batch header), so that one flipped bit makes a gap,
+        and a name of a segment that is too high makes another.
+        """
+        if self._gaps and self._gaps[-1].first <= first <= self._gaps[-1].last:
+            gap = self._gaps.pop()
+            if first > gap.first:
+                self._gaps.append(gap._replace(last=first - 1))
 
     def _damage(self, segment: SegmentFiles, log: LogFile, gap: Gap) -> None:
         head = log.read_at(gap.position, HEADER_SIZE)
@@ -289,7 +311,7 @@ class LogWalk:
                 self._last_by_header(head),
                 is_zeros=False,
                 is_torn=len(head) < LOG_OVERHEAD or stated > left or ends_in_zeros,
-                is_rebuilt=self._recovery.rebuilds(segment.base_offset),
+                is_mended=self._recovery.removes(segment.log, gap.position),
             )
         )
 
@@ -305,7 +327,7 @@ class LogWalk:
                 None,
                 is_zeros=True,
                 is_torn=True,
-                is_rebuilt=self._recovery.rebuilds(segment.base_offset),
+                is_mended=self._recovery.removes(segment.log, start),
             )
         )
 
@@ -327,14 +349,9 @@ class LogWalk:
         """Report damage with the offset that follows it."""
         assert self._hole
         hole, self._hole = self._hole, None
-        if self.cut:
-            self._findings.add("bad-batch", hole.path, hole.reason, Severity.LOSS, hole.position)
-            self.next_offset = following
-            return
-        if hole.is_rebuilt:
-            self.cut = hole
-            reason = f"{hole.reason}; a start cuts the log here"
-            self._findings.add("bad-batch", hole.path, reason, Severity.LOSS, hole.position)
+        if hole.is_mended:
+            # The start itself is told of with what it removes.
+            self._findings.add("bad-batch", hole.path, hole.reason, Severity.NOTE, hole.position)
         elif following > hole.first:
             self.losses.append(Loss(hole.first, following - 1, hole.size))
             reason = f"{hole.reason}; {lost_text(hole.first, following - 1)}"
@@ -346,10 +363,6 @@ class LogWalk:
     def _end(self) -> None:
         if self._hole:
             self._tail(self._hole)
-        if self.cut and self.next_offset > self.cut.first:
-            first, last = self.cut.first, self.next_offset - 1
-            self.losses.append(Loss(first, last, self._bytes_behind_cut))
-            self.next_offset = first
         for gap in self._lost_gaps():
             self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
@@ -371,13 +384,23 @@ class LogWalk:
         between = [gap for gap in gaps if gap.is_between]
         if not self._compaction.is_ours:
             return between
-        return between if len(between) == len(gaps) <= _MOST_GAPS else []
+        if len(between) == len(gaps) <= _MOST_GAPS:
+            return between
+        return [gap for gap in gaps if self._is_edited(gap)]
+
+    def _is_edited(self, gap: OffsetGap) -> bool:
+        """Tell whether the offset index is of the log as it was before the gap.
+
+        The cleaner writes an index for the segment that it makes (`Cleaner.cleanSegments`), and a
+        follower one for the batches that it appends.
+        """
+        return self._findings.has("index-differs", gap.path.removesuffix("log") + "index")
 
     def _tail(self, hole: Hole) -> None:
         """Report damage at the end of the log."""
         if hole.is_torn:
             code = "zero-tail" if hole.is_zeros else "torn-tail"
-            is_mended = hole.is_rebuilt or not self._recovery.is_known
+            is_mended = hole.is_mended or not self._recovery.is_known
             severity = Severity.NOTE if is_mended else Severity.RISK
             self._findings.add(code, hole.path, hole.reason, severity, hole.position)
             return

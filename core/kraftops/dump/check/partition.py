@@ -6,9 +6,10 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text
+from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text, offsets_text
 from kraftops.dump.check.log_directory import (
     CLEANER,
     HIGH_WATERMARK,
@@ -16,7 +17,7 @@ from kraftops.dump.check.log_directory import (
     RECOVERY_POINT,
     LogDirectory,
 )
-from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
+from kraftops.dump.check.log_walk import Compaction, LogWalk
 from kraftops.dump.check.partition_files import (
     TOPIC_ID,
     PartitionFiles,
@@ -25,12 +26,14 @@ from kraftops.dump.check.partition_files import (
     size_of,
 )
 from kraftops.dump.check.records import record_findings
-from kraftops.dump.check.tier import Span, Surroundings, TierCheck, uncovered
+from kraftops.dump.check.spans import Span, uncovered
+from kraftops.dump.check.start import absorbed, foretold
+from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Severity, worst
+from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 
@@ -98,6 +101,14 @@ def _look(
         return PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
 
 
+class _KnownEnd(NamedTuple):
+    """An end offset that a file knows of; a stale one may be of an earlier partition."""
+
+    path: str
+    offset: int
+    is_stale: bool = False
+
+
 class _PartitionLook:
     """One look at a partition."""
 
@@ -110,6 +121,10 @@ class _PartitionLook:
         self._files = self._tier.live_files() if self._tier else files
         self._directory = directory
         self._losses: list[Loss] = []
+        self._more: list[Finding] = []
+        self._settings = around.topics.settings(
+            files.topic, is_tiered=directory.is_topic_tiered(files.topic)
+        )
         self._is_stopped = directory.is_clean and not files.is_metadata
 
     def check(self) -> PartitionCheck:
@@ -124,9 +139,15 @@ class _PartitionLook:
         epochs = EpochCheck(files.path, findings, exists=files.has_epochs, log_start=log_start)
         if files.is_bare or files.is_tiered:
             epochs.ignore()
-        walk = LogWalk(files, self._recovery(), epochs, findings, self._compaction())
+        start_of_server = foretold(files, self._directory, self._settings)
+        recovery = start_of_server.recovery(is_stopped=self._is_stopped)
+        walk = LogWalk(files, recovery, epochs, findings, self._compaction())
         walk.run()
         self._losses = walk.losses
+        for removal, losses in start_of_server.removed(walk.spans):
+            self._more.append(removal)
+            self._losses += losses
+        self._more += start_of_server.refusals()
         if self._tier:
             self._tier.run(walk.ends)
             self._losses += self._tier.losses
@@ -153,6 +174,9 @@ class _PartitionLook:
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         for finding in record_findings(logs, decoder, findings.all()):
             findings.add(*finding)
+        outcome = start_of_server.outcome
+        if outcome and outcome.starts:
+            start, end = outcome.local_start_offset, outcome.end_offset
         return PartitionCheck(
             files.path,
             files.topic,
@@ -162,7 +186,9 @@ class _PartitionLook:
             start,
             end,
             tuple(self._losses),
-            findings.all(),
+            tuple(absorbed([*findings.all(), *self._more])),
+            starts=start_of_server.starts,
+            outcome=start_of_server.consequence,
         )
 
     def _offset(self, checkpoint: str) -> int | None:
@@ -172,38 +198,32 @@ class _PartitionLook:
     def _remote(self) -> RemotePartition | None:
         return self._around.remote_of(self._files.topic, self._files.partition)
 
-    @property
-    def _may_be_tiered(self) -> bool:
-        return self._directory.is_tiered or self._files.topic in self._around.tiered_topics
-
     def _compaction(self) -> Compaction:
         """Return what is known of compaction."""
         topic = self._files.topic or ""
         if topic in _COMPACTED or self._offset(CLEANER) is not None:
             return Compaction(is_done=True)
-        policy = self._around.cleanup_policies.get(topic)
+        policy = self._settings.cleanup_policy
         is_done = None if policy is None else "compact" in policy
         return Compaction(is_done, is_ours=CLEANER not in self._directory.offsets)
 
-    def _recovery(self) -> Recovery:
-        """Return what a start does to the segments."""
-        if self._files.is_metadata:
-            return Recovery(lambda _: True, is_known=True, is_stopped=False)
-        if self._files.is_tiered:  # no server writes it again, or mends it
-            return Recovery(lambda _: False, is_known=True, is_stopped=True)
-        directory = self._directory
-        if not directory.is_known:
-            return Recovery(lambda _: False, is_known=False, is_stopped=False)
-        if directory.is_clean:
-            return Recovery(lambda _: False, is_known=True, is_stopped=True)
-        point = self._offset(RECOVERY_POINT) or 0
-        bases = [segment.base_offset for segment in self._files.segments]
-        first = max((base for base in bases if base <= point), default=0)
-        return Recovery(lambda base: base >= first, is_known=True, is_stopped=False)
-
-    def _lose(self, code: str, path: str, first: int, last: int, reason: str) -> None:
-        self._losses.append(Loss(first, last))
-        self._findings.add(code, path, f"{reason}: {lost_text(first, last)}", Severity.LOSS)
+    def _lose(
+        self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
+    ) -> None:
+        """Report offsets that are lost, or perhaps, since some evidence was set aside."""
+        self._losses.append(Loss(*span))
+        self._more.append(
+            Finding(
+                code,
+                Severity.LOSS,
+                f"{reason}: {lost_text(*span)}",
+                Place(
+                    topic=self._files.topic, partition=self._files.partition, file=evidence.source
+                ),
+                evidence=(evidence,),
+                is_possible=is_possible,
+            )
+        )
 
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
         """Look for offsets behind the end in other files."""
@@ -211,12 +231,16 @@ class _PartitionLook:
         spans: list[Span] = []
         if not self._files.segments and (remote := self._remote):
             spans = [(segment.start, segment.end) for segment in remote.live]
-        for path, known in self._known_ends(walk, epochs):
+        for known_end in self._known_ends(walk, epochs):
+            end_offset = known_end.offset
             has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
-            reason = f"it knows of offset {known - 1}, and {has}"
-            for first, last in uncovered((covered, known - 1), spans):
-                self._lose("end-missing", path, first, last, reason)
-            covered = max(covered, known)
+            reason = f"it knows of offset {end_offset - 1}, and {has}"
+            if known_end.is_stale:
+                reason += "; it is older than the partition, which may have been deleted before"
+            evidence = Evidence(known_end.path, f"{end_offset}")
+            for span in uncovered((covered, end_offset - 1), spans):
+                self._lose("end-missing", span, reason, evidence, is_possible=known_end.is_stale)
+            covered = max(covered, end_offset)
 
     def _lost_start(self, epochs: EpochCheck) -> int:
         """Return the first offset of a log without segments, as far as other files tell."""
@@ -224,29 +248,41 @@ class _PartitionLook:
         if files.is_metadata:
             return max((file.snapshot_id[0] for file in files.checkpoints), default=0)
         start = max(log_start or 0, epochs.first_offset or 0)
-        if log_start is None or not self._may_be_tiered:
+        if log_start is None or self._settings.is_tiered is False:
             return start
-        beside = {one.base_offset for path in files.orphans if (one := file_name(path))}
+        beside = {file.base_offset for path in files.orphans if (file := file_name(path))}
         return max(start, min(beside | files.snapshots.keys(), default=0))
 
-    def _known_ends(self, walk: LogWalk, epochs: EpochCheck) -> Iterator[tuple[str, int]]:
-        for name in (RECOVERY_POINT, HIGH_WATERMARK):
-            known = self._offset(name)
-            if known is not None and self._is_current(name):
-                yield os.path.join(self._directory.path, name), known
-        for known, path in walk.snapshots_behind:
-            yield path, known
-        yield epochs.path, epochs.end(0)
+    def _known_ends(self, walk: LogWalk, epochs: EpochCheck) -> Iterator[_KnownEnd]:
+        """Yield the ends of the log that other files know of, the certain ones first."""
+        for offset, path in walk.snapshots_behind:
+            yield _KnownEnd(path, offset)
+        yield _KnownEnd(epochs.path, epochs.end(0))
+        checkpoints = [
+            _KnownEnd(os.path.join(self._directory.path, name), end_offset, self._is_stale(name))
+            for name in (RECOVERY_POINT, HIGH_WATERMARK)
+            if (end_offset := self._offset(name)) is not None
+        ]
+        # A running broker writes its checkpoints anew in a moment.
+        yield from (
+            known_end
+            for known_end in sorted(checkpoints, key=lambda known_end: known_end.is_stale)
+            if not (known_end.is_stale and self._directory.is_in_use)
+        )
 
-    def _is_current(self, checkpoint: str) -> bool:
-        """Tell whether a checkpoint is not older than the partition, which was deleted before."""
+    def _is_stale(self, checkpoint: str) -> bool:
+        """Tell whether a checkpoint is older than the partition, by the times of the files.
+
+        It may then be of a partition of this name that was deleted, or the times are those of a
+        copy.
+        """
         if self._directory.is_clean:
-            return True
+            return False
         try:
-            made = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
+            created = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
         except OSError:
-            return True
-        return self._directory.written[checkpoint] >= made
+            return False
+        return self._directory.written[checkpoint] < created
 
     def _check_start(self, epochs: EpochCheck, start: int) -> None:
         """Look for offsets before the first segment in other files."""
@@ -256,7 +292,8 @@ class _PartitionLook:
             known = max(ends, default=0)
             if start > known:
                 reason = "the offsets after the newest snapshot"
-                self._lose("start-missing", self._files.path, known, start - 1, reason)
+                evidence = Evidence(self._files.path, f"its newest snapshot ends at {known}")
+                self._lose("start-missing", (known, start - 1), reason, evidence)
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:
@@ -267,18 +304,36 @@ class _PartitionLook:
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         # A broker that stops writes the starts of all logs that are tiered.
         is_written = log_start is not None or not self._is_stopped
-        if is_written and self._may_be_tiered:
+        is_tiered = self._settings.is_tiered if is_written else False
+        if is_tiered:
             return
         if log_start is not None and log_start < start and self._is_stopped:
-            path = os.path.join(directory.path, LOG_START)
-            reason = (
-                f"the log starts at {log_start}, its first segment at {start}, and no file speaks "
-                "of a tier"
-            )
-            self._lose("start-missing", path, log_start, start - 1, reason)
+            evidence = Evidence(os.path.join(directory.path, LOG_START), f"{log_start}")
+            self._lose_start((log_start, start - 1), evidence, is_certain=is_tiered is False)
         elif first_epoch is not None and first_epoch < start and log_start is None:
-            reason = f"it begins at {first_epoch}, and the first segment at {start}"
-            self._lose("start-missing", epochs.path, first_epoch, start - 1, reason)
+            evidence = Evidence(epochs.path, f"the first epoch begins at {first_epoch}")
+            self._lose_start((first_epoch, start - 1), evidence, is_certain=is_tiered is False)
+
+    def _lose_start(self, span: Span, evidence: Evidence, *, is_certain: bool) -> None:
+        """Report offsets before the first segment: they are lost, unless a tier has them."""
+        reason = f"the first segment begins at {span[1] + 1}"
+        if is_certain:
+            self._lose("start-missing", span, reason, evidence)
+            return
+        self._more.append(
+            Finding(
+                "start-missing",
+                Severity.NOTE,
+                f"{reason}: if the topic is tiered, the tier has {offsets_text(*span)}; if it is "
+                "not, they are lost",
+                Place(
+                    topic=self._files.topic, partition=self._files.partition, file=evidence.source
+                ),
+                "check it with the __cluster_metadata-0 of this cluster, which tells",
+                evidence=(evidence,),
+                is_possible=True,
+            )
+        )
 
     def _check_behind_remote(self, remote: RemotePartition, start: int) -> None:
         """Look for offsets between the remote segments, or the log start, and the local log."""
@@ -286,18 +341,15 @@ class _PartitionLook:
         first = self._offset(LOG_START) if self._is_stopped else None
         if first is None:
             first = 1 + max(end for _, end in spans)
-        for one, other in uncovered((first, start - 1), spans):
+        evidence = Evidence(self._files.path, f"the local log starts at {start}")
+        for span in uncovered((first, start - 1), spans):
             reason = "neither a remote segment has them, nor the local log"
-            self._lose("remote-gap", self._files.path, one, other, reason)
+            self._lose("remote-gap", span, reason, evidence)
 
     def _check_checkpoints(self, epochs: EpochCheck, start: int, end: int) -> None:
         """Compare the checkpoints of the log directory with the log."""
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
-        if log_start is not None and log_start > end:
-            reason = f"the log starts at {log_start} and ends at {end}: a start deletes all of it"
-            self._losses.append(Loss(start, end - 1, sum(map(size_of, self._logs()))))
-            self._differ(LOG_START, reason, Severity.LOSS)
-        elif log_start is not None and first_epoch is not None and first_epoch < log_start:
+        if log_start is not None and first_epoch is not None and first_epoch < log_start:
             reason = f"the log starts at {log_start}, and the first epoch at {first_epoch}"
             self._differ(LOG_START, reason, Severity.RISK)
         cleaned = self._offset(CLEANER)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.partition_files import PartitionFiles, size_of
+from kraftops.dump.check.spans import Span, uncovered
+from kraftops.dump.check.topics import UNKNOWN_TOPICS
 from kraftops.dump.tiers.remote_metadata import (
     RemoteMetadata,
     RemotePartition,
@@ -20,8 +22,6 @@ from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
-Span = tuple[int, int]
-"""The first and the last of some offsets."""
 
 
 class LocalLog(NamedTuple):
@@ -54,10 +54,7 @@ class Surroundings:
         """Begin with the logs of `__remote_log_metadata` that are given."""
         self._paths = list(metadata_paths)
         self.locals: list[LocalLog] = []
-        self.cleanup_policies: dict[str, str] = {}
-        """Of topics, as far as the metadata log sets them."""
-        self.tiered_topics: set[str] = set()
-        """Topics with `remote.storage.enable`, by the metadata log."""
+        self.topics = UNKNOWN_TOPICS
         self.metadata = RemoteMetadata({})
 
     def read_metadata(self) -> None:
@@ -265,16 +262,3 @@ def _is_replaced(segment: RemoteSegment, remote: RemotePartition) -> bool:
     """Tell whether the offsets of a segment were copied again."""
     spans = [(one.start, one.end) for one in remote.live if one.event_time >= segment.event_time]
     return not list(uncovered((segment.start, segment.end), spans))
-
-
-def uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
-    """Yield the offsets of *span* that no other one has."""
-    first, last = span
-    for start, end in sorted(others):
-        if start > first:
-            if start > last:
-                break
-            yield first, start - 1
-        first = max(first, end + 1)
-    if first <= last:
-        yield first, last

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.text import path_text
+from kraftops.server.locks import FILE_NAME as LOCK_NAME
 from kraftops.storage.bootstrap.releases import METADATA_VERSION
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.format.rewrite import Rewrite
-from kraftops.storage.logdirs.locks import FILE_NAME as LOCK_NAME
 from kraftops.uuids import to_text
 
 

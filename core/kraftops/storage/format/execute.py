@@ -14,10 +14,10 @@ from kraftops.fileio.directories import (
     owner_of,
     sync_directory,
 )
+from kraftops.server.locks import FILE_NAME as LOCK_NAME
+from kraftops.server.locks import InUse, hold_lock
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.logdirs.directories import read_directories
-from kraftops.storage.logdirs.locks import FILE_NAME as LOCK_NAME
-from kraftops.storage.logdirs.locks import InUse, hold_lock
 
 
 def format_directories(plan: FormatPlan) -> Iterator[Target]:

@@ -12,6 +12,7 @@ from kraftops.errors import DecodeError, StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.fileio.directories import owner_of, sync_directory
 from kraftops.java.properties import Property, properties
+from kraftops.server.locks import check_unlocked, hold_lock
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import (
@@ -20,7 +21,6 @@ from kraftops.storage.logdirs.directories import (
     read_directories,
     read_file,
 )
-from kraftops.storage.logdirs.locks import check_unlocked, hold_lock
 from kraftops.storage.logdirs.log_recovery import read_content
 from kraftops.storage.logdirs.meta_properties import ID_KEYS, MetaProperties
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.java.text import path_text
+from kraftops.server.locks import Holder, lock_holder
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import (
     METADATA_PARTITION,
@@ -16,7 +17,6 @@ from kraftops.storage.logdirs.directories import (
     LogDirectory,
     read_directories,
 )
-from kraftops.storage.logdirs.locks import Holder, lock_holder
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.metadata_log import (
     BootstrapFile,

@@ -16,7 +16,15 @@ from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.findings import BAD_SNAPSHOT, CUTS_SHORT, DAMAGE, EPOCH, GAP, LATE_START, REPEAT
+from kraftops.image.state.findings import (
+    BAD_SNAPSHOT,
+    CUTS_SHORT,
+    DAMAGE,
+    EPOCH,
+    GAP,
+    LATE_START,
+    REPEAT,
+)
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.log_file import LogFile

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.load.loading import load
 from kraftops.findings.finding import Finding
+from kraftops.image.load.loading import load
 from kraftops.image.state.findings import EPOCH, GAP, LATE_START, OPEN_TRANSACTION
 from kraftops.image.verify.verify import verify
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import StorageError
+from kraftops.server.locks import InUse, lock_holder
 from kraftops.storage.format import execute as format_execute
 from kraftops.storage.format.execute import format_directories
 from kraftops.storage.logdirs import locks
-from kraftops.storage.logdirs.locks import InUse, lock_holder
 from tests.helpers.nodes.formats import NODE, plan, refusal, run, voter_id
 from tests.helpers.nodes.node_directories import (
     DYNAMIC,
@@ -60,7 +60,7 @@ class TestLocks:
     def test_all_directories_are_locked_until_the_end(self) -> None:
         make_node(NODE)
         planned = plan()
-        look = "import sys; from kraftops.storage.logdirs.locks import lock_holder as l; print(l('d1'), l('d2'))"
+        look = "import sys; from kraftops.server.locks import lock_holder as l; print(l('d1'), l('d2'))"
 
         for _ in format_directories(planned):
             seen = subprocess.run(

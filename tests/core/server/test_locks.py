@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import StorageError
-from kraftops.storage.logdirs.locks import Holder, InUse, check_unlocked, hold_lock, lock_holder
+from kraftops.server.locks import Holder, InUse, check_unlocked, hold_lock, lock_holder
 from tests.helpers.nodes.node_directories import locked
 
 
