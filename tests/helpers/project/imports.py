@@ -38,6 +38,7 @@ ROWS = (
     ("query",),
     ("engine",),
     ("dump",),
+    ("server",),
     ("storage",),
     ("image",),
     ("tree",),
