@@ -40,6 +40,7 @@ ROWS = (
     ("engine",),
     ("server",),
     ("dump",),
+    ("server",),
     ("storage",),
     ("image",),
     ("tree",),

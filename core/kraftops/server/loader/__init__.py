@@ -1,0 +1,1 @@
+"""What a start makes of partitions and log directories: Kafka's loader, without its writes."""

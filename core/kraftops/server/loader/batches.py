@@ -1,0 +1,238 @@
+"""Batches of a log as Kafka's `FileLogInputStream` finds them, and what it makes of damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from struct import Struct
+from zlib import crc32
+
+from google_crc32c import extend as crc32c_extend
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.log import legacy
+from kraftops.log.batch import (
+    CODEC_MASK,
+    CONTROL,
+    CRC_START,
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    SMALLEST_LENGTH,
+    TRANSACTIONAL,
+    Batch,
+    Record,
+    records,
+)
+from kraftops.log.codecs import CODECS
+from kraftops.server.loader.contract import (
+    BUFFER_UNDERFLOW,
+    CORRUPT_RECORD,
+    ILLEGAL_ARGUMENT,
+    INDEX_OUT_OF_BOUNDS,
+    INVALID_RECORD,
+    KAFKA,
+    NULL_POINTER,
+    BatchWalk,
+    Depth,
+    Folder,
+    LoadError,
+    LogBatch,
+    Marker,
+    RangeReader,
+)
+
+_HEAD_BLOCK, _WHOLE_BLOCK = 32 << 10, 1 << 20
+_UP_TO_MAGIC = 17
+_LENGTH = Struct(">i").unpack_from
+_LEGACY_TIME = Struct(">q").unpack_from
+_LEGACY_HEADER_SIZE = 26  # of magic 1, with its timestamp
+_LARGEST_READ = 16 << 20  # bytes of a batch that is read for its records: markers have some 80
+
+
+def walk_of(folder: Folder) -> BatchWalk:
+    """Return the walk that reads the files of a folder."""
+    return partial(_walk, folder)
+
+
+def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
+    with folder.open(name) as file:
+        yield from _Stream(name, file, stop, depth).batches(start)
+
+
+class _Stream:
+    """A log that is read in blocks."""
+
+    def __init__(self, name: str, file: RangeReader, stop: int, depth: Depth) -> None:
+        self._name, self._file, self._stop, self._depth = name, file, stop, depth
+        self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _HEAD_BLOCK
+        self._block, self._base = b"", 0
+
+    def _bytes(self, position: int, size: int) -> bytes:
+        """Return bytes of the log, read with those that follow up to the end of the walk."""
+        index = position - self._base
+        if index < 0 or index + size > len(self._block):
+            count = max(size, min(self._block_size, self._stop - position))
+            self._block, self._base = self._file.read_at(position, count), position
+            index = 0
+        return self._block[index : index + size]
+
+    def batches(self, position: int) -> Iterator[LogBatch]:
+        """Yield the batches from *position* on.
+
+        Raises:
+            LoadError: Kafka's exception where a length or a header cannot be one.
+        """
+        while position < self._stop - _UP_TO_MAGIC:
+            head = self._bytes(position, HEADER_SIZE)
+            if len(head) < _UP_TO_MAGIC:
+                raise self._error(
+                    CORRUPT_RECORD, "Unexpected EOF while attempting to read", position
+                )
+            length: int = _LENGTH(head, 8)[0]
+            if length < SMALLEST_LENGTH:
+                reason = f"Found record size {length} smaller than minimum record overhead (14)"
+                raise self._error(CORRUPT_RECORD, reason, position)
+            if position > self._stop - LOG_OVERHEAD - length:
+                return
+            size = LOG_OVERHEAD + length
+            is_legacy = not 1 < head[16] < 128  # `magic < 2`, of a signed byte
+            damage = self._damage(position, size, head, is_legacy=is_legacy)
+            if is_legacy:
+                yield self._legacy(position, size, head, damage)
+            else:
+                yield self._batch(position, size, head, damage)
+            position += size
+
+    def _batch(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
+        if len(head) < HEADER_SIZE and damage is None:
+            raise self._error(KAFKA, "Failed to load record batch", position)
+        fields = HEADER.unpack(head.ljust(HEADER_SIZE, b"\0"))
+        base, _, epoch, magic, _, attributes, delta, _, max_timestamp, producer_id = fields[:10]
+        is_control = bool(attributes & CONTROL)
+        needs_marker = is_control and producer_id >= 0 and self._depth is not Depth.HEADS
+        marker = None
+        if needs_marker and damage is None:
+            marker = self._marker(position, size)
+        return LogBatch(
+            position,
+            size,
+            magic,
+            base,
+            base + delta,
+            max_timestamp,
+            epoch,
+            producer_id,
+            is_transactional=bool(attributes & TRANSACTIONAL),
+            is_control=is_control,
+            damage=damage,
+            marker=marker,
+        )
+
+    def _legacy(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
+        """Return a message or wrapper; its offset is that of its last message."""
+        offset = int.from_bytes(head[:8], signed=True)
+        batch = LogBatch(position, size, head[16], offset, offset, damage=damage)
+        if damage is not None:
+            return batch
+        if head[16] == 1 and len(head) >= _LEGACY_HEADER_SIZE:
+            batch = batch._replace(max_timestamp=_LEGACY_TIME(head, 18)[0])
+        codec = head[17] & CODEC_MASK
+        return self._wrapper(batch, codec) if codec else batch
+
+    def _wrapper(self, batch: LogBatch, codec: int) -> LogBatch:
+        """Return a wrapper with its first offset, or with what Kafka throws that looks for it."""
+        position = batch.position
+        if codec >= len(CODECS):
+            reason = f"Unknown compression type id: {codec}"
+            return batch._replace(marker=self._error(ILLEGAL_ARGUMENT, reason, position))
+        if batch.magic > 1:
+            reason = "Invalid wrapper magic found in legacy deep record iterator"
+            return batch._replace(marker=self._error(INVALID_RECORD, reason, position))
+        try:
+            data = self._file.read_at(position, min(batch.size, _LARGEST_READ))
+            first = next(legacy.records(Batch(position, batch.size, data)))
+        except Underflow as error:  # `ByteBuffer.getInt` behind the end
+            marker = self._error(INDEX_OUT_OF_BOUNDS, error.message, position)
+            return batch._replace(marker=marker)
+        except DecodeError as error:
+            return batch._replace(marker=self._error(INVALID_RECORD, error.message, position))
+        return batch._replace(base_offset=first.record.offset)
+
+    def _damage(self, position: int, size: int, head: bytes, *, is_legacy: bool) -> str | None:
+        """Return why a batch is not valid (`ensureValid`), where the walk reads batches whole."""
+        if self._depth is not Depth.WHOLE:
+            return None
+        if not is_legacy and size < HEADER_SIZE:
+            return f"Record batch is corrupt (the size {size} is smaller than the minimum)"
+        start = 16 if is_legacy else CRC_START
+        at = 12 if is_legacy else 17
+        computed = self._checksum(position + start, size - start, is_legacy=is_legacy)
+        stored = int.from_bytes(head[at : at + 4])
+        if computed == stored:
+            return None
+        return f"Record is corrupt (stored crc = {stored}, computed crc = {computed})"
+
+    def _checksum(self, position: int, size: int, *, is_legacy: bool) -> int:
+        checksum = 0
+        while size > 0:
+            part = self._bytes(position, min(size, _WHOLE_BLOCK))
+            if not part:
+                break  # the file has become shorter
+            checksum = crc32(part, checksum) if is_legacy else crc32c_extend(checksum, part)
+            position, size = position + len(part), size - len(part)
+        return checksum
+
+    def _marker(self, position: int, size: int) -> Marker | LoadError | None:
+        """Return what `EndTransactionMarker` makes of the first record of a control batch."""
+        if size < HEADER_SIZE:
+            return self._error(INDEX_OUT_OF_BOUNDS, "a batch without a whole header", position)
+        try:
+            batch = Batch(position, size, self._file.read_at(position, min(size, _LARGEST_READ)))
+            if batch.header.record_count == 0:
+                return None  # the cleaner has removed the whole transaction
+            record = _first_record(batch)
+        except DecodeError as error:
+            return self._error(INVALID_RECORD, error.message, position)
+        failure = _marker_failure(record)
+        if failure is not None:
+            return self._error(*failure, position)
+        assert record.key is not None
+        return Marker(record.key[3])
+
+    def _error(self, java_class: str, message: str, position: int) -> LoadError:
+        return LoadError(java_class, message, self._name, position)
+
+
+def _first_record(batch: Batch) -> Record:
+    """Return the first record of a batch; all are read where Kafka inflates or counts them.
+
+    Raises:
+        DecodeError: they cannot be read.
+    """
+    header = batch.header
+    if header.record_count < 0:
+        raise DecodeError(f"Found invalid record count {header.record_count}")
+    if header.codec or header.record_count == 1:
+        return next(iter(list(records(batch))))
+    return next(records(batch))
+
+
+def _marker_failure(record: Record) -> tuple[str, str] | None:  # noqa: PLR0911 - one for each check
+    """Return class and message of what Kafka throws at an odd marker."""
+    key, value = record.key, record.value
+    if key is None:
+        return NULL_POINTER, "a control record without a key"
+    if len(key) < 4 or key[0] > 127:
+        return INVALID_RECORD, "Invalid value size or version found for control record key"
+    number = int.from_bytes(key[2:4], signed=True)
+    if number not in (Marker.ABORT.value, Marker.COMMIT.value):
+        reason = f"Invalid control record type for end transaction marker {number}"
+        return ILLEGAL_ARGUMENT, reason
+    if value is None:
+        return NULL_POINTER, "a control record without a value"
+    if len(value) > 1 and value[0] > 127:
+        return INVALID_RECORD, "Invalid version found for end transaction marker"
+    if len(value) < 6:  # version and coordinator epoch
+        return BUFFER_UNDERFLOW, "a transaction marker that is cut short"
+    return None

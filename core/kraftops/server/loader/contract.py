@@ -1,0 +1,265 @@
+"""Questions to the loader and its answers, as plain values.
+
+A caller gives a `Folder` (names, sizes, ranges of bytes), a `LoadRequest`, and perhaps a
+`BatchWalk` of its own; `kraftops.server.loader.partition.foretell_partition` returns a
+`LoadOutcome`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from kraftops.log.log_file import LogFile
+
+SHORT = "org.apache.kafka.common.errors."
+CORRUPT_RECORD = f"{SHORT}CorruptRecordException"
+INVALID_OFFSET = f"{SHORT}InvalidOffsetException"
+INVALID_TXN_STATE = f"{SHORT}InvalidTxnStateException"
+STORAGE = f"{SHORT}KafkaStorageException"
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+KAFKA = "org.apache.kafka.common.KafkaException"
+IO = "java.io.IOException"
+BUFFER_OVERFLOW = "java.nio.BufferOverflowException"
+BUFFER_UNDERFLOW = "java.nio.BufferUnderflowException"
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
+ILLEGAL_STATE = "java.lang.IllegalStateException"
+NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
+NULL_POINTER = "java.lang.NullPointerException"
+NUMBER_FORMAT = "java.lang.NumberFormatException"
+OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
+
+_ONE_DIRECTORY = frozenset({IO, STORAGE})
+"""Exceptions that take one log directory offline (`LogManager.loadLogs`).
+
+It catches an IOException, and a KafkaStorageException with one as its cause: all that the loader
+throws have one. Any other exception ends the broker.
+"""
+
+
+class Consequence(Enum):
+    """What the loading of a partition means for its server."""
+
+    LOADS = "loads"
+    DIRECTORY_OFFLINE = "directory-offline"
+    BROKER_DIES = "broker-dies"
+
+
+class LoadError(Exception):
+    """An exception of Kafka's loader: its class, Kafka's message without paths, and the place."""
+
+    def __init__(
+        self, java_class: str, message: str, file: str | None = None, position: int | None = None
+    ) -> None:
+        super().__init__(f"{java_class}: {message}")
+        self.java_class, self.message = java_class, message
+        self.file, self.position = file, position
+
+
+class Depth(Enum):
+    """How much of each batch a walk needs."""
+
+    HEADS = 1
+    PRODUCERS = 2
+    """Transaction markers too."""
+    WHOLE = 3
+    """Markers and checksums too."""
+
+
+class LogBatch(NamedTuple):
+    """What the loader sees of a batch.
+
+    *damage* is why Kafka does not take the batch for valid, in walks of `Depth.WHOLE`. *marker* is
+    the end of a transaction, None in another batch, or what Kafka throws that reads its records.
+    """
+
+    position: int
+    size: int
+    magic: int
+    base_offset: int
+    last_offset: int
+    max_timestamp: int = -1
+    leader_epoch: int = -1
+    producer_id: int = -1
+    is_transactional: bool = False
+    is_control: bool = False
+    damage: str | None = None
+    marker: Marker | LoadError | None = None
+
+    @property
+    def end(self) -> int:
+        """The position after the batch."""
+        return self.position + self.size
+
+
+class Marker(Enum):
+    """The outcome of a transaction, in a control batch."""
+
+    ABORT = 0
+    COMMIT = 1
+
+
+class RangeReader(Protocol):
+    """An open file."""
+
+    size: int
+
+    def read_at(self, position: int, size: int, /) -> bytes:
+        """Return up to *size* bytes at *position*, fewer only at the end of the file."""
+
+
+class Folder(Protocol):
+    """A partition's directory, or a copy of one, for reading only."""
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Sizes of the regular files by name."""
+
+    @property
+    def directories(self) -> Collection[str]:
+        """Names of whatever else is there."""
+
+    def open(self, name: str, /) -> AbstractContextManager[RangeReader]:
+        """Open one of the files."""
+
+
+BatchWalk = Callable[[str, int, int, Depth], Iterator[LogBatch]]
+"""Yields the batches of a log: its name, the first position, the end, and what is needed of each.
+
+It ends and fails as Kafka's `FileLogInputStream` does, see `kraftops.server.loader.batches`. A
+caller that has the headers already may give a walk over those.
+"""
+
+
+class DiskFolder:
+    """A directory on this machine."""
+
+    def __init__(self, path: str) -> None:
+        """List it.
+
+        Raises:
+            OSError: it cannot be listed.
+        """
+        self._path = path
+        self.files: dict[str, int] = {}
+        self.directories: set[str] = set()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_file():
+                    self.files[entry.name] = entry.stat().st_size
+                else:
+                    self.directories.add(entry.name)
+
+    def open(self, name: str) -> LogFile:
+        """Open one of the files.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        return LogFile(os.path.join(self._path, name))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """What `LogManager.loadLog` knows of a partition before it loads it.
+
+    *name* is the directory's. *log_start_checkpoint* and *recovery_point* are of the checkpoints of
+    the log directory, 0 where those lack the partition. *is_tiered* says whether remote storage is
+    enabled for the topic on this server; where that is unknown, ask for both.
+
+    `producer.id.expiration.ms` and the time of the start are not asked for: a producer that expires
+    has no open transaction, and the loader looks at nothing else of a producer.
+    """
+
+    name: str
+    log_start_checkpoint: int = 0
+    recovery_point: int = 0
+    was_clean: bool = False
+    is_tiered: bool = False
+    index_interval_bytes: int = 4096
+    segment_index_bytes: int = 10 << 20
+    release: str = "4.3.1"
+
+    @property
+    def searches_by_base_offset(self) -> bool:
+        """Whether `FileRecords` looks for offsets by base offsets, as of 4.1, not by last ones."""
+        major, minor = map(int, self.release.split(".")[:2])
+        return (major, minor) >= (4, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a partition does not load."""
+
+    java_class: str
+    message: str
+    file: str | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The end of a log that a start cuts off, and why; *first_offset* would have followed."""
+
+    file: str
+    position: int
+    size: int
+    first_offset: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedSegment:
+    """A segment that a start deletes; *end_offset* follows its last batch, None if unreadable."""
+
+    base_offset: int
+    size: int
+    end_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOutcome:
+    """What a start makes of a partition.
+
+    Offsets and segments are None and empty after a refusal. *files* are the names that are there
+    right after the loading; those that end in `.deleted` go a minute later. *rebuilt* are indexes
+    and checkpoints that were written anew, *removed* the names of before that are gone or renamed.
+    """
+
+    refusal: Refusal | None
+    log_start_offset: int | None
+    local_start_offset: int | None
+    end_offset: int | None
+    latest_epoch: int | None
+    segments: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    deleted_segments: tuple[DeletedSegment, ...]
+    recovered_segments: tuple[int, ...]
+    files: tuple[str, ...]
+    removed: tuple[str, ...]
+    rebuilt: tuple[str, ...]
+    snapshots_written: tuple[int, ...]
+
+    @property
+    def starts(self) -> bool:
+        """Whether the loader takes the partition."""
+        return self.refusal is None
+
+    @property
+    def consequence(self) -> Consequence:
+        """What it means for the server, unless this is its last log directory."""
+        if self.refusal is None:
+            return Consequence.LOADS
+        is_of_directory = self.refusal.java_class in _ONE_DIRECTORY
+        return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of logs that are cut or deleted."""
+        sizes = [cut.size for cut in self.cuts]
+        return sum(sizes) + sum(segment.size for segment in self.deleted_segments)

@@ -1,0 +1,340 @@
+"""A segment while it loads (Kafka's `LogSegment`), and the segments of a log in order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+
+from kraftops.server.loader.contract import (
+    CORRUPT_RECORD,
+    INVALID_RECORD,
+    IO,
+    KAFKA,
+    Depth,
+    LoadError,
+    LogBatch,
+)
+from kraftops.server.loader.disk import (
+    DELETED,
+    INDEX,
+    INDEXES,
+    LOG,
+    TIME_INDEX,
+    TXN_INDEX,
+    Disk,
+    name_of,
+)
+from kraftops.server.loader.indexes import RELATIVE, OffsetIndex, TimeIndex, TxnIndex
+from kraftops.server.loader.producers import ProducerState
+from kraftops.server.loader.text_files import LEADER_EPOCHS, EpochEntry, LeaderEpochs
+
+LAST_OFFSET = (1 << 63) - 1
+_MOST_BYTES = (1 << 31) - 1
+_END_OF_RECOVERY = (CORRUPT_RECORD, INVALID_RECORD)
+
+
+class SegmentOverflow(Exception):
+    """An offset of a segment does not fit its indexes (`LogSegmentOffsetOverflowException`)."""
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment.base_offset)
+        self.segment = segment
+
+
+class Segment:
+    """A segment with its indexes; those are opened when they are needed, and made if missing."""
+
+    def __init__(self, disk: Disk, base_offset: int, suffix: str = "") -> None:
+        """Open the log, or make it.
+
+        Raises:
+            LoadError: it is larger than Kafka allows.
+        """
+        self._disk, self.base_offset, self._suffix = disk, base_offset, suffix
+        self.log, _ = disk.file(self._name(LOG))
+        if self.log.size > _MOST_BYTES:
+            reason = f"The size of segment {self.log_name} ({self.log.size}) is larger than allowed"
+            raise LoadError(KAFKA, reason, self.log_name)
+        self.txn_index = TxnIndex(disk, self._name(TXN_INDEX), base_offset)
+        self._offset_index: OffsetIndex | None = None
+        self._time_index: TimeIndex | None = None
+        self._largest: tuple[int, int] | None = None
+        """The largest timestamp so far, and the last offset of its batch."""
+
+    def _name(self, kind: str) -> str:
+        return name_of(self.base_offset, kind + self._suffix)
+
+    @property
+    def log_name(self) -> str:
+        """The name of its log."""
+        return self._name(LOG)
+
+    @property
+    def offset_index(self) -> OffsetIndex:
+        """Its offset index."""
+        if self._offset_index is None:
+            self._offset_index = OffsetIndex(self._disk, self._name(INDEX), self.base_offset)
+        return self._offset_index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        """Its time index."""
+        if self._time_index is None:
+            self._time_index = TimeIndex(self._disk, self._name(TIME_INDEX), self.base_offset)
+        return self._time_index
+
+    def batches(self, position: int, depth: Depth, stop: int | None = None) -> Iterator[LogBatch]:
+        """Yield the batches from a position on."""
+        return self._disk.batches(self.log, position, depth, stop)
+
+    def is_sane(self, *, has_new_time_index: bool) -> bool:
+        """Tell whether its indexes need no recovery (`sanityCheck`).
+
+        Offset and time indexes are not looked at, but a missing offset index is made anew.
+        """
+        if not self._disk.exists(self._name(INDEX)):
+            return False
+        if has_new_time_index:
+            self.time_index.resize(0)
+        return self.txn_index.is_sane()
+
+    def resize_indexes(self) -> None:
+        """Make room in the indexes of the active segment."""
+        self.offset_index.resize_to_most()
+        self.time_index.resize_to_most()
+
+    def close(self) -> None:
+        """Cut off what has no entries in the indexes that are open."""
+        for index in (self._offset_index, self._time_index):
+            if index is not None:
+                index.trim()
+
+    def find(self, offset: int) -> LogBatch | None:
+        """Return the first batch that ends at an offset or after it (`translateOffset`).
+
+        Batches out of order are found as Kafka finds them.
+        """
+        position = max(self.offset_index.position_below(offset), 0)
+        batches = self.batches(position, Depth.HEADS)
+        if not self._disk.request.searches_by_base_offset:
+            return next((batch for batch in batches if batch.last_offset >= offset), None)
+        before = None
+        for batch in batches:
+            if isinstance(batch.marker, LoadError):
+                raise batch.marker  # the first offset of a wrapper is in its records
+            if batch.base_offset == offset:
+                return batch
+            if batch.base_offset > offset:
+                return before if before and before.last_offset >= offset else batch
+            before = batch
+        return before if before and before.last_offset >= offset else None
+
+    def next_offset(self) -> int:
+        """Return the offset after the last batch, searched from the last index entry on.
+
+        An entry that leads beyond the log makes it the base offset (`readNextOffset`).
+        """
+        first = self.find(self.offset_index.last_offset)
+        if first is None:
+            return self.base_offset
+        last = first
+        for batch in self.batches(first.position, Depth.HEADS):
+            last = batch
+        return last.last_offset + 1
+
+    def has_in_range(self, offset: int) -> bool:
+        """Tell whether an offset fits into the indexes."""
+        return offset - self.base_offset in RELATIVE
+
+    def has_overflow(self) -> bool:
+        """Tell whether the last offset does not fit into the indexes."""
+        next_offset = self.next_offset()
+        return next_offset > self.base_offset and not self.has_in_range(next_offset - 1)
+
+    def recover(self, producers: ProducerState, epochs: LeaderEpochs) -> tuple[int, str]:
+        """Make the indexes anew and cut the log at the first bad batch.
+
+        Returns:
+            The bytes that are cut off, and why.
+
+        Raises:
+            LoadError: Kafka's exception, where it does not end the log there.
+            SegmentOverflow: an offset does not fit into the indexes.
+        """
+        self.offset_index.reset()
+        self.time_index.reset()
+        self.txn_index.reset()
+        self._largest = None
+        end = indexed = 0
+        reason = "an incomplete batch"
+        try:
+            for batch in self.batches(0, Depth.WHOLE):
+                if batch.damage is not None:
+                    reason = batch.damage
+                    break
+                if not self.has_in_range(batch.last_offset):
+                    raise SegmentOverflow(self)
+                self._note_timestamp(batch)
+                if end - indexed > self._disk.request.index_interval_bytes:
+                    self._index(batch, end)
+                    indexed = end
+                # A batch counts as valid before its marker is read: an odd one stays.
+                end += batch.size
+                if batch.magic >= 2:
+                    self._note_epoch(batch, epochs)
+                    self._note_producer(batch, producers)
+        except LoadError as error:
+            if error.java_class not in _END_OF_RECOVERY:
+                raise
+            reason = error.message
+        cut = self.log.size - end
+        self.log.size = end
+        self.offset_index.trim()
+        self.time_index.append(*self._largest_or_none(), is_last=True)
+        self.time_index.trim()
+        return cut, reason
+
+    def _largest_or_none(self) -> tuple[int, int]:
+        return self._largest or (-1, self.base_offset)
+
+    def _note_timestamp(self, batch: LogBatch) -> None:
+        if batch.max_timestamp > self._largest_or_none()[0]:
+            self._largest = (batch.max_timestamp, batch.last_offset)
+
+    def _index(self, batch: LogBatch, position: int) -> None:
+        self.offset_index.append(batch.last_offset, position)
+        self.time_index.append(*self._largest_or_none())
+
+    def _note_epoch(self, batch: LogBatch, epochs: LeaderEpochs) -> None:
+        latest = -1 if epochs.latest is None else epochs.latest
+        if batch.leader_epoch > latest:
+            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
+            self._disk.rebuilt.add(LEADER_EPOCHS)
+
+    def _note_producer(self, batch: LogBatch, producers: ProducerState) -> None:
+        if batch.producer_id >= 0:
+            if producers.append(batch):
+                self.txn_index.append(batch)
+            producers.complete()
+        producers.end_offset = batch.last_offset + 1
+
+    def empty(self) -> int:
+        """Cut off everything from the base offset on; return the bytes (`truncateTo`).
+
+        A log whose batches are all below it stays.
+        """
+        first = self.find(self.base_offset)
+        for index in (self.offset_index, self.time_index):
+            index.reset()
+        self.txn_index.reset()
+        cut = 0
+        if first is not None:
+            cut, self.log.size = self.log.size - first.position, first.position
+        if self._largest_or_none()[0] >= 0:
+            # `readLargestTimestamp` reads what is left, and fails where that is damaged.
+            self._largest = None
+            for batch in self.batches(0, Depth.HEADS):
+                self._note_timestamp(batch)
+        return cut
+
+    def append_from(self, other: Segment, start: int) -> int:
+        """Take over the batches of another segment from a position on, as far as they fit.
+
+        Returns:
+            Their bytes (`appendFromFile`).
+        """
+        self.offset_index.reset()
+        self.time_index.reset()
+        size = since_entry = 0
+        for batch in other.batches(start, Depth.HEADS):
+            if not self.has_in_range(batch.last_offset):
+                break
+            if batch.magic > 2:
+                raise LoadError(CORRUPT_RECORD, f"Invalid magic found in record: {batch.magic}")
+            self._note_timestamp(batch)
+            if since_entry > self._disk.request.index_interval_bytes:
+                self._index(batch, size)
+                since_entry = 0
+            size += batch.size
+            since_entry += batch.size
+        self.log.origin, self.log.start, self.log.size = other.log.origin, start, size
+        return size
+
+    def become_inactive(self) -> None:
+        """Add the last entry to the time index, and trim the indexes."""
+        self.time_index.append(*self._largest_or_none(), is_last=True)
+        self.close()
+
+    def rename(self, suffix: str) -> None:
+        """Give its files another suffix (`changeFileSuffixes`).
+
+        Raises:
+            LoadError: there is no log.
+        """
+        before = {kind: self._name(kind) for kind in (LOG, *INDEXES)}
+        self._suffix = suffix
+        self.txn_index.name = self._name(TXN_INDEX)
+        for kind, name in before.items():
+            if not self._disk.rename(name, self._name(kind)) and kind == LOG:
+                raise LoadError(IO, f"{name} does not exist", name)
+
+    def mark_for_deletion(self) -> None:
+        """Rename its files, so that they are deleted a minute later."""
+        self.rename(DELETED)
+
+    def delete(self) -> None:
+        """Delete its files."""
+        for kind in (LOG, *INDEXES):
+            self._disk.delete(self._name(kind))
+
+
+class Segments:
+    """Segments by base offset (`LogSegments`)."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._segments: dict[int, Segment] = {}
+        self.base_offsets: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.base_offsets)
+
+    def __contains__(self, base_offset: int) -> bool:
+        return base_offset in self._segments
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter([self._segments[base] for base in self.base_offsets])
+
+    def add(self, segment: Segment) -> None:
+        """Add a segment, in the place of another with its base offset."""
+        if segment.base_offset not in self._segments:
+            insort(self.base_offsets, segment.base_offset)
+        self._segments[segment.base_offset] = segment
+
+    def remove(self, base_offset: int) -> None:
+        """Remove a segment."""
+        if self._segments.pop(base_offset, None) is not None:
+            self.base_offsets.remove(base_offset)
+
+    def clear(self) -> None:
+        """Remove all segments."""
+        self._segments.clear()
+        self.base_offsets.clear()
+
+    @property
+    def last(self) -> Segment:
+        """The active segment."""
+        return self._segments[self.base_offsets[-1]]
+
+    def floor(self, offset: int) -> Segment | None:
+        """Return the last segment that begins at an offset or before it."""
+        index = bisect_right(self.base_offsets, offset)
+        return self._segments[self.base_offsets[index - 1]] if index else None
+
+    def between(self, start: int, stop: int = LAST_OFFSET) -> list[Segment]:
+        """Return the segments before *stop*, from the one with *start* on, or from the first."""
+        if start == stop:
+            return []  # also of the segment with *start*
+        first = max(bisect_right(self.base_offsets, start) - 1, 0)
+        last = bisect_left(self.base_offsets, stop)
+        return [self._segments[base] for base in self.base_offsets[first:last]]
