@@ -64,23 +64,24 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
         },
         text,
     )
-    for error in errors[:-1]:
+    failures = [*errors.values()]
+    for error in failures[:-1]:
         terminal.error(error.message, error.hint)
-    if errors:
-        raise errors[-1]
+    if failures:
+        raise failures[-1].with_known({"failedNodes": [*errors]})
     return DIFFER if differs else 0
 
 
 def _ask_nodes(
     target: Target,
-) -> tuple[str | None, dict[int, NodeApiVersions], list[WireError]]:
-    """Return the cluster's id, the answers of nodes by id, and the errors of the others."""
+) -> tuple[str | None, dict[int, NodeApiVersions], dict[int, WireError]]:
+    """Return the cluster's id, and answers or errors by the ids of nodes."""
     from kraftops.wire.rpc.cluster import api_versions
 
     with target.connect() as connection:
         cluster = target.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
-        errors: list[WireError] = []
+        errors: dict[int, WireError] = {}
         for node in sorted(cluster.nodes):
             try:
                 if node.address == connection.address:
@@ -90,8 +91,8 @@ def _ask_nodes(
                     nodes[node.node_id] = api_versions(other)
             except WireError as error:
                 text = f"node {node.node_id}: {error.message}"
-                known = {**error.known, "nodes": [node.node_id]}
-                errors.append(WireError(text, error.hint, code=error.code).with_known(known))
+                failure = WireError(text, error.hint, code=error.code)
+                errors[node.node_id] = failure.with_known(error.known)
     return cluster.cluster_id, nodes, errors
 
 

@@ -12,7 +12,6 @@ from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Seconds
-from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -132,13 +131,13 @@ class _Printer:
         from kraftops_cli.cluster.description_output import description_json, description_text
 
         description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
-        print_answer(
-            self._terminal,
-            self._form,
-            "describe",
-            lambda: {"time": description.now, **description_json(description)},
-            lambda: self._time_line() + description_text(description, self._terminal.console),
-        )
+        if self._form == "text":
+            text = description_text(description, self._terminal.console)
+            self._terminal.write(self._time_line() + text)
+        else:
+            # A watch never ends: each description is an object of its own.
+            answer = self._terminal.json if self._has_time else self._terminal.answer
+            answer("describe", {"time": description.now, **description_json(description)})
         self._is_first = False
         if description.quorum_error:
             raise description.quorum_error

@@ -1,6 +1,6 @@
 """The document of a report: plain values, bounded in number, with secrets left out.
 
-Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v1.json`. Where a list
+Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v2.json`. Where a list
 was cut, `Report.more` has the number of entries that are not in it.
 """
 

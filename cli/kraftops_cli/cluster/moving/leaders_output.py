@@ -17,8 +17,12 @@ def print_leaders(
 ) -> int:
     """Print the partitions that were changed, and those that are led as before; return the code."""
     if work.is_json:
-        data = {"changed": bool(moved), "moved": [*map(str, moved)], "stay": [*map(str, stay)]}
-        work.terminal.json(command, data)
+        fields = {
+            "changed": bool(moved),
+            "movedPartitions": [*map(str, moved)],
+            "stayingPartitions": [*map(str, stay)],
+        }
+        work.terminal.answer(command, fields)
     else:
         work.terminal.write(f"partitions with another order: {len(moved)}\n")
         rows: list[list[Cell]] = [

@@ -26,7 +26,7 @@ _MOVES = (folded("PARTITION"), folded("REPLICAS"), folded("AFTER"))
 def print_plan(work: Work, command: str, placement: Placement, moves: Sequence[Move]) -> None:
     """Print all of a plan; its JSON is a plan for --plan, and for kafka-reassign-partitions."""
     if work.is_json:
-        work.terminal.json(command, plan_json(moves))
+        work.terminal.answer(command, plan_json(moves))
         return
     print_summary(work, placement, moves)
     rows = ([str(each.partition), _ids(each.before), _ids(each.after)] for each in moves)

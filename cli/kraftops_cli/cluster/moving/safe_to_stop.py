@@ -81,8 +81,12 @@ def safe_to_stop(
 
 def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None:
     if work.is_json:
-        data = {"isSafe": not found, "brokers": sorted(brokers)}
-        work.terminal.json("safe-to-stop", {**data, "partitions": [_json(each) for each in found]})
+        fields = {
+            "isSafe": not found,
+            "brokers": sorted(brokers),
+            "partitions": [_json(danger) for danger in found],
+        }
+        work.terminal.answer("safe-to-stop", fields)
     else:
         work.terminal.write("".join(_lines(brokers, found, work.terminal.console)))
 
