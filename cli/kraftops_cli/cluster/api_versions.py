@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.errors import WireError
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_output import feature_json, feature_text
@@ -15,7 +16,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Cell, Column, Table, folded, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature, NodeApiVersions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kraftops.display.columns import Cell, Column, Styled, folded, number
 from kraftops.display.times import span_text
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
@@ -12,16 +13,7 @@ from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import (
-    NO_VALUE,
-    Cell,
-    Column,
-    Styled,
-    Table,
-    folded,
-    number,
-    table_text,
-)
+from kraftops_terminal.tables import NO_VALUE, Table, table_text
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address

@@ -51,7 +51,7 @@ class OutcomeReport(Generic[K]):
         self._terminal = terminal
         self._noun = noun
         self._sentence: Callable[[Result[K]], str] = sentence
-        self._fields = fields
+        self._fields: Callable[[Sequence[Result[K]]], Mapping[str, object]] = fields
         self._is_table = not terminal.is_json and len(keys) > 1 and terminal.console.is_terminal
         self._width = max((len(str(key)) for key in [noun, *keys]), default=0)
 

@@ -31,6 +31,7 @@ ROWS = (
         "fileio",
         "parallel",
         "display",
+        "answers",
     ),
     ("schema",),
     ("log",),

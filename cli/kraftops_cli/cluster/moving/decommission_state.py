@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftops.display.columns import Cell, Column, number
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
@@ -16,7 +17,7 @@ from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import state_cell
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Table, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _BROKERS = (
     number("BROKER"),

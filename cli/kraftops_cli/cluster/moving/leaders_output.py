@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.placement.placement import TopicPartition
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _FINDINGS = 2
 _PARTITIONS = (folded("PARTITION"), Column("LEADER"))

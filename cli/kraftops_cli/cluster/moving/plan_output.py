@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftops.display.columns import Cell, Column, Styled, folded, number
 from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
@@ -11,7 +12,7 @@ from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _BROKERS = (
     number("BROKER"),

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kraftops.display.charts import sparkline
+from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
 from kraftops_cli.cluster.broker_states import state_style
@@ -16,7 +17,7 @@ from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers,
 from kraftops_cli.cluster.watch.view import BrokerRow, ReplicaRow, View
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Styled, Table, table_text
+from kraftops_terminal.tables import Table, table_text
 from kraftops_terminal.widths import cut, width_of_text
 
 _REPLICAS = (
