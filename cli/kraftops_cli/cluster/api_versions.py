@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.answers.fields import json_of
 from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.errors import WireError
 from kraftops_cli.cluster.broker_ids import ids_text
-from kraftops_cli.cluster.description_output import feature_json, feature_text
+from kraftops_cli.cluster.description_fields import FEATURE
+from kraftops_cli.cluster.description_output import feature_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
@@ -171,5 +173,5 @@ def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
             {"key": key, "name": api_name(key), "min": served.first, "max": served.last}
             for key, served in sorted(versions.apis.items())
         ],
-        "features": feature_json(versions.features),
+        "features": [json_of(FEATURE, feature) for feature in versions.features],
     }

@@ -43,6 +43,7 @@ cluster they are asked less often. Elsewhere each description is printed below t
     sections=SECTIONS,
     syntax=cluster_syntax("watch", "ids", "racks", "fenced"),
     name="describe",
+    answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
     examples=EXAMPLES,
     help="""\
 Show the brokers and their states, the quorum and its leader, features, and the lag of replicas.
@@ -127,8 +128,10 @@ class _Printer:
             WireError: there is no answer; or, after the rest is printed, none about the quorum.
         KraftopsError: after the rest is printed, a broker that was named is not there.
         """
+        from kraftops.answers.fields import json_of
         from kraftops_cli.cluster.description import ask_description
-        from kraftops_cli.cluster.description_output import description_json, description_text
+        from kraftops_cli.cluster.description_fields import DESCRIPTION
+        from kraftops_cli.cluster.description_output import description_text
 
         description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
         if self._form == "text":
@@ -137,7 +140,7 @@ class _Printer:
         else:
             # A watch never ends: each description is an object of its own.
             answer = self._terminal.json if self._has_time else self._terminal.answer
-            answer("describe", {"time": description.now, **description_json(description)})
+            answer("describe", json_of(DESCRIPTION.fields, description))
         self._is_first = False
         if description.quorum_error:
             raise description.quorum_error
