@@ -1,24 +1,29 @@
 """Write all generated files, or `--check` that they are current.
 
 Man pages and completions come from the commands, the fields of records from their tables, the Arrow
-schemas from the columns of rows.
+schemas from the columns of rows, JSON schemas from the fields of answers.
 """
 
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 
 import click
 
 import completions
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
+from kraftops.answers.fields import Answer
+from kraftops.answers.schema import manual_of, schema_of
+from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.lazy_group import LazyGroup
+from kraftops_cli.terminal.streams import JSON_VERSION
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
@@ -41,7 +46,7 @@ _TAGGED = re.compile(r"(\S+): (.+)")
 
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
-    texts = record_types.modules() | arrow_schemas()
+    texts = record_types.modules() | arrow_schemas() | json_schemas()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]
@@ -73,6 +78,33 @@ def arrow_schemas() -> dict[str, str]:
         head = f'{{\n  "decoder": "{name}",\n  "formatVersion": 1,\n  "fields": [\n'
         texts[f"{_ARROW_SCHEMAS}/{name}.v1.json"] = f"{head}{lines}\n  ]\n}}\n"
     return texts
+
+
+def json_schemas() -> dict[str, str]:
+    """Return the schemas of answers that are defined by fields, by path."""
+    texts = {}
+    # A command has the name of Kafka's tool in its schema.
+    for program in sorted(programs(), key=lambda program: program.words == ("kraftops",)):
+        for tool in program.walk():
+            answer = answer_of(tool.command)
+            name = "-".join(tool.words).removeprefix("kraftops-").removeprefix("kafka-")
+            path = f"core/kraftops/json_schemas/{name}.v{JSON_VERSION}.json"
+            if answer and path not in texts:
+                title = f"{' '.join(tool.words)} --format json"
+                command = str(tool.command.name)
+                schema = schema_of(answer, command, title=title, version=JSON_VERSION)
+                texts[path] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    title = "kafka-dump-log --check --format json"
+    schema = schema_of(CHECK, "check", title=title, version=JSON_VERSION)
+    name = f"core/kraftops/json_schemas/dump-log-check.v{JSON_VERSION}.json"
+    texts[name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+def answer_of(command: click.Command) -> Answer | None:
+    """Return the definition of a command's answer, if it has one."""
+    module, _, name = getattr(command, "answer", "").partition(":")
+    return getattr(import_module(module), name) if module else None
 
 
 def stale() -> list[str]:
@@ -183,6 +215,12 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
     for title, text in command.sections:
         yield from heading(title)
         yield from _text(text)
+    if answer := answer_of(command):
+        yield from heading("JSON fields")
+        if answer.help:
+            yield from _text(answer.help)
+        for path, meaning in manual_of(answer.fields):
+            yield from (".TP", _bold(path), f"{roff(meaning)}.")
 
 
 def _section(title: str) -> Iterator[str]:

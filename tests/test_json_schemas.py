@@ -68,7 +68,7 @@ history-of), or those of the shell's commands."""
 
 def test_field_that_is_not_listed_is_found() -> None:
     """Without this, the check of outputs could not fail."""
-    answer = {"command": "cluster-id", "formatVersion": 1, "clusterId": "x"}
+    answer = {"command": "cluster-id", "formatVersion": 2, "clusterId": "x"}
 
     assert problems("cluster", json.dumps(answer)) == []
     assert problems("cluster", json.dumps({**answer, "more": 1})) != []

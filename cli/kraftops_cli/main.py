@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
 
     try:
         code = _exit_code(command, name, terminal)
+        terminal.end_answer()
         terminal.flush()
         if sys.stdout:  # None where the caller closed it
             sys.stdout.flush()
@@ -105,8 +107,12 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         drop_output()
         code = CLOSED_PIPE
     except KeyboardInterrupt:
+        _tell_interruption(terminal)
         drop_output()
         code = INTERRUPTED
+    except SystemExit:
+        _tell_interruption(terminal)
+        raise
     except OSError as error:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
@@ -121,6 +127,16 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
     finally:
         terminal.erase_status()
     return code
+
+
+def _tell_interruption(terminal: Terminal) -> None:
+    """Write the answer so far: programs must know what work on several things has done."""
+    from kraftops_cli.terminal.failure import Failure, conclude
+
+    if terminal.has_answer:
+        with suppress(OSError):
+            conclude(terminal, Failure("interrupted", "it was interrupted"))
+            terminal.flush()
 
 
 def _system_failure(error: OSError) -> Failure:

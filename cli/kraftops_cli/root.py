@@ -41,13 +41,19 @@ SECTIONS = (
     (
         "JSON",
         """\
-With --format json a program reads the output. Fields are added, and never renamed; formatVersion
-changes when a field changes its meaning. Each output has a schema, in the folder json_schemas of
-the package kraftops: TOOL-COMMAND.v1.json, and row.v1.json for the rows of a dump.
+With --format json a program reads the output: one object on one line, with command, formatVersion,
+and lists under plural names. Fields are added, and never renamed; formatVersion changes when a
+field changes its meaning. Each output has a schema, in the folder json_schemas of the package
+kraftops: TOOL-COMMAND.v2.json.
 
-A command that fails prints an object as the last line, besides the line on standard error: error (a
-code), message, hint, and what is known, as address, broker, path and position
-(failure.v1.json). Unlike a row of a dump it has no field file.""",
+A command that fails says so in the same object, besides the line on standard error: error (a code),
+message, hint, and what is known, as address, broker, path and position (failure.v2.json). If
+Ctrl-C or a signal ends work on several things, the object has what was done until then.
+
+Rows are lines of their own, without command: those of a dump (row.v1.json; a failure is an object
+behind them, which unlike a row has no field file), and in the metadata shell those of --format
+ndjson. What goes on until it is interrupted, as with --watch and --follow, prints an object for
+each answer.""",
     ),
     (
         "Codes of errors in JSON",

@@ -63,6 +63,7 @@ CODES: Mapping[str, Code] = {
     "no-leader": Code(5, "the quorum has no leader now, or another one"),
     "not-in-time": Code(5, "what was waited for did not happen in time"),
     "unknown-outcome": Code(6, "a change was sent, and it is not known whether it was made"),
+    "interrupted": Code(130, "Ctrl-C or a signal ended the work; the answer has what was done"),
 }
 """The codes of errors, which stay the same between versions."""
 

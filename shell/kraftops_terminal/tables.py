@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
+from kraftops.display.columns import Bytes, Cell, Column, Styled, folded, number
 from kraftops.display.sizes import number_text, size_text
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -19,49 +20,23 @@ from kraftops_terminal.widths import padded, width_of_text
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+__all__ = [
+    "NO_VALUE",
+    "Cell",
+    "Column",
+    "Styled",
+    "Table",
+    "cell_text",
+    "fitted",
+    "folded",
+    "number",
+    "print_table",
+    "table_text",
+]
 NO_VALUE = "-"
 _GAP = 2  # blanks between columns
 _LEAST_FOLDED = 12  # columns of text that is folded by choice
 _LEAST = 4  # columns of any text, where even columns of priority 0 do not fit
-
-
-class Bytes(int):
-    """A number of bytes, shown with the unit that suits it."""
-
-
-class Styled(NamedTuple):
-    """A cell in a style of the theme."""
-
-    value: str | int | None
-    style: str
-
-
-Cell = str | int | None | Styled
-"""A text, which is escaped; a number, shown with commas; None, shown as a dash."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table."""
-
-    title: str
-    priority: int = 0
-    """0 for a column that is always shown; of the others, the highest number is left out first."""
-    justify: Literal["left", "right"] = "left"
-    is_folded: bool = False
-    """Whether long texts take several lines before any column is left out."""
-    style: str = ""
-    """A style of the theme for cells without their own."""
-
-
-def number(title: str, priority: int = 0) -> Column:
-    """Return a column of numbers."""
-    return Column(title, priority, "right")
-
-
-def folded(title: str, priority: int = 0, style: str = "") -> Column:
-    """Return a column of text that may be long."""
-    return Column(title, priority, is_folded=True, style=style)
 
 
 @dataclass(frozen=True, slots=True)

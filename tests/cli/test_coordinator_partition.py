@@ -60,7 +60,7 @@ def test_partition_is_reported(args: list[str], line: str) -> None:
 def test_json_has_all_fields(args: list[str], told: dict[str, object]) -> None:
     done = run(*args, "--format", "json")
 
-    expected = {"command": "coordinator-partition", "formatVersion": 1, **told}
+    expected = {"command": "coordinator-partition", "formatVersion": 2, **told}
     assert done.code == 0
     assert json.loads(done.text) == expected
 

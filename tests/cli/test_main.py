@@ -1,7 +1,9 @@
 """Each error is an exit code and one or two lines, without a traceback."""
 
+import contextlib
 import fcntl
 import io
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +19,9 @@ from kraftops.engine.choice import why_not_native
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
+from kraftops_terminal.ending import EndedBySignal
 from tests.helpers.tools.console import (
     CLUSTER,
     DUMP_LOG,
@@ -314,3 +318,26 @@ def test_unknown_engine_is_refused_in_two_lines(tmp_path: Path) -> None:
         "kafka-dump-log: KRAFTOPS_ENGINE is 'fast': there is no such engine",
         "hint: native or reference",
     ]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, EndedBySignal(15)])
+def test_interruption_leaves_the_answer_so_far(end: BaseException) -> None:
+    """Work on several brokers has changed a cluster: programs must know what is done."""
+
+    @click.command()
+    @click.pass_obj
+    def work(terminal: Terminal) -> None:
+        terminal.answer("work", {"brokers": [1]})
+        raise end
+
+    out = io.BytesIO()
+    terminal = MemoryTerminal("tool", out, is_json=True)
+    with (
+        contextlib.suppress(SystemExit),
+        patch.object(sys, "argv", ["tool"]),
+        patch("kraftops_cli.terminal.streams.drop_output"),
+    ):
+        main.run(work, "tool", terminal)
+
+    answer = json.loads(out.getvalue())
+    assert (answer["command"], answer["error"], answer["brokers"]) == ("work", "interrupted", [1])

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from kraftops.display.columns import Bytes, Cell, Column, Styled
 from kraftops_terminal import console as console_module
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Bytes, Cell, Column, Styled, Table, fitted, print_table
+from kraftops_terminal.tables import Table, fitted, print_table
 
 COLUMNS = [
     Column("TOPIC", is_folded=True, style="name"),

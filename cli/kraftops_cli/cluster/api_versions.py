@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.answers.fields import json_of
+from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.errors import WireError
 from kraftops_cli.cluster.broker_ids import ids_text
-from kraftops_cli.cluster.description_output import feature_json, feature_text
+from kraftops_cli.cluster.description_fields import FEATURE
+from kraftops_cli.cluster.description_output import feature_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Cell, Column, Table, folded, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
@@ -64,23 +67,24 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
         },
         text,
     )
-    for error in errors[:-1]:
+    failures = [*errors.values()]
+    for error in failures[:-1]:
         terminal.error(error.message, error.hint)
-    if errors:
-        raise errors[-1]
+    if failures:
+        raise failures[-1].with_known({"failedNodes": [*errors]})
     return DIFFER if differs else 0
 
 
 def _ask_nodes(
     target: Target,
-) -> tuple[str | None, dict[int, NodeApiVersions], list[WireError]]:
-    """Return the cluster's id, the answers of nodes by id, and the errors of the others."""
+) -> tuple[str | None, dict[int, NodeApiVersions], dict[int, WireError]]:
+    """Return the cluster's id, and answers or errors by the ids of nodes."""
     from kraftops.wire.rpc.cluster import api_versions
 
     with target.connect() as connection:
         cluster = target.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
-        errors: list[WireError] = []
+        errors: dict[int, WireError] = {}
         for node in sorted(cluster.nodes):
             try:
                 if node.address == connection.address:
@@ -90,8 +94,8 @@ def _ask_nodes(
                     nodes[node.node_id] = api_versions(other)
             except WireError as error:
                 text = f"node {node.node_id}: {error.message}"
-                known = {**error.known, "nodes": [node.node_id]}
-                errors.append(WireError(text, error.hint, code=error.code).with_known(known))
+                failure = WireError(text, error.hint, code=error.code)
+                errors[node.node_id] = failure.with_known(error.known)
     return cluster.cluster_id, nodes, errors
 
 
@@ -169,5 +173,5 @@ def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
             {"key": key, "name": api_name(key), "min": served.first, "max": served.last}
             for key, served in sorted(versions.apis.items())
         ],
-        "features": feature_json(versions.features),
+        "features": [json_of(FEATURE, feature) for feature in versions.features],
     }

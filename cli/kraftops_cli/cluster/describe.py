@@ -12,7 +12,6 @@ from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Seconds
-from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ cluster they are asked less often. Elsewhere each description is printed below t
     sections=SECTIONS,
     syntax=cluster_syntax("watch", "ids", "racks", "fenced"),
     name="describe",
+    answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
     examples=EXAMPLES,
     help="""\
 Show the brokers and their states, the quorum and its leader, features, and the lag of replicas.
@@ -128,17 +128,19 @@ class _Printer:
             WireError: there is no answer; or, after the rest is printed, none about the quorum.
         KraftopsError: after the rest is printed, a broker that was named is not there.
         """
+        from kraftops.answers.fields import json_of
         from kraftops_cli.cluster.description import ask_description
-        from kraftops_cli.cluster.description_output import description_json, description_text
+        from kraftops_cli.cluster.description_fields import DESCRIPTION
+        from kraftops_cli.cluster.description_output import description_text
 
         description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
-        print_answer(
-            self._terminal,
-            self._form,
-            "describe",
-            lambda: {"time": description.now, **description_json(description)},
-            lambda: self._time_line() + description_text(description, self._terminal.console),
-        )
+        if self._form == "text":
+            text = description_text(description, self._terminal.console)
+            self._terminal.write(self._time_line() + text)
+        else:
+            # A watch never ends: each description is an object of its own.
+            answer = self._terminal.json if self._has_time else self._terminal.answer
+            answer("describe", json_of(DESCRIPTION.fields, description))
         self._is_first = False
         if description.quorum_error:
             raise description.quorum_error

@@ -15,7 +15,7 @@ from kraftops_cli.cluster.broker_ids import BrokerIds, flattened, ids_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Duration
-from kraftops_cli.terminal.outcomes import OutcomeReport
+from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import agreed, can_ask
 
@@ -46,7 +46,7 @@ All brokers are checked first, and one that is refused keeps all. A broker that 
 before its turn is refused alone. --timeout is the time for each broker. After a request without an
 answer the brokers of the cluster are read again; if the broker is still there, the outcome is
 unknown, the exit status is 6, and the other brokers are untried.
-With --format json each outcome is a line, and the last line is the answer, or the failure.""",
+With --format json the outcomes are in the answer, also where the work fails or is interrupted.""",
     ),
 )
 _LOOK_SECONDS = 5.0
@@ -129,9 +129,15 @@ def unregister(
         registrations = ask_registrations(target, connection, fencing.kept, is_forced=flags.force)
         chosen = _chosen(registrations, flattened(ids), flags)
         work = _Work(target, connection, registrations, flags, chosen, fencing)
-        report = OutcomeReport(terminal, "broker", work.sentence, [each.key for each in chosen])
+        report = OutcomeReport(
+            terminal,
+            "broker",
+            work.sentence,
+            lambda results: _answer(registrations, flags, results),
+            [each.key for each in chosen],
+        )
         work.run(report.add)
-    return report.finish(_answer(registrations, flags, report.results))
+    return report.finish()
 
 
 def _check_flags(
@@ -347,6 +353,7 @@ def _answer(
                 "wasRegistered": each.outcome is Outcome.DONE
                 or (flags.dry_run and registrations.may_have(each.key)),
                 "outcome": each.outcome.value,
+                **error_fields(each),
             }
             for each in results
         ],

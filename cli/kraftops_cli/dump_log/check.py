@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kraftops.answers.cells import cells_of, columns_of
+from kraftops.answers.fields import json_of
+from kraftops.dump.check.answer import CHECK, PARTITION, CheckAnswer
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.files import can_be_checked
 from kraftops.dump.check.findings import PartitionCheck, State
@@ -16,33 +19,14 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
 from kraftops.log.reader import DamagedArchive
 from kraftops.uris import is_remote, local_path
-from kraftops_cli.terminal.streams import Terminal, json_head, json_text
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.findings import finding_line
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, print_table
+from kraftops_terminal.tables import Table, print_table
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
-
-_COLUMNS = (
-    folded("PARTITION", style="name"),
-    Column("STATE"),
-    number("SEGMENTS", 4),
-    number("BYTES", 3),
-    number("START", 2),
-    number("END"),
-    number("LOST OFFSETS"),
-    number("LOST BYTES", 1),
-)
-_STYLES = {
-    State.CLEAN: "good",
-    State.MENDED: "warning",
-    State.DAMAGED: "bad",
-    State.REFUSED: "bad",
-    State.LOST: "bad",
-    State.UNREADABLE: "bad",
-}
 
 
 class Checked(NamedTuple):
@@ -150,7 +134,8 @@ class _Text:
 
     def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
         self._findings(common)
-        print_table(self._terminal.console, Table(_COLUMNS, map(_row, checks)))
+        rows = (cells_of(PARTITION, check) for check in checks)
+        print_table(self._terminal.console, Table(columns_of(PARTITION), rows))
         states = Counter(check.state for check in checks)
         shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
         self._terminal.write(f"{_counted(checks)}: {shown}\n")
@@ -159,19 +144,6 @@ class _Text:
         for finding in findings:
             self._terminal.write(f"{finding_line(finding)}\n")
         self._terminal.flush()
-
-
-def _row(check: PartitionCheck) -> tuple[Cell, ...]:
-    numbers = (
-        check.segments,
-        check.bytes,
-        check.start,
-        check.end,
-        check.lost_offsets,
-        check.lost_bytes,
-    )
-    state = Styled(str(check.state), _STYLES[check.state])
-    return (check.path, state, *(None if one is None else str(one) for one in numbers))
 
 
 def _counted(checks: list[PartitionCheck]) -> str:
@@ -185,22 +157,15 @@ def _counted(checks: list[PartitionCheck]) -> str:
 
 
 class _Json:
-    """One object, written piece by piece: partitions as they are checked, then the findings."""
+    """One object at the end, with the partitions and the findings of all."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._findings: list[Finding] = []
-        self._is_first = True
 
     def partition(self, check: PartitionCheck) -> None:
-        head = f'{json_head("check")}, "partitions": [' if self._is_first else ", "
-        self._is_first = False
-        self._terminal.write(head + json_text(check.as_dict()))
-        self._terminal.flush()
-        self._findings += check.findings
+        """Wait for the others."""
 
-    def end(self, _: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
-        head = f'{json_head("check")}, "partitions": [' if self._is_first else ""
-        findings = worst_first([*self._findings, *common])
-        texts = ", ".join(json_text(finding.as_json()) for finding in findings)
-        self._terminal.write(f'{head}], "findings": [{texts}]}}\n')
+    def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
+        findings = [*common, *(finding for check in checks for finding in check.findings)]
+        answered = CheckAnswer(checks, worst_first(findings))
+        self._terminal.answer("check", json_of(CHECK.fields, answered))

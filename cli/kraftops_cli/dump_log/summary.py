@@ -19,9 +19,10 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
-from kraftops_cli.dump_log.summaries.table import in_order, logs_text
+from kraftops_cli.dump_log.summaries.table import Fields, in_order, logs_text
 from kraftops_cli.dump_log.summaries.text import damage_count, summary_text
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, json_line
+from kraftops_terminal.console import Console
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
 
@@ -138,17 +139,17 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
     console = run.terminal.console
     if plan.output is not None:
         console = replace(console, is_terminal=False)
-    if plan.query.output_format.has_objects:
-        text = _json(logs[: plan.top])
-    elif plan.logs or len(logs) < 2:
-        text = "\n".join(summary_text(one, console) for one in logs[: plan.top])
+    is_json = plan.query.output_format.has_objects
+    answer = {"logs": logs[: plan.top]}
+    if is_json and plan.output is None and not plan.follow:
+        run.terminal.answer("summary", answer)
     else:
-        text = logs_text(logs, console, top=plan.top)
-    if plan.output is None:
-        run.terminal.write(text)
-    else:
-        with open_target(plan, run.terminal) as fd:
-            write_all(fd, text.encode("utf-8", "surrogateescape"))
+        text = json_line("summary", answer) if is_json else _text(plan, logs, console)
+        if plan.output is None:
+            run.terminal.write(text)
+        else:
+            with open_target(plan, run.terminal) as fd:
+                write_all(fd, text.encode("utf-8", "surrogateescape"))
     for one in logs:
         is_wrong = one["undecodable"]["count"] and plan.query.check
         run.report.has_damage |= bool(damage_count(one) or is_wrong)
@@ -156,7 +157,7 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
     return run.exit_code()
 
 
-def _json(logs: Sequence[Mapping[str, object]]) -> str:
-    import json
-
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in logs)
+def _text(plan: Plan, logs: Sequence[Fields], console: Console) -> str:
+    if plan.logs or len(logs) < 2:
+        return "\n".join(summary_text(one, console) for one in logs[: plan.top])
+    return logs_text(logs, console, top=plan.top)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -36,7 +35,7 @@ from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
-from kraftops_cli.terminal.streams import JSON_VERSION, Terminal
+from kraftops_cli.terminal.streams import JSON_VERSION, Terminal, json_line
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
@@ -254,13 +253,13 @@ def _write(
 ) -> int:
     """Write the report; return 2 if damage has hidden something, else 0."""
     report = build(request.heading, metadata, summaries)
-    data = {"command": "report", "formatVersion": JSON_VERSION, **as_data(report)}
+    fields = as_data(report)
     if request.form == "html":
         from kraftops.report.page.render import page
 
-        text = page(data)
+        text = page({"command": "report", "formatVersion": JSON_VERSION, **fields})
     else:
-        text = json.dumps(data, ensure_ascii=False) + "\n"
+        text = json_line("report", fields)
     output = request.output
     with (
         terminal.data_fd() if output is None else open_output(output, sources, request.flags) as fd

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.display.sizes import size_text
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -19,10 +18,10 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
-from kraftops_terminal.tables import Column, Table, folded, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
-    from kraftops.findings.finding import Finding
+    from kraftops.storage.logdirs.describe import NodeState
     from kraftops.storage.logdirs.inspector import DirectoryState
 
 EXAMPLES = (
@@ -36,6 +35,7 @@ EXAMPLES = (
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset({"overrides", "form", "color", "no_escape", "max_memory"})),
     name="info",
+    answer="kraftops.storage.logdirs.describe:INFO",
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
 )
@@ -55,9 +55,10 @@ EXAMPLES = (
 @click.pass_obj
 def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.logdirs.describe import describe_state
+    from kraftops.storage.logdirs.describe import INFO, NodeState
     from kraftops.storage.logdirs.inspector import (
         damage_findings,
         findings,
@@ -67,8 +68,12 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
 
     loaded = load_config(config, overrides, os.environ)
     states = inspect(loaded)
-    problems = list(kafka_problems(states))
-    found = [*findings(loaded, states), *damage_findings(states)]
+    node = NodeState(
+        loaded,
+        states,
+        [*kafka_problems(states)],
+        [*findings(loaded, states), *damage_findings(states)],
+    )
     if form == "text":
         for state in states:
             if state.directory.is_opaque and state.status:
@@ -77,23 +82,17 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
         terminal,
         form,
         "info",
-        lambda: {
-            "nodeId": loaded.node_id,
-            "roles": sorted(loaded.roles),
-            "directories": [describe_state(state) for state in states],
-            "problems": problems,
-            "findings": [finding.as_json() for finding in found],
-        },
+        lambda: json_of(INFO.fields, node),
         lambda: (
-            _text(states, problems, terminal.shown)
+            _text(states, node.problems, terminal.shown)
             if form == "text"
-            else _table(terminal.console, states, problems, found)
+            else _table(terminal.console, node)
         ),
     )
     if form == "text":
-        for finding in found:
+        for finding in node.findings:
             terminal.error(str(finding), finding.remedy)
-    return 1 if problems else 0
+    return 1 if node.problems else 0
 
 
 def _text(
@@ -117,50 +116,12 @@ def _listed(title: str, singular: str, plural: str, items: Sequence[str]) -> str
     return f"{title}{ending}:\n" + "".join(f"  {item}\n" for item in items) + "\n"
 
 
-_COLUMNS = (
-    ("path", folded("DIRECTORY", style="name")),
-    ("role", Column("ROLE")),
-    ("clusterId", Column("CLUSTER ID", 3)),
-    ("nodeId", number("NODE", 2)),
-    ("directoryId", Column("DIRECTORY ID", 5)),
-    ("version", number("VERSION", 9)),
-    ("partitions", number("PARTITIONS", 4)),
-    ("metadataLog", folded("METADATA LOG", 6)),
-    ("free", number("FREE", 1)),
-    ("owner", Column("OWNER", 8)),
-    ("mode", Column("MODE", 10)),
-    ("lockHolder", folded("IN USE BY", 7)),
-)
+def _table(console: Console, node: NodeState) -> Iterator[str]:
+    from kraftops.answers.cells import cells_of, columns_of
+    from kraftops.storage.logdirs.describe import DIRECTORY
 
-
-def _table(
-    console: Console,
-    states: Sequence[DirectoryState],
-    problems: Sequence[str],
-    found: Sequence[Finding],
-) -> Iterator[str]:
-    from kraftops.storage.logdirs.describe import describe_state
-
-    texts = [_texts(describe_state(state)) for state in states]
-    rows = ([each.get(name) for name, _ in _COLUMNS] for each in texts)
-    yield table_text(console, Table([column for _, column in _COLUMNS], rows))
-    for problem in problems:
+    rows = (cells_of(DIRECTORY, state) for state in node.directories)
+    yield table_text(console, Table(columns_of(DIRECTORY), rows))
+    for problem in node.problems:
         yield console.painted("problem:", "bad") + f" {escaped(problem)}\n"
-    yield from finding_blocks(console, found)
-
-
-def _texts(data: dict[str, object]) -> dict[str, str]:
-    """Return the fields of a directory as short texts."""
-    shown = {name: str(value) for name, value in data.items() if value is not None}
-    shown["role"] = "metadata" if data["isMetadata"] else "data"
-    if data.get("freeBytes") is not None:
-        shown["free"] = size_text(int(str(data["freeBytes"])))
-        shown["owner"] = f"{data['user']}:{data['group']}"
-    log = data.get("metadataLog")
-    if isinstance(log, dict):
-        count = f"{len(log['snapshots'])} snapshots, {len(log['segments'])} segments"
-        shown["metadataLog"] = f"{count}, to offset {log['endOffset']}"
-    holder = data.get("lockHolder")
-    if isinstance(holder, dict):
-        shown["lockHolder"] = str(holder["text"])
-    return shown
+    yield from finding_blocks(console, node.findings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +10,7 @@ import click
 from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
 from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
-from kraftops_cli.storage.verify_drawn import drawn_findings
+from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -24,6 +23,7 @@ from kraftops_terminal.findings import finding_line
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
+    from kraftops.storage.verify.answer import VerifyAnswer
 
 EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
@@ -78,6 +78,7 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
         )
     ),
     name="verify",
+    answer="kraftops.storage.verify.answer:VERIFY",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -113,10 +114,12 @@ def verify(
     terminal: Terminal, /, configs: tuple[str, ...], overrides: tuple[str, ...], **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.answers.fields import json_of
     from kraftops.errors import ConfigError
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.node import read_node
+    from kraftops.storage.verify.answer import VERIFY, VerifyAnswer
 
     form: str = options["form"]
     found: list[Finding] = []
@@ -129,6 +132,7 @@ def verify(
             found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
     if nodes:
         found += verify_nodes(nodes, options["cluster_id"], resolves=options["resolve"])
+    answered = VerifyAnswer(verified_nodes(nodes, found), worst_first(found))
     is_drawn = form == "text" and terminal.console.is_drawn_on
     if form == "text" and not is_drawn:
         for finding in found:
@@ -138,35 +142,15 @@ def verify(
         terminal,
         form,
         "verify",
-        lambda: _as_json(nodes, found),
-        lambda: (
-            drawn_findings(terminal.console, nodes, found) if is_drawn else _as_text(nodes, found)
-        ),
+        lambda: json_of(VERIFY.fields, answered),
+        lambda: drawn_findings(terminal.console, answered) if is_drawn else _as_text(answered),
     )
     return exit_code(found)
 
 
-def _as_text(nodes: Sequence[Node], findings: Sequence[Finding]) -> str:
-    lines = [finding_line(finding) for finding in worst_first(findings) if finding.is_severe]
+def _as_text(answered: VerifyAnswer) -> str:
+    lines = [finding_line(finding) for finding in answered.findings if finding.is_severe]
     if not lines:
-        lines = [
-            escaped(f"{node.config.path}: node {node.config.node_id} would start") for node in nodes
-        ]
+        configs = (verified.node.config for verified in answered.nodes)
+        lines = [escaped(f"{config.path}: node {config.node_id} would start") for config in configs]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _as_json(nodes: Sequence[Node], findings: Sequence[Finding]) -> dict[str, object]:
-    return {
-        "isSound": not any(finding.is_severe for finding in findings),
-        "nodes": [
-            {
-                "config": node.config.path,
-                "nodeId": node.config.node_id,
-                "roles": sorted(node.config.roles),
-                "clusterId": node.cluster_id,
-                "voters": [str(voter) for voter in node.voters] or None,
-            }
-            for node in nodes
-        ],
-        "findings": [finding.as_json() for finding in worst_first(findings)],
-    }

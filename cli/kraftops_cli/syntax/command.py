@@ -27,6 +27,7 @@ class ToolCommand(click.Command):
         syntax: Syntax,
         examples: Sequence[tuple[str, str]] = (),
         sections: Sequence[tuple[str, str]] = (),
+        answer: str = "",
         **kwargs: Any,
     ) -> None:
         """Make a command.
@@ -36,12 +37,15 @@ class ToolCommand(click.Command):
             syntax: An `Argparse4j`, or `jopt.click_arguments`.
             examples: Descriptions and command lines.
             sections: Titles and texts for the manual; `Exit status` is in the help too.
+            answer: Where the `Answer` of `--format json` is defined, as `MODULE:NAME`; its schema
+                and its part of the manual are generated.
             **kwargs: Click's own arguments.
         """
         super().__init__(*args, **_with_help_option(kwargs))
         self._syntax = syntax
         self.examples = examples
         self.sections = sections
+        self.answer = answer
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse *args* in the syntax of this command, and tell the terminal what runs."""

@@ -37,7 +37,7 @@ def print_answer(
         text: Returns the text, or pieces of it, each written as soon as it is made.
     """
     if form == "json":
-        terminal.json(command, data())
+        terminal.answer(command, data())
     else:
         shown = text()
         for piece in (shown,) if isinstance(shown, str) else shown:

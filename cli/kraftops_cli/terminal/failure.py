@@ -69,13 +69,13 @@ def _without_passwords(text: str) -> str:
 def conclude(terminal: Terminal, failure: Failure) -> int:
     """End with a failure that people have read already; return the exit code.
 
-    With `--format json`, an object follows the output: `error`, `message`, `hint`, and what is
-    known. It has no field `file`, which rows of a dump have.
+    With `--format json`, it is told in the answer, or in an object behind the rows of a dump:
+    `error`, `message`, `hint`, and what is known. There is no field `file`, which rows have.
     """
     assert "file" not in failure.known
     if terminal.is_json:
-        data = {"error": failure.code, "message": failure.message, "hint": failure.hint}
-        terminal.json(terminal.command, {**data, **failure.known})
+        fields = {"error": failure.code, "message": failure.message, "hint": failure.hint}
+        terminal.end_answer({**fields, **failure.known})
     elif terminal.keeps_kafka_codes and failure.code in KAFKAS_CASES:
         return _KAFKAS_EXIT_CODE
     return failure.exit_code

@@ -25,7 +25,7 @@ _OUTCOME_WIDTH = max(map(len, Outcome))
 
 
 class OutcomeReport(Generic[K]):
-    """Prints each result: as a line of JSON, as a row on a terminal, or as a sentence.
+    """Prints each result: in the answer for programs, as a row on a terminal, or as a sentence.
 
     Sentences of what is done are on standard output, reasons on standard error.
     """
@@ -35,20 +35,23 @@ class OutcomeReport(Generic[K]):
         terminal: Terminal,
         noun: str,
         sentence: Callable[[Result[K]], str],
+        fields: Callable[[Sequence[Result[K]]], Mapping[str, object]],
         keys: Sequence[K],
     ) -> None:
         """Begin without results.
 
         Args:
             terminal: Where they are printed.
-            noun: A thing that is worked on (`broker`), the name of the key in JSON.
+            noun: A thing that is worked on (`broker`).
             sentence: Returns what was done or would be done, without a newline; or nothing.
+            fields: Returns the JSON fields of the answer with the results so far.
             keys: All things; several are a table on a terminal.
         """
         self.results: list[Result[K]] = []
         self._terminal = terminal
         self._noun = noun
         self._sentence: Callable[[Result[K]], str] = sentence
+        self._fields: Callable[[Sequence[Result[K]]], Mapping[str, object]] = fields
         self._is_table = not terminal.is_json and len(keys) > 1 and terminal.console.is_terminal
         self._width = max((len(str(key)) for key in [noun, *keys]), default=0)
 
@@ -56,8 +59,8 @@ class OutcomeReport(Generic[K]):
         """Print a result."""
         self.results.append(result)
         if self._terminal.is_json:
-            key = {self._noun: result.key, "outcome": result.outcome.value}
-            self._terminal.json(self._terminal.command, {**key, **error_fields(result)})
+            # After each result, because an interruption writes the answer so far.
+            self._terminal.answer(self._terminal.command, self._fields(self.results))
         elif self._is_table:
             self._print_row(result)
         elif result.error:
@@ -66,20 +69,17 @@ class OutcomeReport(Generic[K]):
             self._terminal.write(f"{sentence}\n")
         self._terminal.flush()
 
-    def finish(self, data: Mapping[str, object]) -> int:
-        """Print the answer of the whole, *data* in JSON; return the exit code.
-
-        Where an outcome is not what was asked for, a failure takes the place of the answer.
-        """
+    def finish(self) -> int:
+        """Conclude with a failure where an outcome is not what was asked; return the exit code."""
+        if self._terminal.is_json:
+            self._terminal.answer(self._terminal.command, self._fields(self.results))
         error = worst_error(self.results)
         if error is None:
-            if self._terminal.is_json:
-                self._terminal.json(self._terminal.command, data)
             return 0
         untried = [result.key for result in self.results if result.outcome is Outcome.UNTRIED]
         if untried and not self._terminal.is_json and not self._is_table:
             self._terminal.error(f"not tried: {self._noun} {', '.join(map(str, untried))}")
-        failure = failure_of(error.with_known(data))
+        failure = failure_of(error)
         if self._terminal.is_json or self._is_table:
             return fail(self._terminal, failure)
         return conclude(self._terminal, failure)

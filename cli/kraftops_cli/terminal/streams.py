@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kraftops_terminal.escaped_output import EscapedOutput
     from kraftops_terminal.status import Status
 
-JSON_VERSION = 1
+JSON_VERSION = 2
 """Version of the JSON output; it changes when a field changes its meaning."""
 
 _LINES_AT_ONCE = 4096
@@ -44,6 +44,7 @@ class Terminal:
         self._status: Status | None = None
         self._stdout: BinaryIO | None = None
         self._is_terminal: bool | None = None
+        self._answer: dict[str, object] = {}
         self._escaped: EscapedOutput | None = None
 
     @property
@@ -88,9 +89,31 @@ class Terminal:
             text = escaped_lines(text, keeps_colors=self.console.has_color)
         self._out.write(encoded(text))
 
-    def json(self, command: str, data: Mapping[str, object]) -> None:
-        """Write *data* as a JSON object on one line, with the name of the command."""
-        self.write(json_text({"command": command, "formatVersion": JSON_VERSION, **data}) + "\n")
+    def json(self, command: str, fields: Mapping[str, object]) -> None:
+        """Write a JSON object of *fields* on a line, with the name of the command.
+
+        This is for commands that answer again and again; the others have one `answer`.
+        """
+        self.write(json_line(command, fields))
+
+    def answer(self, command: str, fields: Mapping[str, object]) -> None:
+        """Add *fields* to the one JSON object that answers *command*.
+
+        It is written when the command ends: a failure until then is told in the same object.
+        """
+        self._answer |= {"command": command, **fields}
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is an answer that is not yet written."""
+        return bool(self._answer)
+
+    def end_answer(self, failure: Mapping[str, object] | None = None) -> None:
+        """Write the answer, if there is one, with the fields of a *failure* before all others."""
+        answer, self._answer = self._answer, {}
+        if answer or failure:
+            command = str(answer.pop("command", self.command))
+            self.json(command, {**(failure or {}), **answer})
 
     @property
     def fd(self) -> int:
@@ -170,16 +193,12 @@ class Terminal:
             self.line(f"hint: {hint}")
 
 
-def json_text(answer: object) -> str:
-    """Return an answer as JSON on one line."""
+def json_line(command: str, fields: Mapping[str, object]) -> str:
+    """Return a JSON object with the name of a command, the version of its form, and *fields*."""
     import json
 
-    return json.dumps(answer, ensure_ascii=False)
-
-
-def json_head(command: str) -> str:
-    """Return the begin of an answer that is written piece by piece, without its closing brace."""
-    return json_text({"command": command, "formatVersion": JSON_VERSION})[:-1]
+    answer = {"command": command, "formatVersion": JSON_VERSION, **fields}
+    return json.dumps(answer, ensure_ascii=False) + "\n"
 
 
 class PatientFile(FileIO):

@@ -6,7 +6,7 @@ An error (`kraftops.errors`) is something wrong with the request.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, Self
 
@@ -159,28 +159,6 @@ class Finding:
             ),
             evidence=tuple(Evidence(rename(fact.source), fact.fact) for fact in self.evidence),
         )
-
-    def as_json(self) -> dict[str, object]:
-        """Return it as an object for JSON; what is unknown is null."""
-        place = {
-            field.name: getattr(self.place, field.name)
-            for field in fields(Place)
-            if field.name != "address"
-        }
-        return {
-            "code": self.code,
-            "severity": str(self.severity),
-            "isPossible": self.is_possible,
-            "text": self.text,
-            **place,
-            "evidence": [fact._asdict() for fact in self.evidence],
-            "consequence": self.consequence or None,
-            "cure": self.cure or None,
-            "commands": list(self.commands),
-            "count": self.count,
-            "records": self.stake and self.stake.records,
-            "bytes": self.stake and self.stake.bytes,
-        }
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:

@@ -1,6 +1,6 @@
 """The document of a report: plain values, bounded in number, with secrets left out.
 
-Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v1.json`. Where a list
+Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v2.json`. Where a list
 was cut, `Report.more` has the number of entries that are not in it.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal
 
+from kraftops.answers.fields import json_of
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
 
 BandState = Literal["active", "fenced", "controlled-shutdown", "unregistered"]
@@ -384,7 +386,7 @@ def _plain(value: object) -> object:
             return list(value)
         return [_plain(each) for each in value]
     if isinstance(value, Finding):
-        return value.as_json()
+        return json_of(FINDING, value)
     if is_dataclass(value):
         return {
             one.metadata.get("name", _camel(one.name)): _plain(getattr(value, one.name))

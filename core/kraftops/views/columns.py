@@ -1,33 +1,15 @@
-"""Columns of views: their names, their types in conditions, and the choice of some by name."""
+"""The choice of columns of a view by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from kraftops.answers.fields import Field
 from kraftops.errors import UsageError
-from kraftops.query.conditions.types import FieldType
 
 
-@dataclass(frozen=True, slots=True)
-class ViewColumn:
-    """A column of a view; without *is_usual*, only `--columns` shows it to people.
-
-    Times are ms since the epoch. An *is_amount* number is shown with commas, others are ids,
-    offsets or ports. Where a terminal has no room, the last columns give way, and before them one
-    that *gives_way* to so many behind it.
-    """
-
-    name: str
-    type: FieldType
-    help: str = ""
-    is_usual: bool = True
-    is_amount: bool = False
-    gives_way: int = 0
-
-
-def chosen_columns(columns: Sequence[ViewColumn], text: str) -> list[ViewColumn]:
+def chosen_columns(columns: Sequence[Field], text: str) -> list[Field]:
     """Return the columns that a text names, separated by commas, in its order.
 
     Raises:
@@ -36,7 +18,7 @@ def chosen_columns(columns: Sequence[ViewColumn], text: str) -> list[ViewColumn]
     return [column_named(columns, name.strip()) for name in text.split(",")]
 
 
-def column_named(columns: Iterable[ViewColumn], name: str) -> ViewColumn:
+def column_named(columns: Iterable[Field], name: str) -> Field:
     """Return the column of a name; errors as `chosen_columns`."""
     known = {column.name: column for column in columns}
     if name in known:

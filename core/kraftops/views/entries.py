@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kraftops.answers.fields import Field, number, text, texts
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.image.state.broker import broker_status
@@ -20,17 +21,7 @@ from kraftops.tree.names import (
     entity_name,
 )
 from kraftops.uuids import to_text
-from kraftops.views.columns import ViewColumn
-from kraftops.views.view import (
-    Frame,
-    View,
-    last_change_of,
-    last_columns,
-    number,
-    text,
-    texts,
-    with_last_change,
-)
+from kraftops.views.view import Frame, View, last_change_of, last_columns, with_last_change
 
 _SOURCES = {
     (2, True): "DYNAMIC_TOPIC_CONFIG",
@@ -47,8 +38,8 @@ BROKER_COLUMNS = (
     number("broker", "id of the broker"),
     text("state", "registered-fenced, active or controlled-shutdown"),
     text("rack", "rack, if it has one"),
-    number("leaders", "partitions that it leads", is_amount=True),
-    number("replicas", "replicas on it", is_amount=True),
+    number("leaders", "partitions that it leads", numeral="amount"),
+    number("replicas", "replicas on it", numeral="amount"),
     texts("endpoints", "listeners with host and port"),
     texts("directories", "ids of its log directories", is_usual=False),
     texts("features", "features with the levels that it supports", is_usual=False),
@@ -164,7 +155,7 @@ def _quotas(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
 def _of_table(
     image: MetadataImage,
     table: str,
-    columns: Sequence[ViewColumn],
+    columns: Sequence[Field],
     rows: Sequence[Sequence[object]],
     keys: Sequence[Sequence[object]],
 ) -> Frame:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kraftops.answers.fields import number, text, time
 from kraftops.display.order import natural_key
 from kraftops.dump.sources.names import expand
 from kraftops.dump.summary.groups import Groups
@@ -14,11 +15,9 @@ from kraftops.errors import SourceError
 from kraftops.image.load.sources import METADATA_PARTITION
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import PARTITION_NAME
-from kraftops.query.conditions.types import TIME, of_kind
 from kraftops.query.query import Query
 from kraftops.uris import is_remote
-from kraftops.views.columns import ViewColumn
-from kraftops.views.view import Frame, View, frame_of_rows, number, text
+from kraftops.views.view import Frame, View, frame_of_rows
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -26,11 +25,11 @@ COLUMNS = (
     text("group", "id of the group"),
     text("kind", "consumer, classic, share, streams, or simple without members"),
     text("state", "as of its newest records"),
-    number("members", "members", is_amount=True),
+    number("members", "members", numeral="amount"),
     number("epoch", "epoch, or generation of a classic group"),
-    number("topics", "topics with committed offsets", is_amount=True),
-    number("partitions", "partitions with committed offsets", is_amount=True),
-    ViewColumn("lastCommit", of_kind(TIME), "time of the newest commit"),
+    number("topics", "topics with committed offsets", numeral="amount"),
+    number("partitions", "partitions with committed offsets", numeral="amount"),
+    time("lastCommit", "time of the newest commit"),
     text("protocolType", "of a classic group", is_usual=False),
 )
 

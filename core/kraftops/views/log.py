@@ -10,6 +10,7 @@ from itertools import compress
 from sys import byteorder
 from typing import Any, NamedTuple
 
+from kraftops.answers.fields import Field
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import column_outcomes
 from kraftops.engine.columns import rows_of
@@ -30,7 +31,6 @@ from kraftops.query.row import COLUMNS, Row
 from kraftops.query.where import with_conditions
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import METADATA
-from kraftops.views.columns import ViewColumn
 
 _NO_OP = "NO_OP_RECORD"
 _GIVE_WAY = {"timestamp": 5, "type": 1}
@@ -56,12 +56,12 @@ class NewestRows(NamedTuple):
     earlier: int
 
 
-def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[ViewColumn, ...]:
+def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[Field, ...]:
     """Return the columns of a metadata log's rows, which are those of a dump."""
     decoder = Query(decoder=METADATA, dialect=dialect).record_decoder
     types = row_types(frozenset({decoder}))
     return tuple(
-        ViewColumn(name, types[name], "", name in _USUAL, gives_way=_GIVE_WAY.get(name, 0))
+        Field(name, types[name], is_usual=name in _USUAL, gives_way=_GIVE_WAY.get(name, 0))
         for name in COLUMNS
     )
 

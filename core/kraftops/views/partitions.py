@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby
 
+from kraftops.answers.fields import boolean, number, numbers, text, texts
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import (
     ListColumn,
@@ -18,18 +19,7 @@ from kraftops.engine.metadata_state import (
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
 from kraftops.views.min_isr import MinIsrs, min_isrs_of
-from kraftops.views.view import (
-    Frame,
-    View,
-    boolean,
-    last_change_of,
-    last_columns,
-    last_values,
-    number,
-    numbers,
-    text,
-    texts,
-)
+from kraftops.views.view import Frame, View, last_change_of, last_columns, last_values
 
 OFFLINE, UNDER_MIN_ISR, UNDER_REPLICATED, HEALTHY = (
     *("offline", "under-min-isr", "under-replicated"),
@@ -69,8 +59,8 @@ COLUMNS = (
     boolean(
         "underReplicated", "whether the ISR has fewer than the replicas, less those being added"
     ),
-    boolean("underMinIsr", "whether the ISR has fewer than minIsr"),
-    boolean("reassigning", "whether replicas are being added or removed"),
+    boolean("underMinIsr", "whether the ISR has fewer than minIsr", is_usual=False),
+    boolean("reassigning", "whether replicas are being added or removed", is_usual=False),
     text("topicId", "id of the topic", is_usual=False),
     *last_columns(is_usual=False),
 )

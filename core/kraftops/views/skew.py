@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kraftops.answers.fields import number, text
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.image.state.image import MetadataImage
-from kraftops.views.view import number, text
 
 COLUMNS = (
     text("of", "broker or rack", values=("broker", "rack")),
     text("name", "id of the broker, or name of the rack"),
     text("rack", "rack of the broker"),
-    number("leaders", "partitions that it leads", is_amount=True),
-    number("preferred", "partitions that it should lead", is_amount=True),
-    number("replicas", "replicas on it", is_amount=True),
+    number("leaders", "partitions that it leads", numeral="amount"),
+    number("preferred", "partitions that it should lead", numeral="amount"),
+    number("replicas", "replicas on it", numeral="amount"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 
+from kraftops.answers.fields import number, text
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
 from kraftops.image.state.image import LastChange, MetadataImage
@@ -12,17 +13,17 @@ from kraftops.java.numbers import parse_integer
 from kraftops.tree.names import UUIDS
 from kraftops.tree.topics import last_change_below
 from kraftops.views.min_isr import min_isrs_of
-from kraftops.views.view import Frame, View, last_columns, number, text, with_last_change
+from kraftops.views.view import Frame, View, last_columns, with_last_change
 
 COLUMNS = (
     text("topic", "name of the topic"),
-    number("partitions", "partitions", is_amount=True),
+    number("partitions", "partitions", numeral="amount"),
     number("replication", "replicas of the partition that has the fewest"),
-    number("offline", "partitions without a leader", is_amount=True),
-    number("underReplicated", "partitions with replicas out of sync", is_amount=True),
-    number("underMinIsr", "partitions with an ISR below minIsr", is_amount=True),
+    number("offline", "partitions without a leader", numeral="amount"),
+    number("underReplicated", "partitions with replicas out of sync", numeral="amount"),
+    number("underMinIsr", "partitions with an ISR below minIsr", numeral="amount"),
     number("minIsr", "min.insync.replicas, as far as the log tells"),
-    number("configs", "configurations of its own", is_amount=True),
+    number("configs", "configurations of its own", numeral="amount"),
     number("retentionMs", "retention.ms of its own", is_usual=False),
     text("cleanupPolicy", "cleanup.policy of its own", is_usual=False),
     text("id", "id of the topic", is_usual=False),

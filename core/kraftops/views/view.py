@@ -6,19 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kraftops.answers.fields import Field, boolean, number, time
+from kraftops.answers.types import FieldType
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.newest import newest_record
-from kraftops.query.conditions.types import (
-    BOOLEAN,
-    NUMBER,
-    TEXT,
-    TIME,
-    FieldType,
-    list_of,
-    of_kind,
-)
-from kraftops.views.columns import ViewColumn
 
 Get = Callable[[int], object]
 """A function from the index of a row to a value."""
@@ -43,7 +35,7 @@ class View:
     """A table of the state; *frame* makes its rows, with secrets if its second argument is true."""
 
     name: str
-    columns: tuple[ViewColumn, ...]
+    columns: tuple[Field, ...]
     frame: Callable[[MetadataImage, bool], Frame]
 
     @property
@@ -52,7 +44,7 @@ class View:
         return {column.name: column.type for column in self.columns}
 
 
-def frame_of_rows(columns: Sequence[ViewColumn], rows: Sequence[Sequence[object]]) -> Frame:
+def frame_of_rows(columns: Sequence[Field], rows: Sequence[Sequence[object]]) -> Frame:
     """Return a frame of rows with a value for each column, in their usual order."""
 
     def of_column(at: int) -> Get:
@@ -61,47 +53,12 @@ def frame_of_rows(columns: Sequence[ViewColumn], rows: Sequence[Sequence[object]
     return Frame(len(rows), {one.name: of_column(at) for at, one in enumerate(columns)}, {})
 
 
-def text(
-    name: str,
-    help_text: str,
-    *,
-    values: Iterable[str] = (),
-    is_usual: bool = True,
-    gives_way: int = 0,
-) -> ViewColumn:
-    """Return a column of texts; *values* are all that are possible."""
-    kind = FieldType(frozenset({TEXT}), values=frozenset(values))
-    return ViewColumn(name, kind, help_text, is_usual, gives_way=gives_way)
-
-
-def number(
-    name: str, help_text: str, *, is_usual: bool = True, is_amount: bool = False
-) -> ViewColumn:
-    """Return a column of numbers."""
-    return ViewColumn(name, of_kind(NUMBER), help_text, is_usual, is_amount)
-
-
-def boolean(name: str, help_text: str, *, is_usual: bool = False) -> ViewColumn:
-    """Return a column of booleans."""
-    return ViewColumn(name, of_kind(BOOLEAN), help_text, is_usual)
-
-
-def numbers(name: str, help_text: str, *, is_usual: bool = True) -> ViewColumn:
-    """Return a column of lists of numbers."""
-    return ViewColumn(name, list_of(of_kind(NUMBER)), help_text, is_usual)
-
-
-def texts(name: str, help_text: str, *, is_usual: bool = True) -> ViewColumn:
-    """Return a column of lists of texts."""
-    return ViewColumn(name, list_of(of_kind(TEXT)), help_text, is_usual)
-
-
-def last_columns(*, is_usual: bool = True) -> tuple[ViewColumn, ...]:
+def last_columns(*, is_usual: bool = True) -> tuple[Field, ...]:
     """Return the columns of the last change."""
     return (
         number("lastOffset", "offset of the last change", is_usual=is_usual),
-        ViewColumn("lastTime", of_kind(TIME), "time of the last change", is_usual=is_usual),
-        boolean("inSnapshot", "the last change was at lastOffset, or before it"),
+        time("lastTime", "time of the last change", is_usual=is_usual),
+        boolean("inSnapshot", "the last change was at lastOffset, or before it", is_usual=False),
     )
 
 
@@ -130,7 +87,7 @@ def last_change_of(image: MetadataImage, table: str, *key: object) -> LastChange
 
 
 def with_last_change(
-    columns: Sequence[ViewColumn],
+    columns: Sequence[Field],
     rows: Sequence[Sequence[object]],
     change: Callable[[int], LastChange | None],
 ) -> Frame:
@@ -139,7 +96,7 @@ def with_last_change(
     return Frame(frame.count, {**frame.columns, **last_values(change)}, frame.sizes)
 
 
-def values_of(frame: Frame, columns: Iterable[ViewColumn], index: int) -> Iterator[object]:
+def values_of(frame: Frame, columns: Iterable[Field], index: int) -> Iterator[object]:
     """Yield the values of a row in some columns."""
     for column in columns:
         yield frame.columns[column.name](index)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from kraftops.answers.fields import number, numbers, text
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import StateColumns
 from kraftops.errors import UsageError
@@ -15,7 +16,6 @@ from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.safety import Danger, dangers
 from kraftops.views.columns import nearest_hint
 from kraftops.views.min_isr import min_isrs_of
-from kraftops.views.view import number, numbers, text
 
 NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR = (
     *("no-replica", "offline", "last-in-sync", "under-min-isr"),
@@ -30,10 +30,10 @@ RESULTS = (NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR)
 
 TOPIC_COLUMNS = (
     text("topic", "name of the topic"),
-    number("noReplica", "partitions without any replica", is_amount=True),
-    number("offline", "partitions without a leader", is_amount=True),
-    number("lastInSync", "partitions that lose their last replica in sync", is_amount=True),
-    number("underMinIsr", "partitions with an ISR below minIsr", is_amount=True),
+    number("noReplica", "partitions without any replica", numeral="amount"),
+    number("offline", "partitions without a leader", numeral="amount"),
+    number("lastInSync", "partitions that lose their last replica in sync", numeral="amount"),
+    number("underMinIsr", "partitions with an ISR below minIsr", numeral="amount"),
 )
 PARTITION_COLUMNS = (
     text("topic", "name of the topic"),

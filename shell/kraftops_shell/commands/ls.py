@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.display.order import natural_key
 from kraftops.display.times import iso_time
 from kraftops.tree.node import About, Directory, Leaf, Node
@@ -13,7 +14,7 @@ from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.columns import in_columns
 from kraftops_shell.session.session import Session
-from kraftops_terminal.tables import Cell, Column, Table, folded, number, print_table
+from kraftops_terminal.tables import Table, print_table
 
 
 def ls(session: Session, call: Call) -> None:

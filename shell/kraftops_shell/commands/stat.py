@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftops.display.columns import Column, folded
 from kraftops.image.history import record_type
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.commands.walk import newest_change
@@ -9,7 +10,7 @@ from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
 from kraftops_shell.output.change_format import change_data, json_line
 from kraftops_shell.session.session import Session
-from kraftops_terminal.tables import Column, Table, folded, print_table
+from kraftops_terminal.tables import Table, print_table
 
 
 def stat(session: Session, call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from kraftops.display.columns import Column, folded
 from kraftops.display.times import span_text, time_fields
 from kraftops.errors import KraftopsError
 from kraftops.image.load.log_size import log_size
@@ -14,7 +15,7 @@ from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import Session
-from kraftops_terminal.tables import Column, Table, folded, print_table
+from kraftops_terminal.tables import Table, print_table
 
 
 def summary(session: Session, call: Call) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
@@ -85,6 +87,6 @@ def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding
 
 def _print(session: Session, call: Call, finding: Finding) -> None:
     if call.is_json:
-        session.out(json_line(finding.as_json()))
+        session.out(json_line(json_of(FINDING, finding)))
     else:
         session.line("; ".join(filter(None, (str(finding), finding.remedy))))

@@ -1,18 +1,17 @@
 """Descriptions of clusters as text and as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from kraftops.answers.fields import json_of
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, Feature, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import VersionRange
 from kraftops_cli.cluster.description import Chosen, ClusterDescription
-from kraftops_cli.cluster.description_output import (
-    description_json,
-    description_text,
-    feature_json,
-    feature_text,
-)
+from kraftops_cli.cluster.description_fields import DESCRIPTION, FEATURE
+from kraftops_cli.cluster.description_output import description_text, feature_text
 from kraftops_cli.cluster.health import Health, NodeFacts
 from kraftops_terminal.console import Console
 
@@ -28,6 +27,14 @@ QUORUM = QuorumInfo(
 )  # fmt: skip
 
 
+def description_json(description: ClusterDescription) -> dict[str, Any]:
+    return json_of(DESCRIPTION.fields, description)
+
+
+def feature_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
+    return [json_of(FEATURE, feature) for feature in features]
+
+
 def test_values_that_are_not_available_are_dashes() -> None:
     assert description_text(NOTHING, PLAIN).split("\n\n") == [
         "cluster id     -\nquorum leader  -\nsnapshot       -\npartitions     -",
@@ -36,7 +43,7 @@ def test_values_that_are_not_available_are_dashes() -> None:
         "features  none\n",
     ]
     assert description_json(NOTHING) == {
-        "clusterId": None, "quorum": None, "snapshot": None, "partitions": None, "brokers": None,
+        "time": 0, "clusterId": None, "quorum": None, "snapshot": None, "partitions": None, "brokers": None,
         "controllers": None, "features": [],
     }  # fmt: skip
 

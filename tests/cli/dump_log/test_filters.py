@@ -13,7 +13,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.uuids import to_text
 from tests.helpers.engine.random_conditions import truth
-from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
 from tests.helpers.logs.segments import IN, patched
 from tests.helpers.tools.console import Done, run_command, run_here
@@ -305,7 +305,7 @@ def test_group_is_chosen_in_all_forms_and_besides_other_filters() -> None:
 
     text = run_here(*asked).text
     csv = run_here(*asked, "--format", "csv").text
-    (counted,) = parsed(run_here(*asked, "--format", "json", "--summary").text)
+    (counted,) = logs_of(run_here(*asked, "--format", "json", "--summary").text)
 
     assert found
     lines = [line for line in text.splitlines() if line.startswith("| offset: ")]

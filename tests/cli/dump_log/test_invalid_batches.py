@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kraftops.engine.choice import ENGINES
-from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.segments import IN, batches_of
 from tests.helpers.tools.console import Done, run_here
 
@@ -93,7 +93,7 @@ def test_check_and_summary_count_it(flipped: Flipped) -> None:
 
     assert (check.code, check.errors) == (2, [flipped.line])
     assert (rows.code, rows.errors) == (2, [flipped.line])
-    assert parsed(summary.text)[0]["damage"]["count"] == 1
+    assert logs_of(summary.text)[0]["damage"]["count"] == 1
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv"])

@@ -9,6 +9,7 @@ from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.codecs import CODECS, zstd_module
 from tests.helpers.engine.choice import using
+from tests.helpers.logs.corpus_rows import logs_of
 from tests.helpers.logs.costly_files import (
     LEADER_CHANGE,
     MIB,
@@ -68,7 +69,7 @@ def test_batch_that_inflates_too_far_costs_no_more_than_the_limit(
     damage, row = map(json.loads, rows.text.splitlines())
     assert refused in damage["error"]
     assert row["type"] == "NO_OP_RECORD"
-    assert json.loads(summary.text)["damage"]["first"][0]["reason"] == refused
+    assert logs_of(summary.text)[0]["damage"]["first"][0]["reason"] == refused
     assert max(text_peak, rows_peak, checked_peak, summary_peak) < MOST_RESIDENT
 
 
@@ -95,7 +96,7 @@ def test_limit_is_a_quarter_of_the_budget(engine: str, tmp_path: Path) -> None:
     def is_refused(*args: str) -> bool:
         with using(engine):
             done = run_here(*args, str(path), "--summary", "--format", "json")
-        first: list[dict[str, str]] = json.loads(done.text)["damage"]["first"]
+        first: list[dict[str, str]] = logs_of(done.text)[0]["damage"]["first"]
         return ["the batch inflates beyond" in one["reason"] for one in first] == [True]
 
     assert is_refused()
@@ -118,7 +119,7 @@ def test_record_that_is_too_large_is_a_finding(engine: str, codec: int, tmp_path
             return run_here(META, "--files", str(path), *args)
 
     text, rows, checked = run(), run("--format", "json"), run("--format", "json", "--check")
-    summary = json.loads(run("--summary", "--format", "json").text)
+    (summary,) = logs_of(run("--summary", "--format", "json").text)
 
     reason = "a record of 8388609 bytes is not decoded, only up to 8388608"
     assert text.code == 1
@@ -197,7 +198,7 @@ def test_summary_holds_no_list_of_control_records(engine: str, tmp_path: Path) -
     done, peak = measured(engine, DUMP_LOG, META, "--summary", "--format", "json", str(path))
 
     assert done.code == 0
-    assert json.loads(done.text)["records"]["count"] == count
+    assert logs_of(done.text)[0]["records"]["count"] == count
     assert peak < 64 * MIB
 
 

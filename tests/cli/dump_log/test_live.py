@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, Done, run_here
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.quorums import Controllers, quorum
@@ -137,8 +137,8 @@ def test_summary_counts_what_the_files_have(
 ) -> None:
     options = ("--summary", "--format", "json")
 
-    found = json.loads(live(controllers, *options).text)
-    files = json.loads(run_here(str(log.write(tmp_path)), *options).text)
+    (found,) = logs_of(live(controllers, *options).text)
+    (files,) = logs_of(run_here(str(log.write(tmp_path)), *options).text)
 
     assert found["files"].pop("paths")[0].startswith(f"{controllers.address(1)}/")
     del files["files"]["paths"]

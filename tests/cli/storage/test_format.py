@@ -174,7 +174,7 @@ class TestJson:
 
         ids = [state.meta and state.meta.directory_id for state in states(node).values()]
         assert (first.code, first.err, again.code) == (0, "", 0)
-        assert (told["command"], told["formatVersion"], told["dryRun"]) == ("format", 1, False)
+        assert (told["command"], told["formatVersion"], told["dryRun"]) == ("format", 2, False)
         assert (told["changed"], told_again["changed"]) == (True, False)
         assert (told["clusterId"], told["nodeId"]) == (CLUSTER_ID, 1)
         assert [one["path"] for one in told["directories"]] == ["d1", "d2"]

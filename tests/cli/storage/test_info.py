@@ -60,7 +60,7 @@ def test_json_has_all_that_is_known(node: Path) -> None:
 
     (one_id, two_id) = directory_ids(node)
     one, two = done["directories"]
-    assert (done["command"], done["formatVersion"]) == ("info", 1)
+    assert (done["command"], done["formatVersion"]) == ("info", 2)
     assert (done["nodeId"], done["roles"]) == (1, ["broker", "controller"])
     assert (done["problems"], done["findings"]) == ([], [])
     assert (one["path"], one["isMetadata"], one["exists"], one["isFormatted"]) == (

@@ -78,7 +78,7 @@ def test_json(node: Path) -> None:
     assert first.pop("properties")["cluster.id"] == OTHER_ID
     assert {**found, "directories": [first]} == {
         "command": "rewrite",
-        "formatVersion": 1,
+        "formatVersion": 2,
         "dryRun": False,
         "changed": True,
         "directories": [

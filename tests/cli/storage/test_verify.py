@@ -110,7 +110,7 @@ def test_json_of_a_sound_node(node: Path) -> None:
     assert voter.startswith("1@localhost:29093:")
     assert {**told(done), "nodes": [one]} == {
         "command": "verify",
-        "formatVersion": 1,
+        "formatVersion": 2,
         "isSound": True,
         "nodes": [
             {

@@ -42,7 +42,7 @@ def test_failure_is_a_line_and_with_json_an_object() -> None:
     assert text.err == data.err == "tool: cannot read 0.log\nhint: chmod\n"
     assert json.loads(data.text) == {
         "command": "work",
-        "formatVersion": 1,
+        "formatVersion": 2,
         "error": "unreadable",
         "message": "cannot read 0.log",
         "hint": "chmod",

@@ -64,7 +64,7 @@ def _minutes(report: Report, name: str) -> tuple[float, float]:
 
 
 def test_the_report_has_the_form_of_its_schema(report: Report) -> None:
-    data = {"command": "report", "formatVersion": 1, **as_data(report)}
+    data = {"command": "report", "formatVersion": 2, **as_data(report)}
 
     assert problems("report", json.dumps(data)) == []
 

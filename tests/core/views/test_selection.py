@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from kraftops.answers.fields import boolean, number, numbers, text
 from kraftops.errors import UsageError
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.syntax import And, Condition, Not, Or, Path
 from kraftops.query.conditions.types import checked
 from kraftops.views.selection import check_sort, in_order, parsed_where, selected
-from kraftops.views.view import Frame, View, boolean, frame_of_rows, number, numbers, text
+from kraftops.views.view import Frame, View, frame_of_rows
 from tests.helpers.engine.random_conditions import one_test, truth
 
 COLUMNS = (number("n", "a number"), text("t", "a text"), boolean("b", "a flag"), numbers("l", "s"))

@@ -82,6 +82,12 @@ def parsed(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines_of(text)]
 
 
+def logs_of(text: str) -> list[dict[str, Any]]:
+    """Return the logs of a summary that was printed as JSON."""
+    logs: list[dict[str, Any]] = json.loads(text)["logs"]
+    return logs
+
+
 def lines_of(text: str) -> list[str]:
     """Split at newlines only: `splitlines` also splits at characters that JSON may hold."""
     lines = text.split("\n")

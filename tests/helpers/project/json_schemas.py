@@ -17,7 +17,7 @@ from tests.helpers.project.imports import REPOSITORY
 FOLDER = REPOSITORY / "core/kraftops/json_schemas"
 _MOST_LINES = 20
 _OF_SHELL = {path.name.split(".")[0].removeprefix("metadata-shell-") for path in FOLDER.iterdir()}
-OPEN = {"failure.v1"}
+OPEN = {"failure.v2"}
 """Schemas of objects with fields that they do not list."""
 
 
@@ -25,10 +25,8 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
     """Return the name of the schema of an object in the output of a tool (`storage`)."""
     if {"file", "baseOffset", "crcValid"} <= data.keys():
         return "row.v1"
-    if "decoder" in data and "files" in data:
-        return "dump-log-summary.v1"
-    version = f"v{data.get('formatVersion', 1)}"
-    if "error" in data and "outcome" not in data:
+    version = f"v{data.get('formatVersion', 2)}"
+    if "error" in data:
         return f"failure.{version}"
     command = str(data.get("command", ""))
     return f"{tool}-{command}.{version}" if command not in ("", tool) else f"{tool}.{version}"

@@ -70,7 +70,7 @@ def asking(request: pytest.FixtureRequest, live: Cluster) -> tuple[str, str]:
 
 
 def test_id_is_reported_as_json(asking: tuple[str, str]) -> None:
-    expected = {"command": "cluster-id", "formatVersion": 1, "clusterId": CLUSTER_ID}
+    expected = {"command": "cluster-id", "formatVersion": 2, "clusterId": CLUSTER_ID}
 
     assert printed_json("id", *asking) == expected
 
@@ -152,10 +152,9 @@ def test_dry_run_changes_nothing(asking: tuple[str, str]) -> None:
 
     assert (done.code, done.text) == (0, "Broker 103 would be unregistered.\n")
     assert data["changed"] is False
-    assert data["brokers"] == [
-        {"id": 103, "wasRegistered": True, "outcome": "untried"},
-        {"id": 102, "wasRegistered": True, "outcome": "untried"},
-    ]
+    assert [
+        (broker["id"], broker["wasRegistered"], broker["outcome"]) for broker in data["brokers"]
+    ] == [(103, True, "untried"), (102, True, "untried")]
     assert len(printed_json("describe", *asking)["brokers"]) == 3
 
 

@@ -77,7 +77,7 @@ def check_chaos(live: Cluster) -> None:
         count = records.end()
 
     assert code == 0, err
-    assert stop["brokers"] == [104, 105]
+    assert "104, 105" in stop
     assert {each["outcome"] for each in last["brokers"]} <= {"done", "already"}  # type: ignore[attr-defined]
     assert count.acknowledged > 500
     assert count.lost == 0

@@ -51,9 +51,8 @@ def test_hundreds_of_brokers_are_all_reported(live: Cluster) -> None:
         *("--timeout", "5"),
     )
 
-    *each, answer = lines(done)
+    (answer,) = lines(done)
     assert (done.code, done.err) == (0, ""), time.monotonic() - start
-    assert {line["broker"]: line["outcome"] for line in each} == dict.fromkeys(MANY, "done")
     assert Counter(broker["outcome"] for broker in answer["brokers"]) == {"done": len(MANY)}
     assert registered(live) == {101}
 
@@ -76,9 +75,9 @@ def test_paused_controller_leaves_an_unknown_outcome(live: Cluster) -> None:
         live, "unregister", "-b", live.brokers, "--id", "201,202", "--force", "--timeout", "2"
     )
 
-    *each, answer = lines(done)
+    (answer,) = lines(done)
     assert done.code == 6
-    assert [line["outcome"] for line in each] == ["unknown", "untried"]
+    assert [broker["outcome"] for broker in answer["brokers"]] == ["unknown", "untried"]
     assert answer["error"] == "unknown-outcome"
     assert until(lambda: 201 not in registered(live))
     assert 202 in registered(live)

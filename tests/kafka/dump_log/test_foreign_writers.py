@@ -214,7 +214,7 @@ def _in_parquet(folders: tuple[str, ...], output: Path) -> Counter[str]:
 
 def _in_summary(done: Done) -> Counter[tuple[str, int]]:
     found: Counter[tuple[str, int]] = Counter()
-    for row in map(json.loads, done.text.splitlines()):
+    for row in json.loads(done.text)["logs"]:
         found[row["topic"], row["partition"]] += row["records"]["count"]
     return +found
 

@@ -197,7 +197,7 @@ def _print_end(work: Work, outcomes: Mapping[int, str]) -> None:
     if work.is_json:
         found = [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()]
         has_changed = any(each != "already" for each in outcomes.values())
-        work.terminal.json("decommission", {"changed": has_changed, "brokers": found})
+        work.terminal.answer("decommission", {"changed": has_changed, "brokers": found})
         return
     for broker, outcome in outcomes.items():
         work.terminal.write(f"Broker {broker} {_OUTCOMES[outcome]}.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftops.display.columns import Cell, Column, number
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
@@ -16,7 +17,7 @@ from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import state_cell
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Table, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _BROKERS = (
     number("BROKER"),
@@ -44,7 +45,7 @@ def status(work: Work, brokers: frozenset[int]) -> int:
     if work.is_json:
         names = ("id", "state", "replicas", "leaders", "moving", "isCordoned")
         found = [dict(zip(names, row, strict=True)) for row in rows]
-        work.terminal.json("decommission", {"brokers": found})
+        work.terminal.answer("decommission", {"brokers": found})
     else:
         cells: list[list[Cell]] = [
             [str(broker), state_cell(state), *map(str, counts), "yes" if is_cordoned else "no"]
@@ -101,9 +102,13 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
 
         back = [move.partition for move in left(placement)]
         run_moves(access, options, printer, left)
-    known = {"cancelled": [*map(str, ended)], "movedBack": [*map(str, back)]}
     if work.is_json:
-        work.terminal.json("decommission", {"changed": bool(ended or back), **known})
+        fields = {
+            "changed": bool(ended or back),
+            "cancelledPartitions": [*map(str, ended)],
+            "movedBackPartitions": [*map(str, back)],
+        }
+        work.terminal.answer("decommission", fields)
     else:
         work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
     if planned is None and begun:
@@ -140,7 +145,7 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
     raise RefusedError(
         f"these have been moved, and stay where they are: {shown(moved)}",
         hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
-        moved=[*map(str, moved)],
+        movedPartitions=[*map(str, moved)],
     )
 
 

@@ -1,9 +1,9 @@
-"""Events of a change in many steps: lines on standard error, or JSON lines on standard output."""
+"""Events of a change in many steps: lines on standard error; for programs, also in the answer."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kraftops.display.times import span_text
 from kraftops.reassign.events import Event
@@ -15,7 +15,7 @@ _INTERVAL = 10.0  # seconds between two lines of progress that is no news
 
 
 class EventPrinter:
-    """Prints events; progress on a terminal stays on one line."""
+    """Prints events; progress on a terminal stays on one line, and is not in the answer."""
 
     def __init__(
         self,
@@ -28,9 +28,11 @@ class EventPrinter:
         """Make one for the output of a command; *clock* returns seconds."""
         self._terminal = terminal
         self._is_json = is_json
-        self._command = command
+        self._events: list[Mapping[str, object]] = []
+        if is_json:
+            terminal.answer(command, {"events": self._events})
         self._clock = clock
-        self._is_live = is_seen(-1)
+        self._is_live = is_seen(-1) and not is_json
         self._last = ("", 0.0)
         self._start: tuple[int, float] | None = None
         self._progress = Progress(terminal.status, is_shown=False)
@@ -45,10 +47,9 @@ class EventPrinter:
                 return
             self._last = (text, now)
             text += self._time_left(event, now)
-        if self._is_json:
-            self._terminal.json(self._command, {"event": event.name, **event.known, "text": text})
-            self._terminal.flush()
-        elif event.name == "progress" and self._is_live:
+        elif self._is_json:
+            self._events.append({"event": event.name, **event.known, "text": text})
+        if event.name == "progress" and self._is_live:
             self._draw(event)
         else:
             self._terminal.line(text)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.placement.placement import TopicPartition
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _FINDINGS = 2
 _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
@@ -17,8 +18,12 @@ def print_leaders(
 ) -> int:
     """Print the partitions that were changed, and those that are led as before; return the code."""
     if work.is_json:
-        data = {"changed": bool(moved), "moved": [*map(str, moved)], "stay": [*map(str, stay)]}
-        work.terminal.json(command, data)
+        fields = {
+            "changed": bool(moved),
+            "movedPartitions": [*map(str, moved)],
+            "stayingPartitions": [*map(str, stay)],
+        }
+        work.terminal.answer(command, fields)
     else:
         work.terminal.write(f"partitions with another order: {len(moved)}\n")
         rows: list[list[Cell]] = [

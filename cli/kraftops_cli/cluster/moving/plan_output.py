@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftops.display.columns import Cell, Column, Styled, folded, number
 from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
@@ -11,7 +12,7 @@ from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, table_text
+from kraftops_terminal.tables import Table, table_text
 
 _BROKERS = (
     number("BROKER"),
@@ -26,7 +27,7 @@ _MOVES = (folded("PARTITION"), folded("REPLICAS"), folded("AFTER"))
 def print_plan(work: Work, command: str, placement: Placement, moves: Sequence[Move]) -> None:
     """Print all of a plan; its JSON is a plan for --plan, and for kafka-reassign-partitions."""
     if work.is_json:
-        work.terminal.json(command, plan_json(moves))
+        work.terminal.answer(command, plan_json(moves))
         return
     print_summary(work, placement, moves)
     rows = ([str(each.partition), _ids(each.before), _ids(each.after)] for each in moves)

@@ -107,7 +107,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     printer = work.printer("rebalance")
     run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
     if work.is_json:
-        work.terminal.json("rebalance", {"changed": bool(moves)})
+        work.terminal.answer("rebalance", {"changed": bool(moves)})
     else:
         work.terminal.write(f"Moved partitions: {len(moves)}.\n")
     return 0

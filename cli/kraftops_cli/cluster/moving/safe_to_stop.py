@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,8 +82,12 @@ def safe_to_stop(
 
 def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None:
     if work.is_json:
-        data = {"isSafe": not found, "brokers": sorted(brokers)}
-        work.terminal.json("safe-to-stop", {**data, "partitions": [_json(each) for each in found]})
+        fields = {
+            "isSafe": not found,
+            "brokers": sorted(brokers),
+            "partitions": [_json(danger) for danger in found],
+        }
+        work.terminal.answer("safe-to-stop", fields)
     else:
         work.terminal.write("".join(_lines(brokers, found, work.terminal.console)))
 

@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kraftops.display.charts import sparkline
+from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description_output import ago_text
+from kraftops_cli.cluster.description_fields import ago_text
 from kraftops_cli.cluster.watch.happenings import NAMES, Happening
 from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers, with_page
 from kraftops_cli.cluster.watch.view import BrokerRow, ReplicaRow, View
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Cell, Column, Styled, Table, table_text
+from kraftops_terminal.tables import Table, table_text
 from kraftops_terminal.widths import cut, width_of_text
 
 _REPLICAS = (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.wire.net.addresses import Address
 from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
-from kraftops_cli.cluster.description_output import age_of, level_text
+from kraftops_cli.cluster.description_fields import age_of, level_text
 from kraftops_cli.cluster.health import Health
 
 

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from numbers import Number
 from typing import Any, TypeVar
 
+from kraftops.display.columns import folded, number
 from kraftops.errors import UsageError
 from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, JSON, Format
@@ -28,7 +29,7 @@ from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Table, folded, number, print_table
+from kraftops_terminal.tables import Table, print_table
 
 R = TypeVar("R")
 _WIDEST = 80  # characters of a column

@@ -8,21 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
+from kraftops.display.columns import Bytes, Cell, Column, Styled, folded, number
 from kraftops.display.sizes import number_text
 from kraftops.dump.summary.logs import log_name
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.dump_log.summaries.text import damage_count, damage_text
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import (
-    Bytes,
-    Cell,
-    Column,
-    Styled,
-    Table,
-    folded,
-    number,
-    table_text,
-)
+from kraftops_terminal.tables import Table, table_text
 
 Fields = Mapping[str, Any]
 

@@ -7,21 +7,14 @@ from os.path import basename
 from typing import Any
 
 from kraftops.display.charts import chart, merged
+from kraftops.display.columns import Bytes, Cell, Column, folded, number
 from kraftops.display.sizes import number_text, size_text
 from kraftops.display.times import span_text
 from kraftops.dump.summary.logs import log_name
 from kraftops.engine.count_contract import LONGEST_KEY
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import (
-    Bytes,
-    Cell,
-    Column,
-    Table,
-    folded,
-    number,
-    table_text,
-)
+from kraftops_terminal.tables import Table, table_text
 
 _HEIGHT = 6  # of the chart, in lines
 _LABEL = 11

@@ -85,26 +85,6 @@ class PartitionCheck:
         """The number of bytes that no reader gets."""
         return sum(loss.bytes for loss in self.losses)
 
-    def as_dict(self) -> dict[str, object]:
-        """Return it as data for JSON, without the findings."""
-        return {
-            "path": self.path,
-            "topic": self.topic,
-            "partition": self.partition,
-            "state": str(self.state),
-            "starts": self.starts,
-            "outcome": self.outcome,
-            "segments": self.segments,
-            "bytes": self.bytes,
-            "startOffset": self.start,
-            "endOffset": self.end,
-            "lostOffsets": self.lost_offsets,
-            "lostBytes": self.lost_bytes,
-            "lost": [[loss.first, loss.last] for loss in self.losses],
-            "findings": len(self.findings),
-            "reason": self.unreadable or None,
-        }
-
     def of_file(self, topic: str | None, partition: int | None) -> Self:
         """Return it as that of a file in the log of a partition."""
         return replace(self, topic=topic, partition=partition, is_file=True)

@@ -27,7 +27,7 @@ from kraftops.dump.check.partition_files import (
 )
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
-from kraftops.dump.check.start import absorbed, foretold
+from kraftops.dump.check.start import Start, absorbed, foretold
 from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import is_whole, no_log
@@ -133,63 +133,75 @@ class _PartitionLook:
         Raises:
             SourceError: a segment cannot be read.
         """
-        files, findings = self._files, self._findings
+        files = self._files
         # A server that runs, or was killed, writes the log start a minute later.
         log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
-        epochs = EpochCheck(files.path, findings, exists=files.has_epochs, log_start=log_start)
+        epochs = EpochCheck(
+            files.path, self._findings, exists=files.has_epochs, log_start=log_start
+        )
         if files.is_bare or files.is_tiered:
             epochs.ignore()
-        start_of_server = foretold(files, self._directory, self._settings)
-        recovery = start_of_server.recovery(is_stopped=self._is_stopped)
-        walk = LogWalk(files, recovery, epochs, findings, self._compaction())
-        walk.run()
-        self._losses = walk.losses
-        for removal, losses in start_of_server.removed(walk.spans):
-            self._more.append(removal)
-            self._losses += losses
-        self._more += start_of_server.refusals()
-        if self._tier:
-            self._tier.run(walk.ends)
-            self._losses += self._tier.losses
-        start = files.segments[0].base_offset if files.segments else None
+        start = foretold(files, self._directory, self._settings)
+        walk = self._walk(start, epochs)
+        self._check_leftovers()
+        first = files.segments[0].base_offset if files.segments else None
         end = walk.next_offset if files.segments else None
-        for path in () if files.is_tiered else files.orphans:
-            findings.add("no-log", path, "its log is missing; a start removes it", Severity.NOTE)
-        for path in files.swaps:
-            reason = "it replaces the segments of its offsets; a start completes it"
-            findings.add("unfinished-swap", path, reason, Severity.NOTE)
-        if start is not None and end is not None:
+        if first is not None and end is not None:
             self._check_end(walk, epochs, end)
-            self._check_start(epochs, start)
-            self._check_checkpoints(epochs, start, end)
-            self._check_topic_id(has_batches=end > start)
+            self._check_start(epochs, first)
+            self._check_checkpoints(epochs, first, end)
+            self._check_topic_id(has_batches=end > first)
             self._check_producers(walk)
         elif not (files.is_tiered or files.is_archived):
             self._check_end(walk, epochs, self._lost_start(epochs))
-        for checkpoint in files.checkpoints:
-            if not is_whole(checkpoint):
-                reason = "it is damaged, or its end is missing"
-                findings.add("bad-snapshot", checkpoint.path, reason, Severity.RISK)
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        for finding in record_findings(logs, decoder, findings.all()):
-            findings.add(*finding)
-        outcome = start_of_server.outcome
+        for finding in record_findings(logs, decoder, self._findings.all()):
+            self._findings.add(*finding)
+        outcome = start.outcome
         if outcome and outcome.starts:
-            start, end = outcome.local_start_offset, outcome.end_offset
+            first, end = outcome.local_start_offset, outcome.end_offset
         return PartitionCheck(
             files.path,
             files.topic,
             files.partition,
             len(files.segments),
             sum(size_of(path) for path in logs),
-            start,
+            first,
             end,
             tuple(self._losses),
-            tuple(absorbed([*findings.all(), *self._more])),
-            starts=start_of_server.starts,
-            outcome=start_of_server.consequence,
+            tuple(absorbed([*self._findings.all(), *self._more])),
+            starts=start.starts,
+            outcome=start.consequence,
         )
+
+    def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
+        """Walk over the log, and note what a start, or a tier, makes of it."""
+        recovery = start.recovery(is_stopped=self._is_stopped)
+        walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
+        walk.run()
+        self._losses = walk.losses
+        for removal, losses in start.removed(walk.spans):
+            self._more.append(removal)
+            self._losses += losses
+        self._more += start.refusals()
+        if self._tier:
+            self._tier.run(walk.ends)
+            self._losses += self._tier.losses
+        return walk
+
+    def _check_leftovers(self) -> None:
+        """Look for files that a start removes or renames, and for damaged snapshots."""
+        files, findings = self._files, self._findings
+        for path in () if files.is_tiered else files.orphans:
+            findings.add("no-log", path, "its log is missing; a start removes it", Severity.NOTE)
+        for path in files.swaps:
+            reason = "it replaces the segments of its offsets; a start completes it"
+            findings.add("unfinished-swap", path, reason, Severity.NOTE)
+        for checkpoint in files.checkpoints:
+            if not is_whole(checkpoint):
+                reason = "it is damaged, or its end is missing"
+                findings.add("bad-snapshot", checkpoint.path, reason, Severity.RISK)
 
     def _offset(self, checkpoint: str) -> int | None:
         return self._directory.offset(checkpoint, self._files.topic, self._files.partition)

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError, RefusedError
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
@@ -27,7 +29,7 @@ class LossRefused(RefusedError):
     """Partitions would be lost; a person must decide."""
 
     def __init__(self, code: str, message: str, hint: str, findings: Sequence[Finding]) -> None:
-        lost = [finding.as_json() for finding in findings]
+        lost = [json_of(FINDING, finding) for finding in findings]
         super().__init__(message, hint, code=code, changed=False, lost=lost)
 
 

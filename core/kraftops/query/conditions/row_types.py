@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from kraftops.log.codecs import CODECS
-from kraftops.query.conditions.types import (
+from kraftops.answers.types import (
     BOOLEAN,
     LIST,
     NUMBER,
@@ -18,6 +17,7 @@ from kraftops.query.conditions.types import (
     merged,
     of_kind,
 )
+from kraftops.log.codecs import CODECS
 from kraftops.query.row import COLUMNS, DAMAGE, TYPES
 from kraftops.records.control import CONTROL, CONTROL_TYPES, definitions
 from kraftops.records.decoder import Decoder, ShownMessages

@@ -41,7 +41,7 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Return the HTML of a report with the data *document*, as in report.v1.json.
+    """Return the HTML of a report with the data *document*, as in report.v2.json.
 
     Raises:
         UsageError: jinja2 is not installed.

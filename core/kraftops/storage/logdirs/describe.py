@@ -1,57 +1,229 @@
-"""Log directories as plain data for JSON."""
+"""What `kafka-storage info` answers: the log directories of a node, each with all that is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    levels,
+    number,
+    part,
+    parts,
+    text,
+    texts,
+)
+from kraftops.display import columns
+from kraftops.findings.answer import FINDINGS
+from kraftops.findings.finding import Finding
+from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.inspector import DirectoryState
+from kraftops.storage.logdirs.metadata_log import MetadataLog
 from kraftops.uuids import to_text
 
 
-def describe_state(state: DirectoryState) -> dict[str, object]:
-    """Return a log directory as plain data; unknown values are null."""
-    meta, status, holder, log = state.meta, state.status, state.holder, state.log
-    data: dict[str, object] = {
-        "path": state.directory.path,
-        "isMetadata": state.directory.is_metadata,
-        "exists": state.exists,
-        "isFormatted": meta is not None,
-        "version": meta and meta.version,
-        "clusterId": meta and meta.cluster_id,
-        "nodeId": meta and meta.node_id,
-        "directoryId": meta and meta.directory_id and to_text(meta.directory_id),
-        "problem": state.directory.problem or state.problem,
-        "partitions": state.partitions,
-        "user": status and _user_name(status.user),
-        "group": status and _group_name(status.group),
-        "mode": status and f"{status.mode:04o}",
-        "freeBytes": status and status.free,
-        "sizeBytes": status and status.size,
-        "lockHolder": holder and {**holder._asdict(), "text": str(holder)},
-        "bootstrap": None,
-        "metadataLog": None,
-    }
-    if state.bootstrap:
-        data["bootstrap"] = {
-            "features": state.bootstrap.features,
-            "scramUsers": list(state.bootstrap.scram_users),
-            "damage": state.bootstrap.damage,
-            "isUsable": state.bootstrap.is_usable,
-        }
-    if log:
-        voters = log.quorum.voters
-        data["metadataLog"] = {
-            "endOffset": log.end_offset,
-            "snapshots": [
-                {"endOffset": each.end_offset, "epoch": each.epoch, "bytes": each.size}
-                for each in log.snapshots
-            ],
-            "segments": [
-                {"baseOffset": each.base_offset, "bytes": each.size} for each in log.segments
-            ],
-            "kraftVersion": log.quorum.kraft_version,
-            "voters": None if voters is None else [str(voter) for voter in voters],
-            "damage": [str(damage) for damage in log.damage],
-        }
-    return data
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """The log directories of a node; *problems* are those of Kafka's tool, *findings* are ours."""
+
+    config: ServerConfig
+    directories: Sequence[DirectoryState]
+    problems: Sequence[str]
+    findings: Sequence[Finding]
+
+
+_SNAPSHOT = (
+    number("endOffset", "offset after its last record", get=lambda file: file.end_offset),
+    number("epoch", "epoch of that record", get=lambda file: file.epoch),
+    number("bytes", "size of the file", numeral="size", get=lambda file: file.size),
+)
+_SEGMENT = (
+    number("baseOffset", "first offset of the segment", get=lambda file: file.base_offset),
+    number("bytes", "size of the file", numeral="size", get=lambda file: file.size),
+)
+_METADATA_LOG = (
+    number(
+        "endOffset",
+        "offset after its last record",
+        may_be_null=True,
+        get=lambda log: log.end_offset,
+    ),
+    parts("snapshots", "files of snapshots", _SNAPSHOT, get=lambda log: log.snapshots),
+    parts("segments", "files of segments", _SEGMENT, get=lambda log: log.segments),
+    number(
+        "kraftVersion",
+        "level of kraft.version",
+        may_be_null=True,
+        get=lambda log: log.quorum.kraft_version,
+    ),
+    texts(
+        "voters",
+        "voters as the log has them, ID@HOST:PORT:DIRECTORY_ID",
+        may_be_null=True,
+        get=lambda log: (
+            None if log.quorum.voters is None else [str(voter) for voter in log.quorum.voters]
+        ),
+    ),
+    texts("damage", "places that cannot be read", get=lambda log: [*map(str, log.damage)]),
+)
+_BOOTSTRAP = (
+    levels("features", "levels of features", get=lambda file: file.features),
+    texts("scramUsers", "users with SCRAM records", get=lambda file: [*file.scram_users]),
+    text("damage", "what cannot be read", may_be_null=True, get=lambda file: file.damage),
+    boolean("isUsable", "whether a server takes the file", get=lambda file: file.is_usable),
+)
+_HOLDER = (
+    number("pid", "0 for a process outside of this container", get=lambda holder: holder.pid),
+    text("command", "command line", may_be_null=True, get=lambda holder: holder.command),
+    text("text", "both for people", get=str),
+)
+DIRECTORY = (
+    text(
+        "path",
+        "log directory, as it is configured",
+        column=columns.folded("DIRECTORY", style="name"),
+        get=lambda state: state.directory.path,
+    ),
+    boolean(
+        "isMetadata",
+        "whether the metadata log belongs into it",
+        column=columns.Column("ROLE"),
+        get=lambda state: state.directory.is_metadata,
+        cell=lambda state: "metadata" if state.directory.is_metadata else "data",
+    ),
+    boolean("exists", "whether there is a directory", get=lambda state: state.exists),
+    boolean(
+        "isFormatted", "whether meta.properties can be read", get=lambda state: bool(state.meta)
+    ),
+    text(
+        "clusterId",
+        "cluster id in meta.properties",
+        may_be_null=True,
+        column=columns.Column("CLUSTER ID", 3),
+        get=lambda state: state.meta and state.meta.cluster_id,
+    ),
+    number(
+        "nodeId",
+        "node id in meta.properties",
+        may_be_null=True,
+        column=columns.number("NODE", 2),
+        get=lambda state: state.meta and state.meta.node_id,
+    ),
+    text(
+        "directoryId",
+        "directory id in meta.properties",
+        may_be_null=True,
+        column=columns.Column("DIRECTORY ID", 5),
+        get=lambda state: (
+            state.meta and state.meta.directory_id and to_text(state.meta.directory_id)
+        ),
+    ),
+    number(
+        "version",
+        "version of meta.properties",
+        may_be_null=True,
+        column=columns.number("VERSION", 9),
+        get=lambda state: state.meta and state.meta.version,
+    ),
+    text(
+        "problem",
+        "why the directory cannot be used or read",
+        may_be_null=True,
+        get=lambda state: state.directory.problem or state.problem,
+    ),
+    number(
+        "partitions",
+        "directories of partitions in it",
+        column=columns.number("PARTITIONS", 4),
+        get=lambda state: state.partitions,
+    ),
+    part(
+        "metadataLog",
+        "log of __cluster_metadata-0, if it is there",
+        _METADATA_LOG,
+        may_be_null=True,
+        column=columns.folded("METADATA LOG", 6),
+        get=lambda state: state.log,
+        cell=lambda state: state.log and _log_text(state.log),
+    ),
+    part(
+        "bootstrap",
+        "content of bootstrap.checkpoint, if it is there",
+        _BOOTSTRAP,
+        may_be_null=True,
+        get=lambda state: state.bootstrap,
+    ),
+    number(
+        "freeBytes",
+        "free space of the file system",
+        numeral="size",
+        may_be_null=True,
+        column=columns.number("FREE", 1),
+        get=lambda state: state.status and state.status.free,
+    ),
+    number(
+        "sizeBytes",
+        "size of the file system",
+        numeral="size",
+        may_be_null=True,
+        get=lambda state: state.status and state.status.size,
+    ),
+    text(
+        "user",
+        "owner of the directory",
+        may_be_null=True,
+        column=columns.Column("OWNER", 8),
+        get=lambda state: state.status and _user_name(state.status.user),
+        cell=lambda state: (
+            state.status and f"{_user_name(state.status.user)}:{_group_name(state.status.group)}"
+        ),
+    ),
+    text(
+        "group",
+        "group of the directory",
+        may_be_null=True,
+        get=lambda state: state.status and _group_name(state.status.group),
+    ),
+    text(
+        "mode",
+        "permissions, octal as 0755",
+        may_be_null=True,
+        column=columns.Column("MODE", 10),
+        get=lambda state: state.status and f"{state.status.mode:04o}",
+    ),
+    part(
+        "lockHolder",
+        "process that holds the lock, if there is one",
+        _HOLDER,
+        may_be_null=True,
+        column=columns.folded("IN USE BY", 7),
+        get=lambda state: state.holder,
+        cell=lambda state: state.holder and str(state.holder),
+    ),
+)
+"""The fields of a log directory."""
+
+INFO = Answer(
+    (
+        number("nodeId", "node id", may_be_null=True, get=lambda node: node.config.node_id),
+        texts("roles", "process.roles", get=lambda node: sorted(node.config.roles)),
+        parts(
+            "directories",
+            "log directories, in the order of the configuration",
+            DIRECTORY,
+            get=lambda node: node.directories,
+        ),
+        texts("problems", "problems as Kafka's tool has them", get=lambda node: [*node.problems]),
+        FINDINGS,
+    )
+)
+
+
+def _log_text(log: MetadataLog) -> str:
+    count = f"{len(log.snapshots)} snapshots, {len(log.segments)} segments"
+    return f"{count}, to offset {log.end_offset}"
 
 
 def _user_name(number: int) -> str:

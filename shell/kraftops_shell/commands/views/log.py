@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kraftops.answers.fields import Field
+from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.sizes import number_text
-from kraftops.query.conditions.types import TEXT, of_kind
 from kraftops.query.csv_rows import chosen_csv
 from kraftops.query.filters import Filter
 from kraftops.query.json_rows import chosen_json, headers_json
 from kraftops.query.row import COLUMNS, Row
 from kraftops.tree.history_subjects import record_subject
 from kraftops.uuids import to_text
-from kraftops.views.columns import ViewColumn, chosen_columns
+from kraftops.views.columns import chosen_columns
 from kraftops.views.log import (
     LogQuestion,
     all_rows,
@@ -32,7 +33,7 @@ from kraftops_shell.session.session import FAILED, OK, Session
 
 _MOST = 100
 """Records in a table, unless --limit has another number."""
-_ABOUT = ViewColumn("about", of_kind(TEXT))
+_ABOUT = Field("about", of_kind(TEXT))
 
 
 def log(session: Session, call: Call) -> int:
@@ -114,7 +115,7 @@ def _limits(call: Call, source: ImageSource) -> Filter:
 
 
 def _print_table(
-    session: Session, chosen: list[ViewColumn] | None, rows: list[Row], question: LogQuestion
+    session: Session, chosen: list[Field] | None, rows: list[Row], question: LogQuestion
 ) -> None:
     image = session.source.image
     known = {to_text(topic_id): name for name, topic_id in image.topic_ids.items()}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kraftops.answers.fields import Field
+from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.charts import bar
 from kraftops.display.sizes import number_text
 from kraftops.errors import UsageError
-from kraftops.query.conditions.types import TEXT, of_kind
 from kraftops.tree.node import json_text
 from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
-from kraftops.views.columns import ViewColumn
 from kraftops.views.skew import Share
 from kraftops.views.what_if import Loss, brokers_in, loss_of
 from kraftops_shell.commands.views.printing import (
@@ -114,7 +114,7 @@ def _print_shares(session: Session, kind: str, shares: Sequence[Share]) -> None:
     )
 
 
-def _head(column: ViewColumn, kind: str) -> ViewColumn:
+def _head(column: Field, kind: str) -> Field:
     if column.name == "preferred":
         return replace(column, gives_way=2)
     name = kind if column.name == "name" else column.name
@@ -146,7 +146,7 @@ def _headlines(loss: Loss) -> Iterator[str]:
 
 
 def _data(loss: Loss, racks: list[str], limit: int | None) -> dict[str, object]:
-    def named(columns: tuple[ViewColumn, ...], row: tuple[object, ...]) -> dict[str, object]:
+    def named(columns: tuple[Field, ...], row: tuple[object, ...]) -> dict[str, object]:
         return {column.name: value for column, value in zip(columns, row, strict=True)}
 
     return {

@@ -53,7 +53,7 @@ def test_pipe_has_a_block_for_each_change(tmp_path: Path) -> None:
         run.send_signal(signal.SIGINT)
         assert run.wait(20) == 130
 
-    assert [each["records"]["count"] for each in (first, second)] == [10, 15]
+    assert [each["logs"][0]["records"]["count"] for each in (first, second)] == [10, 15]
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.segments import IN, patched
 from tests.helpers.tools.console import run_command, run_here
 
@@ -44,7 +44,7 @@ def broker(tmp_path: Path) -> Path:
 def objects(*arguments: object) -> list[dict[str, Any]]:
     done = run_here("--summary", "--format", "json", *map(str, arguments))
     assert (done.code, done.errors) == (0, []), done.err
-    return list(parsed(done.text))
+    return logs_of(done.text)
 
 
 def table(*arguments: object) -> list[str]:
@@ -73,7 +73,7 @@ def test_log_directory_of_a_broker_is_one_table(broker: Path) -> None:
     assert not any("…" in line or "more" in line for line in lines)
 
 
-def test_json_has_an_object_for_each_log(broker: Path) -> None:
+def test_json_has_all_logs_in_one_object(broker: Path) -> None:
     found = objects(broker)
 
     assert len(found) == 57
@@ -217,8 +217,9 @@ def test_unreadable_file_does_not_refuse_the_rest(broker: Path) -> None:
 
     assert done.code == 1
     assert str(unreadable) in done.err
-    one, failure = map(json.loads, done.text.splitlines())
-    assert (one["topic"], failure["error"]) == ("orders", "unreadable")
+    answer = json.loads(done.text)
+    assert [log["topic"] for log in answer["logs"]] == ["orders"]
+    assert (answer["command"], answer["error"]) == ("summary", "unreadable")
 
 
 def test_standard_input_is_not_read_twice() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.tools.console import run_here
 
@@ -59,10 +59,7 @@ def test_transactions_with_local_markers_are_not_open(tier: Path, tmp_path: Path
         shutil.copy(REAL / f"stopped/txn-0/{offset:020}.log", local)
 
     tiered, both = (
-        [
-            json.loads(line)
-            for line in run_here("--summary", "--format", "json", *names).text.splitlines()
-        ]
+        logs_of(run_here("--summary", "--format", "json", *names).text)
         for names in ([str(tier)], [str(tier), str(local)])
     )
 

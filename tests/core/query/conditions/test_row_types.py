@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.answers.types import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TIME, FieldType
 from kraftops.query.conditions.row_types import row_types
-from kraftops.query.conditions.types import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TIME, FieldType
 from kraftops.query.row import COLUMNS
 from kraftops.records.decoders import decoder_named
 from tests.helpers.logs.corpus_rows import (

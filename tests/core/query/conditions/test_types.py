@@ -2,20 +2,12 @@
 
 import pytest
 
+from kraftops.answers.types import LIST, NUMBER, TEXT, FieldType, list_of, merged, of_kind
 from kraftops.errors import UsageError
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.row_types import row_types
 from kraftops.query.conditions.syntax import text_of
-from kraftops.query.conditions.types import (
-    LIST,
-    NUMBER,
-    TEXT,
-    FieldType,
-    checked,
-    list_of,
-    merged,
-    of_kind,
-)
+from kraftops.query.conditions.types import checked
 from kraftops.records.decoder import Decoder
 from kraftops.records.decoders import decoder_named
 

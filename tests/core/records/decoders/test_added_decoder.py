@@ -89,7 +89,7 @@ def test_type_of_the_decoder_is_a_filter(directory: Path, engine: str) -> None:
 def test_summary_counts_by_its_types(directory: Path, engine: str) -> None:
     done = run(engine, "--summary", "--format", "json", directory)
 
-    summary = json.loads(done.stdout)
+    (summary,) = json.loads(done.stdout)["logs"]
     assert summary["decoder"] == "queue"
     assert {(one["type"], one["version"]): one["count"] for one in summary["types"]} == {
         ("QUEUE_DEPTH", 0): 1,

@@ -46,11 +46,22 @@ def placement(cluster: Cluster) -> Placement:
         return placement_of(live.image)
 
 
+_EVENTS = {
+    "cordoned": "no new partitions come to ",
+    "batch": "begun: ",
+    "progress": "in flight: ",
+    "throttles-removed": "throttles of ours are removed",
+    "stop": " empty: stop ",
+    "unregistered": " is unregistered",
+}
+"""What the lines of events have in common, by their names in JSON."""
+
+
 class Run:
     """A run of `decommission --format json`, whose events are read as they come."""
 
     def __init__(self, *args: str) -> None:
-        self.events: list[dict[str, object]] = []
+        self.lines: list[str] = []
         self._process = subprocess.Popen(
             [CLUSTER, "decommission", *args, "--yes", "--format", "json"],
             stdout=subprocess.PIPE,
@@ -60,14 +71,14 @@ class Run:
         self._timer = threading.Timer(120, self._process.kill)
         self._timer.start()
 
-    def until(self, *names: str) -> dict[str, object]:
-        """Read events up to one of these names."""
-        assert self._process.stdout
-        for line in self._process.stdout:
-            self.events.append(json.loads(line))
-            if self.events[-1].get("event") in names:
-                return self.events[-1]
-        raise AssertionError(f"no {names}: {self.events} {self.end()}")
+    def until(self, *names: str) -> str:
+        """Read events up to one of these names; return its line."""
+        assert self._process.stderr
+        for line in self._process.stderr:
+            self.lines.append(line.decode())
+            if any(_EVENTS[name] in self.lines[-1] for name in names):
+                return self.lines[-1]
+        raise AssertionError(f"no {names}: {self.lines} {self.end()}")
 
     def kill(self) -> None:
         """End it by kill -9."""
@@ -76,11 +87,10 @@ class Run:
         self._timer.cancel()
 
     def end(self) -> tuple[int, dict[str, object], str]:
-        """Return its exit code, its last line and what it wrote to standard error."""
+        """Return its exit code, its answer, and the rest of what it wrote to standard error."""
         out, err = self._process.communicate(timeout=120)
         self._timer.cancel()
-        lines = [json.loads(line) for line in out.splitlines()]
-        return self._process.returncode, (lines or self.events)[-1], err.decode()
+        return self._process.returncode, json.loads(out), err.decode()
 
 
 def ready(cluster: Cluster, *brokers: int) -> None:

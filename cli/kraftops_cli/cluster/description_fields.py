@@ -1,0 +1,443 @@
+"""What `kafka-cluster describe` answers: brokers, quorum, features, counts of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    number,
+    numbers,
+    part,
+    parts,
+    text,
+    texts,
+    time,
+)
+from kraftops.display import columns
+from kraftops.display.columns import Cell, Styled
+from kraftops.display.times import span_text
+from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
+from kraftops.uuids import to_text
+from kraftops_cli.cluster.broker_states import state_style
+
+if TYPE_CHECKING:
+    from kraftops.wire.net.addresses import Address
+    from kraftops.wire.rpc.cluster import ReplicaState
+    from kraftops_cli.cluster.description import ClusterDescription
+
+_MOST_AHEAD_MS = 3_600_000  # by which the clock of a node may differ
+
+
+class ReplicaDescription(NamedTuple):
+    """A voter or observer, with what is known of its node; *now* is in ms."""
+
+    role: str
+    state: ReplicaState
+    lag: int | None
+    release: str | None
+    listeners: Sequence[tuple[str, Address]]
+    now: int
+
+    @property
+    def node_id(self) -> int:
+        """The id of its node."""
+        return self.state.node_id
+
+    @property
+    def end_offset(self) -> int | None:
+        """The end of its log; None if the leader does not know it."""
+        return _known(self.state.end_offset)
+
+
+def replicas_of(cluster: ClusterDescription) -> list[ReplicaDescription]:
+    """Return the voters and observers of a cluster whose quorum is known."""
+    assert cluster.quorum
+    end = cluster.log_end
+    return [
+        ReplicaDescription(
+            role,
+            state,
+            end - state.end_offset if state.end_offset >= 0 else None,
+            cluster.facts_of(state.node_id).release,
+            cluster.quorum.listeners.get(state.node_id, []),
+            cluster.now,
+        )
+        for role, state in cluster.replicas()
+    ]
+
+
+def level_text(feature: str, level: int) -> str:
+    """Return a level of a feature, with its name if it has one."""
+    name = level_name(feature, level)
+    return f"{level} ({name})" if name else str(level)
+
+
+def level_name(feature: str, level: int | None) -> str | None:
+    """Return the name of a level of metadata.version (`4.3-IV0`); None for all others."""
+    known = by_level(level) if feature == METADATA_VERSION and level is not None else None
+    return known.name if known else None
+
+
+def age_of(time: int, now: int) -> int | None:
+    """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
+    return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
+
+
+def ago_text(age: int) -> str:
+    """Return an age, in ms, in words."""
+    return f"{span_text(age // 1000 * 1000)} ago" if age >= 1000 else "now"
+
+
+def _age_text(age: int | None) -> str | None:
+    return None if age is None else ago_text(age)
+
+
+def _known(number: int) -> int | None:
+    """Return a number of a replica's state; None for -1, which means unknown."""
+    return number if number >= 0 else None
+
+
+def _list_or_none(directories: Sequence[str] | None) -> list[str] | None:
+    return None if directories is None else [*directories]
+
+
+def _failed_cell(failed: Sequence[str] | None) -> Cell:
+    if not failed:
+        return None if failed is None else "none"
+    return Styled(", ".join(failed), "bad")
+
+
+def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
+    named = [f"{name}://{address}" if name else str(address) for name, address in listeners]
+    return ", ".join(named) or None
+
+
+_LISTENER = (
+    text(
+        "name",
+        "name of the listener; a broker does not tell it",
+        may_be_null=True,
+        get=lambda listener: listener[0] or None,
+    ),
+    text("host", "host, as it is advertised", get=lambda listener: listener[1].host),
+    number("port", "port", get=lambda listener: listener[1].port),
+)
+FEATURE = (
+    text(
+        "name",
+        "name of the feature",
+        column=columns.Column("FEATURE"),
+        get=lambda feature: feature.name,
+    ),
+    number(
+        "finalized",
+        "finalized level",
+        may_be_null=True,
+        column=columns.Column("FINALIZED"),
+        get=lambda feature: feature.finalized,
+        cell=lambda feature: (
+            None if feature.finalized is None else level_text(feature.name, feature.finalized)
+        ),
+    ),
+    text(
+        "finalizedName",
+        "name of that level, of metadata.version",
+        may_be_null=True,
+        get=lambda feature: level_name(feature.name, feature.finalized),
+    ),
+    number(
+        "min",
+        "lowest level that the server supports",
+        may_be_null=True,
+        column=columns.Column("SUPPORTED"),
+        get=lambda feature: feature.supported and feature.supported.first,
+        cell=lambda feature: (
+            feature.supported and f"{feature.supported.first}-{feature.supported.last}"
+        ),
+    ),
+    text(
+        "minName",
+        "name of that level, of metadata.version",
+        may_be_null=True,
+        get=lambda feature: feature.supported and level_name(feature.name, feature.supported.first),
+    ),
+    number(
+        "max",
+        "highest level that the server supports",
+        may_be_null=True,
+        get=lambda feature: feature.supported and feature.supported.last,
+    ),
+    text(
+        "maxName",
+        "name of that level, of metadata.version",
+        may_be_null=True,
+        get=lambda feature: feature.supported and level_name(feature.name, feature.supported.last),
+    ),
+)
+"""The fields of a feature of a server."""
+
+BROKER = (
+    number("id", "broker id", column=columns.number("BROKER"), get=lambda broker: broker.node_id),
+    text(
+        "state",
+        "state of its registration",
+        values=("active", "in-controlled-shutdown", "registered-fenced"),
+        column=columns.Column("STATE"),
+        get=lambda broker: broker.state,
+        cell=lambda broker: Styled(broker.state, state_style(broker.state)),
+    ),
+    text(
+        "rack",
+        "broker.rack",
+        may_be_null=True,
+        column=columns.folded("RACK", 1),
+        get=lambda broker: broker.rack,
+    ),
+    text(
+        "release",
+        "release as 4.3, by its features and APIs",
+        may_be_null=True,
+        column=columns.Column("RELEASE", 4),
+        get=lambda broker: broker.facts.release,
+    ),
+    number(
+        "leaders",
+        "partitions that it leads",
+        may_be_null=True,
+        column=columns.number("LEADERS", 2),
+        get=lambda broker: broker.leaders,
+    ),
+    number(
+        "replicas",
+        "replicas on it",
+        may_be_null=True,
+        column=columns.number("REPLICAS", 2),
+        get=lambda broker: broker.replicas,
+    ),
+    parts(
+        "listeners",
+        "advertised listeners",
+        _LISTENER,
+        column=columns.folded("LISTENERS", 3),
+        get=lambda broker: broker.listeners,
+        cell=lambda broker: _listener_text(broker.listeners),
+    ),
+    texts(
+        "directories",
+        "ids of its log directories",
+        may_be_null=True,
+        column=columns.folded("DIRECTORIES", 6),
+        get=lambda broker: _list_or_none(broker.directories),
+        cell=lambda broker: ", ".join(broker.directories or ()) or None,
+    ),
+    texts(
+        "failedDirectories",
+        "paths or ids of log directories that are offline",
+        may_be_null=True,
+        column=columns.folded("FAILED DIRECTORIES", 5),
+        get=lambda broker: _list_or_none(broker.facts.failed),
+        cell=lambda broker: _failed_cell(broker.facts.failed),
+    ),
+)
+"""The fields of a broker."""
+
+REPLICA = (
+    number("id", "node id", column=columns.number("NODE"), get=lambda replica: replica.node_id),
+    text(
+        "role",
+        "role in the quorum",
+        values=("leader", "voter", "observer"),
+        column=columns.Column("ROLE"),
+        get=lambda replica: replica.role,
+        cell=lambda replica: Styled(replica.role, "name" if replica.role == "leader" else ""),
+    ),
+    text(
+        "release",
+        "release as 4.3, by its features and APIs",
+        may_be_null=True,
+        column=columns.Column("RELEASE", 4),
+        get=lambda replica: replica.release,
+    ),
+    number(
+        "endOffset",
+        "end of its log",
+        may_be_null=True,
+        column=columns.number("END OFFSET", 2),
+        get=lambda replica: replica.end_offset,
+    ),
+    number(
+        "lag",
+        "records behind the longest log",
+        may_be_null=True,
+        column=columns.number("LAG"),
+        get=lambda replica: replica.lag,
+    ),
+    time(
+        "lastFetchTimestamp",
+        "time of its last fetch, by the leader's clock",
+        may_be_null=True,
+        get=lambda replica: _known(replica.state.fetched_at),
+    ),
+    number(
+        "lastFetchAgeMs",
+        "ms since that time",
+        may_be_null=True,
+        get=lambda replica: age_of(replica.state.fetched_at, replica.now),
+    ),
+    time(
+        "lastCaughtUpTimestamp",
+        "last time when it had all records, by the leader's clock",
+        may_be_null=True,
+        get=lambda replica: _known(replica.state.caught_up_at),
+    ),
+    number(
+        "lastCaughtUpAgeMs",
+        "ms since that time",
+        may_be_null=True,
+        column=columns.Column("CAUGHT UP", 1),
+        get=lambda replica: age_of(replica.state.caught_up_at, replica.now),
+        cell=lambda replica: _age_text(age_of(replica.state.caught_up_at, replica.now)),
+    ),
+    parts(
+        "listeners",
+        "listeners, of a voter",
+        _LISTENER,
+        column=columns.folded("LISTENERS", 3),
+        get=lambda replica: replica.listeners,
+        cell=lambda replica: _listener_text(replica.listeners),
+    ),
+    text(
+        "directoryId",
+        "id of its metadata directory",
+        may_be_null=True,
+        column=columns.Column("DIRECTORY", 5),
+        get=lambda replica: replica.state.directory_id and to_text(replica.state.directory_id),
+    ),
+)
+"""The fields of a voter or observer."""
+
+_QUORUM = (
+    number("leader", "node id of the leader", get=lambda cluster: cluster.quorum.leader),
+    number("epoch", "epoch of the leader", get=lambda cluster: cluster.quorum.epoch),
+    number(
+        "highWatermark",
+        "offset after the last committed record",
+        get=lambda cluster: cluster.quorum.high_watermark,
+    ),
+    parts("replicas", "voters and observers", REPLICA, get=replicas_of),
+)
+_SNAPSHOT = (
+    number(
+        "endOffset",
+        "offset after its last record; null without a snapshot",
+        may_be_null=True,
+        get=lambda cluster: cluster.live.snapshot and cluster.live.snapshot.end_offset,
+    ),
+    number(
+        "epoch",
+        "epoch of that record",
+        may_be_null=True,
+        get=lambda cluster: cluster.live.snapshot and cluster.live.snapshot.epoch,
+    ),
+    number("lag", "records after it", get=lambda cluster: cluster.snapshot_lag),
+)
+_REASSIGNMENT = (
+    text("topic", "topic", get=lambda moving: moving[0].topic),
+    number("partition", "number of the partition", get=lambda moving: moving[0].number),
+    numbers("replicas", "all its replicas", get=lambda moving: [*moving[1].replicas]),
+    numbers("adding", "replicas that are added", get=lambda moving: [*moving[1].adding]),
+    numbers("removing", "replicas that are removed", get=lambda moving: [*moving[1].removing]),
+)
+_PARTITIONS = (
+    number("count", "partitions that the user may describe", get=lambda health: health.partitions),
+    number(
+        "underReplicated",
+        "partitions with replicas out of sync",
+        get=lambda health: health.under_replicated,
+    ),
+    number("offline", "partitions without a leader", get=lambda health: health.offline),
+    number(
+        "underMinIsr",
+        "partitions with an ISR below min.insync.replicas",
+        get=lambda health: health.under_min_isr,
+    ),
+    boolean(
+        "isMinIsrAssumed",
+        "whether nobody told the default of min.insync.replicas, and it is taken to be 1",
+        get=lambda health: health.is_min_isr_assumed,
+    ),
+    parts(
+        "reassignments",
+        "reassignments in flight",
+        _REASSIGNMENT,
+        get=lambda health: health.moving.items(),
+    ),
+)
+_CONTROLLER = (
+    number("id", "node id", get=lambda controller: controller[0]),
+    text(
+        "release",
+        "release as 4.3, by its features",
+        may_be_null=True,
+        get=lambda controller: controller[1].release,
+    ),
+    parts("features", "features", FEATURE, get=lambda controller: controller[1].features),
+)
+DESCRIPTION = Answer(
+    (
+        time("time", "time of the description", get=lambda cluster: cluster.now),
+        text(
+            "clusterId",
+            "cluster id",
+            may_be_null=True,
+            get=lambda cluster: cluster.nodes and cluster.nodes.cluster_id,
+        ),
+        part(
+            "quorum",
+            "quorum of the metadata log",
+            _QUORUM,
+            may_be_null=True,
+            get=lambda cluster: cluster if cluster.quorum else None,
+        ),
+        part(
+            "snapshot",
+            "newest snapshot of the metadata log",
+            _SNAPSHOT,
+            may_be_null=True,
+            get=lambda cluster: cluster if cluster.live else None,
+        ),
+        part(
+            "partitions",
+            "counts of partitions",
+            _PARTITIONS,
+            may_be_null=True,
+            get=lambda cluster: cluster.health,
+        ),
+        parts(
+            "brokers",
+            "the brokers, or those that --id, --rack and --fenced choose",
+            BROKER,
+            may_be_null=True,
+            get=lambda cluster: cluster.brokers(),
+        ),
+        parts(
+            "controllers",
+            "registered controllers",
+            _CONTROLLER,
+            may_be_null=True,
+            get=lambda cluster: (
+                None if cluster.controllers is None else cluster.controllers.items()
+            ),
+        ),
+        parts(
+            "features",
+            "features of the server that was asked",
+            FEATURE,
+            get=lambda cluster: cluster.features,
+        ),
+    ),
+    help="null stands for what the asked node does not know, or the user may not see.",
+)

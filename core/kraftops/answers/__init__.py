@@ -1,0 +1,1 @@
+"""What a command answers, defined once: its JSON, the schema of that, tables and manual."""

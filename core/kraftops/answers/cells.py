@@ -1,0 +1,60 @@
+"""Tables for people from the definition of fields: columns, and the cells of things and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from kraftops.answers.fields import Field
+from kraftops.answers.types import NUMBER, TEXT, TIME
+from kraftops.display.columns import Bytes, Cell, Column
+from kraftops.display.times import iso_time
+
+
+def columns_of(fields: Iterable[Field]) -> list[Column]:
+    """Return the columns of a table with a row for each thing."""
+    return [field.column for field in fields if field.column]
+
+
+def cells_of(fields: Iterable[Field], thing: object) -> list[Cell]:
+    """Return the row of a thing below `columns_of`."""
+    return [_cell_of_thing(field, thing) for field in fields if field.column]
+
+
+def _cell_of_thing(field: Field, thing: object) -> Cell:
+    if field.cell:
+        return field.cell(thing)
+    assert field.get, f"{field.name} has values only in a view"
+    return cell_of(field, field.get(thing))
+
+
+def cell_of(field: Field, value: object) -> Cell:
+    """Return the value of a field as people read it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return _cell_of_number(field, value)
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cell_of_number(field: Field, value: int) -> Cell:
+    if TIME in field.type.kinds:
+        return iso_time(value) or str(value)
+    if field.numeral == "size":
+        return Bytes(value)
+    return value if field.numeral == "amount" else str(value)
+
+
+def column_at(field: Field, index: int) -> Column:
+    """Return the column of a field in a table of any fields, the last ones of which give way."""
+    kinds = field.type.kinds
+    return Column(
+        field.name,
+        priority=index + field.gives_way,
+        justify="right" if kinds == {NUMBER} else "left",
+        is_folded=field.type.items is not None or TEXT in kinds,
+    )

@@ -1,0 +1,132 @@
+"""The fields of an answer: names, types, meanings, and how each is read from what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+
+from kraftops.answers.types import (
+    BOOLEAN,
+    LIST,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TIME,
+    FieldType,
+    list_of,
+    of_kind,
+)
+from kraftops.display.columns import Cell, Column
+
+Numeral = Literal["plain", "amount", "size", "decimal"]
+"""How people read a number: digits as of an id or offset, with commas, or with a unit of bytes.
+
+Only decimals are no integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of an answer: in JSON, in its schema, in the manual, and as a column of tables.
+
+    Times are ms since the epoch. A field that is not *is_usual* is a column only where a user asks
+    for it by name. Where a terminal has no room, the last columns give way, and before them one
+    that *gives_way* to so many behind it; a *column* of its own says what gives way first.
+    """
+
+    name: str
+    """The name in JSON, in camel case."""
+    type: FieldType
+    help: str = ""
+    """Its meaning in one sentence, without a full stop."""
+    is_usual: bool = True
+    numeral: Numeral = "plain"
+    gives_way: int = 0
+    get: Callable[[Any], object] | None = None
+    """Returns its value of a thing that is answered; None for a view, which has values itself."""
+    may_be_null: bool = False
+    fields: tuple[Field, ...] = ()
+    """The fields of an object, or of each object of a list."""
+    column: Column | None = None
+    """The column of a table about one thing a row; None for a field that such tables leave out."""
+    cell: Callable[[Any], Cell] | None = None
+    """Returns the cell of a thing in that column, where people read more than the value."""
+
+
+class More(TypedDict, total=False):
+    """The parts of a `Field` that any kind of field can have."""
+
+    is_usual: bool
+    gives_way: int
+    get: Callable[[Any], object]
+    may_be_null: bool
+    column: Column
+    cell: Callable[[Any], Cell]
+
+
+class Answer(NamedTuple):
+    """The definition of a command's answer; *help* is what is true of all its fields."""
+
+    fields: tuple[Field, ...]
+    help: str = ""
+
+
+def text(name: str, help_text: str, *, values: Iterable[str] = (), **more: Unpack[More]) -> Field:
+    """Return a field of text; *values* are all that are possible."""
+    return Field(name, FieldType(frozenset({TEXT}), values=frozenset(values)), help_text, **more)
+
+
+def number(name: str, help_text: str, *, numeral: Numeral = "plain", **more: Unpack[More]) -> Field:
+    """Return a field of a number."""
+    return Field(name, of_kind(NUMBER), help_text, numeral=numeral, **more)
+
+
+def boolean(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field that is true or false."""
+    return Field(name, of_kind(BOOLEAN), help_text, **more)
+
+
+def time(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of a time."""
+    return Field(name, of_kind(TIME), help_text, **more)
+
+
+def numbers(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of a list of numbers."""
+    return Field(name, list_of(of_kind(NUMBER)), help_text, **more)
+
+
+def texts(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of a list of texts."""
+    return Field(name, list_of(of_kind(TEXT)), help_text, **more)
+
+
+def part(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
+    """Return a field of an object; its own fields are read from the value of this one."""
+    return Field(name, of_kind(OBJECT), help_text, fields=tuple(fields), **more)
+
+
+def parts(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
+    """Return a field of a list of objects; their fields are read from the items of its value."""
+    return Field(name, of_kind(LIST), help_text, fields=tuple(fields), **more)
+
+
+def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of an object from names to numbers."""
+    return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(NUMBER)), help_text, **more)
+
+
+def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
+    """Return the JSON fields of a thing that is answered."""
+    return {field.name: _value_of(field, thing) for field in fields}
+
+
+def _value_of(field: Field, thing: object) -> object:
+    assert field.get, f"{field.name} has values only in a view"
+    value = field.get(thing)
+    if value is None or not field.fields:
+        return dict(value) if isinstance(value, Mapping) else value
+    if LIST in field.type.kinds:
+        assert isinstance(value, Iterable)
+        return [json_of(field.fields, item) for item in value]
+    return json_of(field.fields, value)

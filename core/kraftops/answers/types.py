@@ -1,0 +1,48 @@
+"""The types of fields: what a column of rows, or a field of an answer, can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+NUMBER, TEXT, BOOLEAN, TIME, LIST, OBJECT = "number", "text", "boolean", "time", "list", "object"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """The type of a column or field; fields of one name in several messages can have several kinds.
+
+    *fields* are those of an object, *others* the type of all that they do not name. *items* is the
+    type of a list's items. *values* are all known values of a text, if they are known.
+    """
+
+    kinds: frozenset[str]
+    fields: Mapping[str, FieldType] = field(default_factory=dict)
+    others: FieldType | None = None
+    items: FieldType | None = None
+    values: frozenset[str] = frozenset()
+
+
+def of_kind(kind: str) -> FieldType:
+    """Return a type of one kind."""
+    return FieldType(frozenset({kind}))
+
+
+def list_of(items: FieldType) -> FieldType:
+    """Return the type of a list."""
+    return FieldType(frozenset({LIST}), items=items)
+
+
+def merged(types: Iterable[FieldType]) -> FieldType:
+    """Return the type of fields of one name in several messages."""
+    found = list(types)
+    if len(found) == 1:
+        return found[0]
+    names = {name: None for one in found for name in one.fields}
+    items = [one.items for one in found if one.items]
+    return FieldType(
+        frozenset().union(*(one.kinds for one in found)),
+        {name: merged(one.fields[name] for one in found if name in one.fields) for name in names},
+        next((one.others for one in found if one.others), None),
+        merged(items) if items else None,
+    )

@@ -1,0 +1,124 @@
+"""What `kafka-dump-log --check` answers: a row for each partition or file, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kraftops.answers.fields import Answer, boolean, number, parts, text
+from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import number as number_column
+from kraftops.dump.check.findings import PartitionCheck, State
+from kraftops.findings.answer import FINDINGS
+from kraftops.findings.finding import Finding
+from kraftops.server.loader.contract import Consequence
+
+_STYLES: Mapping[State, str] = MappingProxyType(
+    {
+        State.CLEAN: "good",
+        State.MENDED: "warning",
+        State.DAMAGED: "bad",
+        State.REFUSED: "bad",
+        State.LOST: "bad",
+        State.UNREADABLE: "bad",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """All that was checked, and what is wrong."""
+
+    partitions: Sequence[PartitionCheck]
+    findings: Sequence[Finding]
+
+
+_LOSS = (
+    number("first", "first offset", get=lambda loss: loss.first),
+    number("last", "last offset", get=lambda loss: loss.last),
+)
+PARTITION = (
+    text(
+        "path",
+        "directory of the partition, or file",
+        column=folded("PARTITION", style="name"),
+        get=lambda check: check.path,
+    ),
+    text("topic", "topic", may_be_null=True, get=lambda check: check.topic),
+    number("partition", "partition", may_be_null=True, get=lambda check: check.partition),
+    text(
+        "state",
+        "by the worst finding",
+        values=[str(state) for state in State],
+        column=Column("STATE"),
+        get=lambda check: str(check.state),
+        cell=lambda check: Styled(str(check.state), _STYLES[check.state]),
+    ),
+    boolean(
+        "starts",
+        "whether Kafka's loader takes it; null where that depends on what is unknown",
+        may_be_null=True,
+        get=lambda check: check.starts,
+    ),
+    text(
+        "outcome",
+        "what the loading means for the server",
+        values=[consequence.value for consequence in Consequence],
+        may_be_null=True,
+        get=lambda check: check.outcome,
+    ),
+    number(
+        "segments",
+        "number of segments",
+        column=number_column("SEGMENTS", 4),
+        get=lambda check: check.segments,
+    ),
+    number(
+        "bytes", "bytes of logs", column=number_column("BYTES", 3), get=lambda check: check.bytes
+    ),
+    number(
+        "startOffset",
+        "first offset of the local log, after a start where that is known",
+        may_be_null=True,
+        column=number_column("START", 2),
+        get=lambda check: check.start,
+    ),
+    number(
+        "endOffset",
+        "offset after the last record, likewise",
+        may_be_null=True,
+        column=number_column("END"),
+        get=lambda check: check.end,
+    ),
+    number(
+        "lostOffsets",
+        "number of offsets that are lost, or that a start loses",
+        column=number_column("LOST OFFSETS"),
+        get=lambda check: check.lost_offsets,
+    ),
+    number(
+        "lostBytes",
+        "bytes of them, as far as they are still there",
+        column=number_column("LOST BYTES", 1),
+        get=lambda check: check.lost_bytes,
+    ),
+    parts("losses", "spans of lost offsets", _LOSS, get=lambda check: check.losses),
+    text(
+        "reason",
+        "why it cannot be read",
+        may_be_null=True,
+        get=lambda check: check.unreadable or None,
+    ),
+)
+CHECK = Answer(
+    (
+        parts(
+            "partitions",
+            "partitions, and files that were named alone",
+            PARTITION,
+            get=lambda answered: answered.partitions,
+        ),
+        FINDINGS,
+    )
+)

@@ -1,0 +1,103 @@
+"""What `kafka-storage verify` answers: a row for each node, and the findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftops.answers.fields import Answer, Field, boolean, number, parts, text, texts
+from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import number as number_column
+from kraftops.findings.answer import FINDINGS
+from kraftops.findings.finding import Finding, Severity, worst
+from kraftops.storage.logdirs.node import Node
+
+_STOPPING = (Severity.LOSS, Severity.STOPS)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedNode:
+    """A node, and the findings about its own files."""
+
+    node: Node
+    findings: Sequence[Finding]
+
+    @property
+    def would_start(self) -> bool:
+        """Whether nothing keeps it from starting with all its data."""
+        return worst(self.findings) not in _STOPPING
+
+    def count(self, severity: Severity) -> int:
+        """Return the number of its findings of a severity."""
+        return Counter(finding.severity for finding in self.findings)[severity]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyAnswer:
+    """All nodes, and all findings, the worst first."""
+
+    nodes: Sequence[VerifiedNode]
+    findings: Sequence[Finding]
+
+
+def _count_of(severity: Severity) -> Field:
+    return number(
+        f"{severity}Findings",
+        f"findings about its own files with the severity {severity}",
+        column=number_column(severity.upper()),
+        get=lambda verified: verified.count(severity),
+    )
+
+
+NODE = (
+    number(
+        "nodeId",
+        "node id of the configuration",
+        column=number_column("NODE"),
+        get=lambda verified: verified.node.config.node_id,
+        cell=lambda verified: str(verified.node.config.node_id),
+    ),
+    boolean(
+        "wouldStart",
+        "whether nothing keeps it from starting with all its data",
+        column=Column("STATE"),
+        get=lambda verified: verified.would_start,
+        cell=lambda verified: (
+            Styled("would start", "good") if verified.would_start else Styled("has problems", "bad")
+        ),
+    ),
+    *map(_count_of, Severity),
+    text(
+        "config",
+        "path of the configuration",
+        column=folded("CONFIGURATION", 1),
+        get=lambda verified: verified.node.config.path,
+    ),
+    texts("roles", "process.roles", get=lambda verified: sorted(verified.node.config.roles)),
+    text(
+        "clusterId",
+        "cluster id of its directories",
+        may_be_null=True,
+        get=lambda verified: verified.node.cluster_id,
+    ),
+    texts(
+        "voters",
+        "voters in its metadata log, ID@HOST:PORT:DIRECTORY_ID; null without any",
+        may_be_null=True,
+        get=lambda verified: [str(voter) for voter in verified.node.voters] or None,
+    ),
+)
+VERIFY = Answer(
+    (
+        boolean(
+            "isSound",
+            "whether there is no finding but notes",
+            get=lambda answered: not any(finding.is_severe for finding in answered.findings),
+        ),
+        parts(
+            "nodes", "nodes, in the order of the options", NODE, get=lambda answered: answered.nodes
+        ),
+        FINDINGS,
+    )
+)
