@@ -1,7 +1,8 @@
 """Write all generated files, or `--check` that they are current.
 
 Man pages and completions come from the commands, the fields of records from their tables, the Arrow
-schemas from the columns of rows.
+schemas from the columns of rows. The JSON schemas are written by hand but for the definition of a
+finding.
 """
 
 import json
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 import completions
+import finding_schema
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops.dump.scan.arrow import arrow_schema
@@ -41,7 +43,7 @@ _TAGGED = re.compile(r"(\S+): (.+)")
 
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
-    texts = record_types.modules() | arrow_schemas()
+    texts = record_types.modules() | arrow_schemas() | finding_schema.schemas()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]

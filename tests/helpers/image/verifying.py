@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from kraftops.image.load.loading import load
 from kraftops.findings.finding import Finding
+from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes, new_record, uuid
 
@@ -19,7 +19,7 @@ def image_of(tmp_path: Path, *records: MetadataRecord) -> MetadataImage:
 
 
 def told(findings: Iterable[Finding]) -> list[tuple[int | None, str]]:
-    return [(one.offset, one.reason) for one in findings]
+    return [(finding.place.offset, finding.text) for finding in findings]
 
 
 def version(level: int) -> MetadataRecord:

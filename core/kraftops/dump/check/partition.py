@@ -215,7 +215,7 @@ class _PartitionLook:
             has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
             reason = f"it knows of offset {known - 1}, and {has}"
             for first, last in uncovered((covered, known - 1), spans):
-                self._lose("end-missing", path, first, last, reason)
+                self._lose("missing-end", path, first, last, reason)
             covered = max(covered, known)
 
     def _lost_start(self, epochs: EpochCheck) -> int:
@@ -256,7 +256,7 @@ class _PartitionLook:
             known = max(ends, default=0)
             if start > known:
                 reason = "the offsets after the newest snapshot"
-                self._lose("start-missing", self._files.path, known, start - 1, reason)
+                self._lose("missing-start", self._files.path, known, start - 1, reason)
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:
@@ -275,10 +275,10 @@ class _PartitionLook:
                 f"the log starts at {log_start}, its first segment at {start}, and no file speaks "
                 "of a tier"
             )
-            self._lose("start-missing", path, log_start, start - 1, reason)
+            self._lose("missing-start", path, log_start, start - 1, reason)
         elif first_epoch is not None and first_epoch < start and log_start is None:
             reason = f"it begins at {first_epoch}, and the first segment at {start}"
-            self._lose("start-missing", epochs.path, first_epoch, start - 1, reason)
+            self._lose("missing-start", epochs.path, first_epoch, start - 1, reason)
 
     def _check_behind_remote(self, remote: RemotePartition, start: int) -> None:
         """Look for offsets between the remote segments, or the log start, and the local log."""

@@ -26,4 +26,4 @@ def test_snapshot_beyond_a_quarter_of_the_budget_is_not_read(
     assert found == ([ONE] * count if is_read else None)
     size = path.stat().st_size
     reason = f"it is not read: {size} bytes are more than a quarter of --max-memory"
-    assert [one.reason for one in findings.all()] == ([] if is_read else [reason])
+    assert [finding.text for finding in findings.all()] == ([] if is_read else [reason])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
+from kraftops.findings.finding import Finding
 from kraftops.image.load import topic_ranges
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import loaded, loaded_by
@@ -26,7 +27,6 @@ from kraftops.image.load.topic_ranges import range_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Provenance
-from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
 def result_of(loader: Loader) -> Result:
     image = loader.image
-    findings = [one._replace(address=None) for one in image.log_findings]
+    findings = [finding.moved(address=None) for finding in image.log_findings]
     return Result(findings, image.provenance, image.offset)
 
 
