@@ -13,6 +13,7 @@ from importlib import import_module
 import click
 
 import completions
+import finding_schema
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops.answers.fields import Answer
@@ -47,6 +48,7 @@ _TAGGED = re.compile(r"(\S+): (.+)")
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
     texts = record_types.modules() | arrow_schemas() | json_schemas()
+    texts |= finding_schema.schemas()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]

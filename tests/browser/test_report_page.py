@@ -318,7 +318,7 @@ def test_commands_are_copied(chromium: Browser, sample: Path) -> None:
     found = chromium.driver.execute_async_script(
         "const done = arguments[0]; setTimeout(() => navigator.clipboard.readText().then(done, done))"
     )
-    assert found in {finding["command"] for finding in SAMPLE["findings"]}
+    assert found in {command for finding in SAMPLE["findings"] for command in finding["commands"]}
     assert texts(chromium, "#findings .command button")[0] == "Copied"
 
 
@@ -500,7 +500,7 @@ def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path
             {**SAMPLE["timeline"]["changes"][0], "time": -1, "offset": -1},
         ],
     }
-    finding = {**SAMPLE["findings"][0], "first": None, "command": "x\ny", "severity": "dire"}
+    finding = {**SAMPLE["findings"][0], "time": None, "commands": ["x\ny"], "severity": "dire"}
     finding["text"] = "a" + "\u0301" * 5
     document = {**SAMPLE, "timeline": timeline, "findings": [finding], "logs": []}
 

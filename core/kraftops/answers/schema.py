@@ -15,7 +15,7 @@ _OF_TIMES = "ms since 1970"
 
 def schema_of(answer: Answer, command: str, *, title: str, version: int) -> dict[str, object]:
     """Return the schema of the answer of *command* with the form *version*."""
-    fields = _object(answer.fields)
+    fields = object_schema(answer.fields)
     assert isinstance(fields["properties"], dict)
     assert isinstance(fields["required"], list)
     constants = {"command": {"const": command}, "formatVersion": {"const": version}}
@@ -29,7 +29,8 @@ def schema_of(answer: Answer, command: str, *, title: str, version: int) -> dict
     }
 
 
-def _object(fields: Iterable[Field]) -> dict[str, object]:
+def object_schema(fields: Iterable[Field]) -> dict[str, object]:
+    """Return the schema of an object with these fields."""
     fields = list(fields)
     return {
         "type": "object",
@@ -41,9 +42,9 @@ def _object(fields: Iterable[Field]) -> dict[str, object]:
 def _schema(field: Field) -> dict[str, object]:
     help_text = f"{field.help} ({_OF_TIMES})" if TIME in field.type.kinds else field.help
     if field.fields and LIST in field.type.kinds:
-        schema: dict[str, object] = {"type": "array", "items": _object(field.fields)}
+        schema: dict[str, object] = {"type": "array", "items": object_schema(field.fields)}
     elif field.fields:
-        schema = _object(field.fields)
+        schema = object_schema(field.fields)
     else:
         schema = _of_type(field.type, is_decimal=field.numeral == "decimal")
     if field.may_be_null and "enum" in schema:

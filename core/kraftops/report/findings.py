@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.display.times import span_text
 from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.image.state.findings import DAMAGE
 from kraftops.records.internal_topics import METADATA, USER
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
@@ -215,7 +216,12 @@ def log_findings(
             text = f"{name}: {cut(log.damage.first_reason or '')}"
             place = Place(file=log.damage.first_file, position=log.damage.first_position)
             yield Finding(
-                "damage", Severity.LOSS, text, place, commands=_commands(log.command), count=places
+                _damage_code(log),
+                Severity.LOSS,
+                text,
+                place,
+                commands=_commands(log.command),
+                count=places,
             )
         if log.gaps.count and log.kind != METADATA:  # whose gaps its own replay has found
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
@@ -240,6 +246,12 @@ def log_findings(
         yield Finding(
             "hanging-transaction", Severity.RISK, text, place, commands=_commands(one.command)
         )
+
+
+def _damage_code(log: Log) -> str:
+    if log.kind == METADATA:
+        return DAMAGE
+    return "bad-batch" if log.damage.count else "bad-record"
 
 
 def _commands(command: str | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError
 from kraftops.findings.answer import FINDING
-from kraftops.findings.finding import Finding
+from kraftops.findings.finding import HAS_FINDINGS, Finding, exit_code
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
 from kraftops.image.verify.release import release_findings
@@ -19,32 +19,31 @@ from kraftops.storage.bootstrap.releases import by_name
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import FAILED, OK, Session
+from kraftops_terminal.findings import finding_line
 
-HAS_FINDINGS = 2
 Check = Callable[[MetadataImage], Iterator[Finding]]
 
 
 def verify_command(session: Session, call: Call) -> int:
-    """Print findings about the log, or about replicas of a log; return 2 if there are any."""
+    """Print findings about the log, or about replicas of a log; return 2 if one is no note."""
     origin = session.source
     sources = call.words
     checks = _checks_of(call)
     code, readable = OK, list[str]()
     for source in dict.fromkeys(sources or (None,)):
         shown = source or ", ".join(origin.sources) or "the quorum"
-        count = 0
+        is_sound = True
         try:
             for finding in _findings(_image(session, source), checks):
-                count += 1
+                is_sound = False
+                code = max(code, exit_code([finding]))
                 _print(session, call, finding)
         except KraftopsError as error:
             session.print_error(error.message)
             code = max(code, FAILED)
             continue
         readable.append(shown)
-        if count:
-            code = HAS_FINDINGS
-        elif not call.is_json:
+        if is_sound and not call.is_json:
             session.line(f"{shown}: nothing is wrong")
     if len(readable) > 1:
         for finding in replica_findings(readable):
@@ -89,4 +88,4 @@ def _print(session: Session, call: Call, finding: Finding) -> None:
     if call.is_json:
         session.out(json_line(json_of(FINDING, finding)))
     else:
-        session.line("; ".join(filter(None, (str(finding), finding.remedy))))
+        session.line(finding_line(finding))

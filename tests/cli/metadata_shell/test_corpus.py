@@ -114,7 +114,7 @@ def test_unknown_topic_costs_one_record(root: Path) -> None:
     """Kafka loses the whole batch of a partition without a topic."""
     image = load(root / "replay" / "r05-partition-of-unknown-topic.log")
 
-    assert [finding.reason for finding in image.findings] == ["there is no topic with this id"]
+    assert [finding.text for finding in image.findings] == ["there is no topic with this id"]
     assert image.topics
 
 

@@ -111,7 +111,7 @@ def is_told(done: Done, command: str, path: str, reason: str) -> bool:
         return done.code == 2 and reason in done.text
     if command == "export":
         findings = json.loads(done.text)["local"]["findings"].values()
-        return [reason in one["reason"] for one in findings] == [True]
+        return [reason in finding["text"] for finding in findings] == [True]
     return len(done.errors) == 1 and path in done.err
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.findings.finding import Finding
-from kraftops.image.state.findings import DAMAGE, GAP
+from kraftops.findings.finding import Place
+from kraftops.image.state.findings import DAMAGE, GAP, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.source import open_image, print_findings
@@ -46,9 +46,9 @@ def test_damage_has_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal("tool")
     assert print_findings(terminal, "0.log", image) == 0
 
-    image.log_findings.append(Finding(GAP, "a gap", 3, "0.log", 61))
+    image.log_findings.append(log_finding(GAP, "a gap", Place(file="0.log", offset=3, position=61)))
     assert print_findings(terminal, "0.log", image) == 0
-    image.log_findings.append(Finding(DAMAGE, "damage", None, "1.log", 0))
+    image.log_findings.append(log_finding(DAMAGE, "damage", Place(file="1.log", position=0)))
     assert print_findings(terminal, "0.log", image) == 2
 
     terminal.flush()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kraftops.findings.finding import Finding
-from kraftops.image.state.findings import DAMAGE
+from kraftops.findings.finding import Place
+from kraftops.image.state.findings import DAMAGE, log_finding
 from kraftops.spark.find.search import SearchResult
 from kraftops_cli.metadata_shell import spark_find
 from kraftops_cli.metadata_shell.spark_find import printed, run_find
@@ -116,7 +116,7 @@ def test_target_that_no_shard_has_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_damage_of_the_log_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    finding = Finding(DAMAGE, "bad", source=LOG, position=7)
+    finding = log_finding(DAMAGE, "bad", Place(file=LOG, position=7))
     Search(monkeypatch, SearchResult(iter([(b"", MATCHED + b"0")]), [finding], 0))
 
     code, streams = run("find", "/image")

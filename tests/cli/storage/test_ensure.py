@@ -194,7 +194,9 @@ def test_lost_metadata_beside_partitions_is_no_new_quorum(tmp_path: Path) -> Non
     forced = ensure(node, "-s", "--force")
 
     assert (done.code, json.loads(done.text)["error"]) == (3, "metadata-lost")
-    assert [one["partition"] for one in json.loads(done.text)["lost"]] == ["orders-0"]
+    assert [
+        (finding["topic"], finding["partition"]) for finding in json.loads(done.text)["lost"]
+    ] == [("orders", 0)]
     assert (
         "d2 holds partitions, but the metadata directory d1 is empty: a new quorum sets them "
         "aside: orders-0 (0 records, 4 bytes)"

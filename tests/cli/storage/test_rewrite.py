@@ -186,7 +186,7 @@ def test_refusal_is_json_with_what_would_be_lost(taken: Path) -> None:
     answer = json.loads(done.text)
     assert (done.code, answer["error"], answer["changed"]) == (3, "other-broker", False)
     (lost,) = answer["lost"]
-    assert (lost["partition"], lost["records"]) == ("t-0", 300)
+    assert (lost["topic"], lost["partition"], lost["records"]) == ("t", 0, 300)
     assert lost["bytes"] > 0
 
 

@@ -1,7 +1,6 @@
 """`kafka-storage verify` by its streams, exit codes and JSON."""
 
 import json
-import re
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.verify import assignments, directories
-from kraftops.storage.logdirs import inspector
-from kraftops.storage.logdirs.inspector import Finding
-from kraftops.storage.verify import cluster, names, partitions, quorum, start, voter_logs
-from kraftops.storage.verify.codes import CODES
-from kraftops_cli.storage import verify as verifying
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops_cli.storage.verify_drawn import drawn_findings
 from tests.helpers.nodes.assigned_partitions import (
     D1,
@@ -42,8 +36,6 @@ from tests.helpers.nodes.node_directories import (
 from tests.helpers.tools.console import STORAGE, Done
 from tests.helpers.tools.own_terminal import OwnTerminal
 from tests.helpers.tools.terminal_program import Screen
-
-NO_PARTITION = {"partition": None, "records": None, "bytes": None}
 
 
 @pytest.fixture
@@ -84,8 +76,11 @@ def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
     cure = "move it, or use a directory below the mount point"
     assert done.text.splitlines() == [
-        f"d2: it is not formatted; {command} formats it",
-        f"d1/lost+found: a directory that is no partition, which stops a broker; {cure}",
+        f"stops: d2: it is not formatted; format it: {command} [not-formatted]",
+        (
+            "stops: d1/lost+found: it is not the directory of a partition: a broker stops; "
+            f"{cure} [unknown-directory]"
+        ),
     ]
 
 
@@ -96,10 +91,7 @@ def test_notes_are_on_standard_error_and_stop_nothing(node: Path) -> None:
 
     assert (done.code, done.text) == (0, "server.properties: node 1 would start\n")
     note = "zookeeper.connect is ignored: KRaft needs no ZooKeeper"
-    assert done.errors == [
-        f"kafka-storage: note: server.properties: line 7: {note}",
-        "hint: take it out",
-    ]
+    assert done.errors == [f"note: server.properties: line 7: {note}; take it out [ignored-key]"]
 
 
 def test_json_of_a_sound_node(node: Path) -> None:
@@ -121,7 +113,6 @@ def test_json_of_a_sound_node(node: Path) -> None:
             }
         ],
         "findings": [],
-        "notes": [],
     }
 
 
@@ -134,24 +125,20 @@ def test_json_of_findings(node: Path) -> None:
     assert done.code == 2
     assert told(done)["isSound"] is False
     assert told(done)["findings"] == [
-        {
-            "path": "d1/lost+found",
-            "problem": "a directory that is no partition, which stops a broker",
-            "cure": "move it, or use a directory below the mount point",
-            "stops": True,
-            "code": "no-partition",
-            **NO_PARTITION,
-        }
-    ]
-    assert told(done)["notes"] == [
-        {
-            "path": "server.properties: line 7",
-            "problem": "zookeeper.connect is ignored: KRaft needs no ZooKeeper",
-            "cure": "take it out",
-            "stops": False,
-            "code": "ignored-key",
-            **NO_PARTITION,
-        }
+        Finding(
+            "unknown-directory",
+            Severity.STOPS,
+            "it is not the directory of a partition: a broker stops",
+            Place(directory="d1/lost+found"),
+            "move it, or use a directory below the mount point",
+        ).as_json(),
+        Finding(
+            "ignored-key",
+            Severity.NOTE,
+            "zookeeper.connect is ignored: KRaft needs no ZooKeeper",
+            Place(file="server.properties: line 7"),
+            "take it out",
+        ).as_json(),
     ]
 
 
@@ -161,7 +148,7 @@ def test_expected_cluster_id_is_compared(node: Path) -> None:
     done = verify(node, "--cluster-id", OTHER_ID)
 
     assert done.code == 2
-    assert done.text.startswith(f"d1: its cluster id is {CLUSTER_ID}, not {OTHER_ID}; ")
+    assert done.text.startswith(f"stops: d1: its cluster id is {CLUSTER_ID}, not {OTHER_ID}; ")
 
 
 def test_override_counts(node: Path) -> None:
@@ -187,7 +174,7 @@ def test_refused_configuration_is_a_finding(node: Path) -> None:
 
     assert done.code == 2
     assert done.text.startswith(
-        "server.properties: line 7: "
+        "stops: server.properties: line 7: "
         "Invalid value many for configuration num.partitions: Not a number of type INT; "
     )
 
@@ -204,9 +191,9 @@ def test_nodes_of_a_cluster_are_compared(node: Path, tmp_path: Path) -> None:
     lines = [line.partition(";")[0].replace(f"{other}/", "") for line in done.text.splitlines()]
     voters = "1@localhost:29093, and server.properties has none"
     assert lines == [
-        "server.properties: its node id 1 is also the id of server.properties",
-        f"server.properties: its cluster id is {OTHER_ID}, and server.properties has {CLUSTER_ID}",
-        f"server.properties: its controller.quorum.voters are {voters}",
+        "stops: server.properties: its node id 1 is also the id of server.properties",
+        f"stops: server.properties: its cluster id is {OTHER_ID}, and server.properties has {CLUSTER_ID}",
+        f"stops: server.properties: its controller.quorum.voters are {voters}",
     ]
 
 
@@ -223,8 +210,8 @@ def test_lock_is_seen_and_its_holder_named(node: Path) -> None:
         done = verify(node)
 
     assert done.code == 2
-    assert done.text.startswith(f"d1: process {pid} (python")
-    assert done.text.endswith(" holds its lock; stop it first\n")
+    assert done.text.startswith(f"stops: d1: process {pid} (python")
+    assert done.text.endswith(" holds its lock; stop it first [running]\n")
 
 
 def test_names_are_looked_up_with_resolve_only(node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,11 +227,11 @@ def test_names_are_looked_up_with_resolve_only(node: Path, monkeypatch: pytest.M
     done = verify(node, "--resolve", "--format", "json")
 
     assert (done.code, asked) == (2, ["localhost"])
-    assert [one["code"] for one in told(done)["findings"]] == ["unresolved-listener"]
-    assert {one["code"] for one in told(done)["notes"]} == {
-        "unresolved-bootstrap-server",
-        "unresolved-voter",
-    }
+    assert [(finding["code"], finding["severity"]) for finding in told(done)["findings"]] == [
+        ("unresolved-listener", "stops"),
+        ("unresolved-voter", "note"),
+        ("unresolved-bootstrap-server", "note"),
+    ]
 
 
 def test_config_is_needed(node: Path) -> None:
@@ -265,21 +252,30 @@ def test_partition_that_the_metadata_has_elsewhere_is_a_finding(tmp_path: Path) 
     done = verify(node)
 
     assert done.code == 2
-    lines = done.text.splitlines()
-    assert lines[0] == (
-        "d2: it is of node 1, the configuration of node 9; take it out of log.dirs: the metadata "
-        f"has t-0 (300 records, {size} bytes) elsewhere"
-    )
-    assert lines[1] == (
-        f"d2/t-0: node 9 is not among the replicas [1] of t (300 records, {size} bytes); a broker "
-        "sets it aside as a stray; move it to a replica, with the broker stopped, or copy it"
-    )
-    assert lines[2].startswith("e/t-2: it is missing: the metadata has it here, in sync; ")
+    assert done.text.splitlines() == [
+        (
+            f"loss: d2/t-0: node 9 is not among the replicas [1] of t (300 records, {size} bytes); "
+            "a broker sets it aside as a stray; move it to a replica, with the broker stopped, or "
+            "copy it [other-broker]"
+        ),
+        (
+            "loss: e/t-2: it is missing: the metadata has it here, in sync; the broker makes it "
+            "anew and empty, and may lead the other in-sync replicas [1]; put its directory back, "
+            "or restore it from a copy; or start the brokers [1] first [missing-partition]"
+        ),
+        (
+            "stops: d2: it is of node 1, the configuration of node 9; take it out of log.dirs: the "
+            f"metadata has t-0 (300 records, {size} bytes) elsewhere [other-node-id]"
+        ),
+    ]
     found = told(verify(node, "--format", "json"))["findings"]
-    assert [(one["code"], one["partition"], one["records"]) for one in found] == [
-        ("other-node-id", None, None),
-        ("other-broker", "t-0", 300),
-        ("missing-partition", "t-2", None),
+    assert [
+        (finding["code"], finding["topic"], finding["partition"], finding["records"])
+        for finding in found
+    ] == [
+        ("other-broker", "t", 0, 300),
+        ("missing-partition", "t", 2, None),
+        ("other-node-id", None, None, None),
     ]
 
 
@@ -299,17 +295,6 @@ def test_newest_log_of_several_nodes_says_where_partitions_belong(tmp_path: Path
     assert f"{old}/d2/t-0: node 2 is not among the replicas [9] of t" in done.text
 
 
-def test_codes_have_meanings() -> None:
-    modules = [verifying, inspector, assignments, directories]
-    modules += [cluster, names, partitions, quorum, start, voter_logs]
-    sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in modules]
-
-    used = {code for source in sources for code in re.findall(r'code="([a-z-]+)"', source)}
-
-    assert used <= CODES.keys()
-    assert len(used) > 30
-
-
 class _Node:
     """A node with its directories."""
 
@@ -321,38 +306,55 @@ class _Node:
 
 
 def test_findings_are_grouped_by_node_with_their_cures() -> None:
+    command = "kafka-storage recover" + " -c n1.properties" * 8
     nodes: list[Any] = [_Node(1, "/d1", "/d1-metadata"), _Node(2, "/d2\x1b[2J")]
     found = [
-        Finding("/d2\x1b[2J/t-0", "a stray", "look at it", stops=False),
-        Finding("", "the quorum is lost", "kafka-storage recover " + "-c n1.properties " * 8),
-        Finding("/d1-metadata/meta.properties", "no node.id", "add node.id=1"),
+        Finding("stray", Severity.NOTE, "a stray", Place(file="/d2\x1b[2J/t-0"), "look at it"),
+        Finding(
+            "quorum-lost",
+            Severity.STOPS,
+            "the quorum is lost",
+            cure="go on from the newest log",
+            commands=(command,),
+            evidence=(Evidence("quorum-state", "the voters are 1, 2, 3"),),
+            consequence="no controller can be elected",
+        ),
+        Finding(
+            "incomplete-meta",
+            Severity.STOPS,
+            "no node.id",
+            Place(file="/d1-metadata/meta.properties"),
+            "add node.id=1",
+        ),
     ]
 
     with OwnTerminal(columns=60) as terminal:
         raw = "".join(drawn_findings(terminal.console, nodes, found))
         lines = terminal.plain(raw).splitlines()
 
-    cure = "kafka-storage recover " + "-c n1.properties " * 8
     assert [line.rstrip() for line in lines] == [
-        "NODE  STATE         FINDINGS  NOTES  CONFIGURATION",
-        "   1  has problems         1      0  n1.properties",
-        "   2  would start          0      1  n2.properties",
+        "NODE  STATE         LOSS  STOPS  RISK  NOTE  CONFIGURATION",
+        "   1  has problems     0      1     0     0  n1.properties",
+        "   2  would start      0      0     0     1  n2.properties",
         "",
         "node 1: n1.properties",
-        "problem: /d1-metadata/meta.properties: no node.id",
+        "stops: /d1-metadata/meta.properties: no node.id [incomplete-meta]",
         "   cure: add node.id=1",
         "",
         "node 2: n2.properties",
-        "note: /d2\\x1b[2J/t-0: a stray",
+        "note: /d2\\x1b[2J/t-0: a stray [stray]",
         "   cure: look at it",
         "",
         "cluster",
-        "problem: the quorum is lost",
-        f"   cure: {cure}".rstrip(),
+        "stops: the quorum is lost [quorum-lost]",
+        "   evidence: quorum-state: the voters are 1, 2, 3",
+        "   so: no controller can be elected",
+        "   cure: go on from the newest log",
+        f"   {command}",
         "",
-        "2 problems, 1 note",
+        "0 loss, 2 stops, 0 risk, 1 note",
     ]
-    assert "\x1b[1;31mproblem\x1b[0m" in raw
+    assert "\x1b[1;31mstops\x1b[0m" in raw
     assert "\x1b[2J" not in raw
 
 
@@ -366,4 +368,4 @@ def test_nodes_are_listed_on_a_terminal(tmp_path: Path) -> None:
     assert [line.split()[-1] for line in screen.text.splitlines() if line.startswith("node ")] == [
         str(path) for path in paths
     ]
-    assert "problems, 0 notes\n" in screen.text
+    assert ", 0 note\n" in screen.text

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.engine.timeline_contract import MIN_ISR
+from kraftops.findings.finding import worst_first
 from kraftops.report.build import Heading, MetadataInput, build
 from kraftops.report.cluster import metadata_part
 from kraftops.report.commands import MetadataCommands, of_metadata_files
@@ -188,15 +189,14 @@ def test_findings_name_what_went_wrong(report: Report) -> None:
     found = {one.code: (one.severity, one.count) for one in report.findings}
 
     assert found == {
-        "offline-partitions": ("bad", 1),
-        "unclean-elections": ("bad", 1),
-        "under-min-isr": ("warning", 1),
-        "under-replicated": ("warning", 2),
-        "flapping-broker": ("warning", 3),
-        "quorum-instability": ("warning", 3),
+        "offline-partitions": ("stops", 1),
+        "unclean-elections": ("loss", 1),
+        "under-min-isr": ("risk", 1),
+        "under-replicated": ("risk", 2),
+        "flapping-broker": ("risk", 3),
+        "quorum-instability": ("risk", 3),
     }
-    severities = [one.severity for one in report.findings]
-    assert severities == sorted(severities, key=["bad", "warning", "note"].index)
+    assert list(report.findings) == worst_first(report.findings)
 
 
 def test_the_cluster_is_that_of_the_end(report: Report) -> None:

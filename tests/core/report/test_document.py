@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from kraftops.report.document import Finding, Moment, as_data
+from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.report.document import as_data
 from tests.helpers.project.json_schemas import problems
 
 SAMPLE = Path(__file__).parents[2] / "data/report/sample.json"
@@ -18,6 +19,5 @@ def test_the_sample_has_the_form_of_the_schema() -> None:
 
 
 def test_fields_have_the_names_of_the_schema() -> None:
-    """Nested values become objects, in camel case."""
-    finding = Finding("offline", "bad", "text", 2, Moment(5, None), None)
-    assert as_data(finding)["first"] == {"time": 5, "offset": None}
+    finding = Finding("offline-partitions", Severity.STOPS, "text", Place(time=5), count=2)
+    assert as_data(finding) == finding.as_json()

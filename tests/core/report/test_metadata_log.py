@@ -145,7 +145,7 @@ def test_a_log_with_early_damage_is_told_from_a_later_snapshot_on(tmp_path: Path
     assert found.snapshot_end == 10
     assert len(found.image.topics) == 60
     (damage,) = found.image.log_findings
-    assert damage.reason == (
+    assert damage.text == (
         "the checksum of a batch is wrong; the timeline begins anew with"
         " 00000000000000000010-0000000001.checkpoint"
     )
@@ -159,7 +159,7 @@ def test_a_log_with_late_damage_is_told_up_to_it(tmp_path: Path) -> None:
     assert found.snapshot_end is None
     assert len(found.image.topics) == 50
     (damage,) = found.image.log_findings
-    assert damage.reason == "the checksum of a batch is wrong; what follows is not read"
+    assert damage.text == "the checksum of a batch is wrong; what follows is not read"
 
 
 def test_damage_without_a_later_snapshot_ends_the_log(tmp_path: Path) -> None:

@@ -308,9 +308,10 @@ class TestLastChanges:
 
         assert names(root, "/local/findings") == ["0"]
         assert data(root, "/local/findings/0") == {
-            "kind": "record",
-            "reason": "there is no topic with this id",
-            "source": "memory",
+            "code": "record-left-out",
+            "severity": "risk",
+            "text": "there is no topic with this id",
+            "file": "memory",
             "position": 0,
             "offset": 1,
         }

@@ -19,7 +19,7 @@ def image_of(tmp_path: Path, *records: MetadataRecord) -> MetadataImage:
 
 
 def told(findings: Iterable[Finding]) -> list[tuple[int | None, str]]:
-    return [(one.offset, one.reason) for one in findings]
+    return [(finding.place.offset, finding.text) for finding in findings]
 
 
 def version(level: int) -> MetadataRecord:

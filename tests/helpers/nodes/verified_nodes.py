@@ -4,8 +4,9 @@ import shutil
 from contextlib import chdir
 from pathlib import Path
 
+from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import Finding, inspect
+from kraftops.storage.logdirs.inspector import inspect
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.start import verify_node
 from kraftops.uuids import from_text
@@ -36,13 +37,13 @@ def verified(node: Path, cluster_id: str | None = None) -> list[Finding]:
 
 def stopping(node: Path, cluster_id: str | None = None) -> list[str]:
     """Return what would stop a server."""
-    return [str(finding) for finding in verified(node, cluster_id) if finding.stops]
+    return [str(finding) for finding in verified(node, cluster_id) if finding.is_severe]
 
 
 def notes(node: Path) -> list[str]:
     """Return what is noted only; nothing stops a server."""
     found = verified(node)
-    assert not any(finding.stops for finding in found), found
+    assert not any(finding.is_severe for finding in found), found
     return [str(finding) for finding in found]
 
 

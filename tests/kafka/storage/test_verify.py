@@ -61,7 +61,7 @@ def test_verify_agrees_with_the_server(trials: StartTrials, name: str) -> None:
     trial = trials.trial(name)
 
     assert trial.outcome is case.outcome, trial.log[-4000:]
-    lines = [f"{finding}; {finding.cure}" for finding in trial.findings if finding.stops]
+    lines = [f"{finding}; {finding.remedy}" for finding in trial.findings if finding.is_severe]
     assert bool(lines) == (trial.outcome is not STARTS), lines
     assert bool(case.says) == bool(trial.findings), trial.findings
     if case.says:
@@ -69,7 +69,7 @@ def test_verify_agrees_with_the_server(trials: StartTrials, name: str) -> None:
         assert any(re.search(case.says, line) for line in found), found
     if case.cure:
         assert trial.cured
-        assert [finding for finding in trial.cured.findings if finding.stops] == []
+        assert [finding for finding in trial.cured.findings if finding.is_severe] == []
         assert trial.cured.outcome is STARTS, trial.cured.log[-4000:]
 
 
@@ -89,11 +89,11 @@ def test_verify_agrees_with_the_quorum(quorum_trials: QuorumTrials, name: str) -
 
     trial = quorum_trials.trial(name)
 
-    assert {finding.code for finding in trial.findings if finding.stops} == case.codes
+    assert {finding.code for finding in trial.findings if finding.is_severe} == case.codes
     assert trial.outcome is case.outcome, trial.log[-4000:]
     if case.cure:
         assert trial.cured
-        assert [finding for finding in trial.cured.findings if finding.stops] == []
+        assert [finding for finding in trial.cured.findings if finding.is_severe] == []
         assert trial.cured.outcome is STARTS, trial.cured.log[-4000:]
 
 
@@ -166,7 +166,11 @@ def verdict(configs: Sequence[Config]) -> tuple[int, list[str]]:
     done = storage("verify", *paths, "--format", "json")
     answer = json.loads(done.text)
     assert answer["isSound"] == (done.code == 0)
-    return done.code, [f"{one['path']}: {one['problem']}" for one in answer["findings"]]
+    return done.code, [
+        f"{finding['file'] or finding['directory']}: {finding['text']}"
+        for finding in answer["findings"]
+        if finding["severity"] != "note"
+    ]
 
 
 def test_controllers_that_were_formatted_together_fit(three_controllers: list[Config]) -> None:

@@ -54,11 +54,17 @@ def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
 
     assert found.code == 2
     assert found.lines == [
-        f"{log}, offset 3, position 0: there is no topic with this id",
-        f"{log}, offset 2, position 0: partition t-0: it has replicas on broker 7, not registered",
+        f"risk: {log}, offset 3, position 0: there is no topic with this id [record-left-out]",
+        (
+            f"risk: {log}, offset 2, position 0: partition t-0: it has replicas on broker 7, not "
+            "registered [impossible-state]"
+        ),
     ]
     told = [json.loads(line) for line in shell("verify", "--format", "json").lines]
-    assert [(one["kind"], one["offset"]) for one in told] == [("record", 3), ("state", 2)]
+    assert [(finding["code"], finding["offset"]) for finding in told] == [
+        ("record-left-out", 3),
+        ("impossible-state", 2),
+    ]
 
 
 def test_altered_replica_is_named(controllers: list[Path]) -> None:
@@ -124,9 +130,9 @@ def test_log_directories_are_checked_on_request(tmp_path: Path) -> None:
     found = Shell(NODE)("verify", "--log-dirs", str(tmp_path / "d1"), str(tmp_path / "d2"))
 
     assert found.code == 2
-    assert [line.partition(":")[0] for line in found.lines] == [
-        str(tmp_path / "d1/nope-0"),
-        str(tmp_path / "d2/gone-1"),
+    assert [line.split(": ")[:2] for line in found.lines] == [
+        ["loss", str(tmp_path / "d1/nope-0")],
+        ["loss", str(tmp_path / "d2/gone-1")],
     ]
     both = ("--log-dirs", str(tmp_path / "d1"), "--log-dirs", str(tmp_path / "d2"))
     assert Shell(NODE)("verify", *both, "--format", "text").out == found.out

@@ -68,7 +68,7 @@ def test_damage_is_a_finding_and_ends_the_ranges(tmp_path: Path) -> None:
 
     scan = scan_log(searched(path))
 
-    assert [finding.kind for finding in scan.findings] == [DAMAGE]
+    assert [finding.code for finding in scan.findings] == [DAMAGE]
     assert [finding.address for finding in scan.findings] == [None]
     assert [counted.stop for counted in scan.counted] == [size]
 

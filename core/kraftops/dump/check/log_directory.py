@@ -139,7 +139,8 @@ def missing_findings(
             else "no metadata log here tells whether it was deleted"
         )
         severity = Severity.LOSS if is_live else Severity.NOTE
-        findings.add("no-partition", os.path.join(directory.path, checkpoint), reason, severity)
+        place = os.path.join(directory.path, checkpoint)
+        findings.add("missing-partition", place, reason, severity)
     return findings.all()
 
 

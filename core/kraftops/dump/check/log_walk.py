@@ -170,7 +170,7 @@ class LogWalk:
             self._gap(segment.log, 0, segment.base_offset, is_between=True)
         elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
-            self._findings.add("offsets-overlap", segment.log, reason, Severity.RISK)
+            self._findings.add("repeated-offsets", segment.log, reason, Severity.RISK)
         self.next_offset = segment.base_offset
 
     def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
@@ -252,7 +252,7 @@ class LogWalk:
             self._findings.add("magic-unknown", path, reason, Severity.RISK, position)
         if first < self.next_offset:
             reason = f"offset {first}, where {self.next_offset} is the least that can follow"
-            self._findings.add("offsets-overlap", path, reason, Severity.RISK, position)
+            self._findings.add("repeated-offsets", path, reason, Severity.RISK, position)
             self._shorten_gap(first)
         elif first > self.next_offset:
             self._gap(path, position, first, is_between=False)
@@ -367,7 +367,7 @@ class LogWalk:
             self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None
-            self._findings.add("offsets-missing", gap.path, reason, Severity.LOSS, position)
+            self._findings.add("missing-offsets", gap.path, reason, Severity.LOSS, position)
 
     def _lost_gaps(self) -> list[OffsetGap]:
         """Return the gaps that compaction has not left.

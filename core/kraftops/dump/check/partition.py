@@ -251,7 +251,7 @@ class _PartitionLook:
                 reason += "; it is older than the partition, which may have been deleted before"
             evidence = Evidence(known_end.path, f"{end_offset}")
             for span in uncovered((covered, end_offset - 1), spans):
-                self._lose("end-missing", span, reason, evidence, is_possible=known_end.is_stale)
+                self._lose("missing-end", span, reason, evidence, is_possible=known_end.is_stale)
             covered = max(covered, end_offset)
 
     def _lost_start(self, epochs: EpochCheck) -> int:
@@ -305,7 +305,7 @@ class _PartitionLook:
             if start > known:
                 reason = "the offsets after the newest snapshot"
                 evidence = Evidence(self._files.path, f"its newest snapshot ends at {known}")
-                self._lose("start-missing", (known, start - 1), reason, evidence)
+                self._lose("missing-start", (known, start - 1), reason, evidence)
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:
@@ -330,11 +330,11 @@ class _PartitionLook:
         """Report offsets before the first segment: they are lost, unless a tier has them."""
         reason = f"the first segment begins at {span[1] + 1}"
         if is_certain:
-            self._lose("start-missing", span, reason, evidence)
+            self._lose("missing-start", span, reason, evidence)
             return
         self._more.append(
             Finding(
-                "start-missing",
+                "missing-start",
                 Severity.NOTE,
                 f"{reason}: if the topic is tiered, the tier has {offsets_text(*span)}; if it is "
                 "not, they are lost",

@@ -17,7 +17,8 @@ OPEN_TRANSACTION = "open-transaction"
 EPOCH = "epoch-back"
 BAD_SNAPSHOT = "bad-snapshot"
 STATE = "impossible-state"
-RELEASE = "not-in-release"
+NEWER_RECORD = "newer-record"
+NEWER_FEATURE = "newer-feature"
 UPGRADE = "blocks-upgrade"
 REPLICA = "replicas-differ"
 
@@ -32,7 +33,8 @@ _SEVERITIES = MappingProxyType(
         EPOCH: Severity.RISK,
         BAD_SNAPSHOT: Severity.RISK,
         STATE: Severity.RISK,
-        RELEASE: Severity.STOPS,
+        NEWER_RECORD: Severity.STOPS,
+        NEWER_FEATURE: Severity.STOPS,
         UPGRADE: Severity.RISK,
         REPLICA: Severity.RISK,
     }

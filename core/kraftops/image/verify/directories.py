@@ -53,7 +53,7 @@ class Misplacement(NamedTuple):
 
 
 OTHER_BROKER, OTHER_DIRECTORY, OTHER_NAME = "other-broker", "other-directory", "other-name"
-SET_ASIDE, WITHOUT_TOPIC_ID = "set-aside", "without-topic-id"
+SET_ASIDE, NO_TOPIC_ID = "set-aside", "no-topic-id"
 UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
 NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
 """Codes of partitions that no broker sets aside."""
@@ -147,7 +147,7 @@ def misplacement(
         return Misplacement(SET_ASIDE, _SET_ASIDE[partition.suffix])
     topic_id = topic_id_of(partition.path)
     if topic_id is None:
-        return Misplacement(WITHOUT_TOPIC_ID, "it has no topic id")
+        return Misplacement(NO_TOPIC_ID, "it has no topic id")
     topic = image.topics.get(topic_id)
     if topic is None:
         return _unknown(image, partition.topic_name, topic_id)

@@ -12,7 +12,7 @@ from kraftops.engine.fold_contract import POSITION_BITS
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError
 from kraftops.findings.finding import Finding
-from kraftops.image.state.findings import RELEASE
+from kraftops.image.state.findings import NEWER_FEATURE, NEWER_RECORD
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import InflatedBatch
 from kraftops.image.verify.verify import state_finding
@@ -60,7 +60,7 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         described = f"{name or f'records of type {key}'} version {version}"
         reads = "knows no such records" if last is None else f"reads only up to {last}"
         reason = f"{described} ({count} in all, the first one here): Kafka {release} {reads}"
-        yield image.finding_at(RELEASE, reason, first[key, version])
+        yield image.finding_at(NEWER_RECORD, reason, first[key, version])
     yield from _features(image, release)
 
 
@@ -91,9 +91,9 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
         if since is None or RELEASES.index(since) > RELEASES.index(release):
             reason = f"{name}={level} is not what Kafka {release} knows"
             if name == KRAFT_VERSION:
-                yield image.finding_at(RELEASE, reason, address)
+                yield image.finding_at(NEWER_FEATURE, reason, address)
             else:
-                yield state_finding(image, RELEASE, reason, EntryKey("features", (name,)))
+                yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))
 
 
 def _since(name: str, level: int) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftops.engine.metadata_state import EntryKey
@@ -44,14 +45,15 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
     for broker_id, broker in image.brokers.items():
         state = image.broker_state(broker)
         kind = "fenced broker" if state["fenced"] else "broker"
-        cure = (
-            f"upgrade it, or if it is gone: kafka-cluster unregister --id {broker_id}"
-            if state["fenced"]
-            else "upgrade it"
-        )
+        cure = "upgrade it"
+        commands: tuple[str, ...] = ()
+        if state["fenced"]:
+            cure = "upgrade it, or unregister it if it is gone"
+            commands = (f"kafka-cluster unregister --id {broker_id}",)
         if blocked := _blocked(state, wanted):
             reason = f"{kind} {broker_id} {blocked}"
-            yield state_finding(image, UPGRADE, reason, EntryKey("brokers", (broker_id,)), cure)
+            entry = EntryKey("brokers", (broker_id,))
+            yield replace(state_finding(image, UPGRADE, reason, entry, cure), commands=commands)
     for controller_id, address in image.controllers.items():
         cure = "upgrade it, or if it is gone, start it once more in the new release to register"
         if blocked := _blocked(image.read(address)[1], wanted):

@@ -18,7 +18,7 @@ from kraftops.engine.metadata_state import (
 )
 from kraftops.findings.finding import Finding, Place
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.findings import LATE_START, STATE, log_finding
+from kraftops.image.state.findings import LATE_START, NEWER_FEATURE, STATE, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 from kraftops.storage.bootstrap.releases import (
@@ -74,13 +74,14 @@ def _features(image: MetadataImage) -> Iterator[Finding]:
         level, _ = image.metadata_version
         if level > LATEST_PRODUCTION.level:
             reason = f"metadata.version={level} is not what Kafka {release} knows"
-            yield state_finding(image, STATE, reason, EntryKey("features", (METADATA_VERSION,)))
+            entry = EntryKey("features", (METADATA_VERSION,))
+            yield state_finding(image, NEWER_FEATURE, reason, entry)
     for name, (level, _) in image.features.items():
         try:
             level_of(name, level)
         except KeyError:
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, STATE, reason, EntryKey("features", (name,)))
+            yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))
 
 
 class _Gate(NamedTuple):

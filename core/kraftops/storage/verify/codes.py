@@ -24,7 +24,7 @@ CODES = {
     "missing-partition": "the metadata has a partition here, and no directory has it",
     "newer-feature": "a feature level is of a newer release",
     "no-bootstrap": "there is no bootstrap.checkpoint for a new cluster",
-    "no-partition": "a directory is no partition, which stops a broker",
+    "unknown-directory": "a directory is no partition, which stops a broker",
     "no-vote": "a voter has another directory id than the voters name",
     "no-voters": "a controller has no voters, and knows no other controller",
     "node-id-twice": "two nodes have one id",
@@ -57,5 +57,5 @@ CODES = {
     "unresolved-listener": "hosts of listeners do not resolve",
     "unresolved-voter": "hosts of voters do not resolve",
     "voters-differ": "controllers were formatted with different voters",
-    "without-topic-id": "a partition has no topic id",
+    "no-topic-id": "a partition has no topic id",
 }

@@ -85,9 +85,9 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
                 )
         elif not is_partition(name):
             yield Finding(
-                "no-partition",
+                "unknown-directory",
                 Severity.STOPS,
-                "a directory that is no partition, which stops a broker",
+                "it is not the directory of a partition: a broker stops",
                 Place(directory=shown),
                 "move it, or use a directory below the mount point",
             )
@@ -131,17 +131,18 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
         )
         return
     for name in names:
-        problem, cure = None, "remove it: a server makes a new one"
+        code, problem, cure = "", None, "remove it: a server makes a new one"
         file = os.path.join(path, name)
         if name == "leader-epoch-checkpoint":
-            problem = _checkpoint_problem(file, fields=2)
+            code, problem = "bad-epochs", _checkpoint_problem(file, fields=2)
         elif name == "partition.metadata":
-            problem = _identity_problem(file, topic_id)
+            code, problem = "bad-topic-id", _identity_problem(file, topic_id)
         elif not _has_offset(name):
-            problem, cure = "its name has no offset, which stops a server", "move it away"
+            code, cure = "bad-file-name", "move it away"
+            problem = "its name has no offset, which stops a server"
         if problem:
             yield Finding(
-                "bad-partition-file",
+                code,
                 Severity.STOPS,
                 problem,
                 Place(file=os.path.join(shown, name)),

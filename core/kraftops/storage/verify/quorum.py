@@ -203,7 +203,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
             f"its directory id is {present}, the voters have node {own.node_id} with {expected}"
         )
         yield Finding(
-            "no-vote",
+            "other-directory-id",
             Severity.STOPS if is_alone else Severity.NOTE,
             f"{problem}: it would not vote",
             Place(directory=path),

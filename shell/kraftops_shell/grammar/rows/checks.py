@@ -60,11 +60,12 @@ leaderless partitions, the size of the log, and age and lag of the newest snapsh
             TEXT_OR_JSON,
         ),
         details="""\
-A line for each finding: file, offset, position of the batch, reason, and a cure where there is one.
+A line for each finding: severity, file, offset, position of the batch, what is wrong, a cure where
+there is one, and its code, which kafka-storage(1) and kafka-dump-log(1) explain.
 The checks find records that cannot apply or be read, damage, gaps, epochs that go back, and open
 transactions; and in the state impossible replicas, ISRs, leaders and directories, and unknown
 features. Several sources are also compared with each other, batch by batch: the first offset, epoch
-and CRC that differ are named. Exit code: 2 if there are findings.""",
+and CRC that differ are named. Exit code: 2 if there are findings that are worse than notes.""",
         examples=(
             ("verify", "check the browsed log"),
             ("verify c1/data c2/data c3/data", "check and compare three controllers"),

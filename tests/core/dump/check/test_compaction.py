@@ -59,7 +59,7 @@ def test_lost_segment_of_a_compacted_log_of_a_follower_is_found(broker: Path) ->
 
     found = check(broker)
 
-    assert "offsets-missing" in codes(found)
+    assert "missing-offsets" in codes(found)
     assert [(loss.first, loss.last) for loss in found.losses] == [(21, 35)]
 
 
@@ -78,13 +78,13 @@ def test_gap_behind_keys_that_no_cleaner_leaves_is_a_loss(
 
     found = check(tmp_path)
 
-    assert codes(found) == ["offsets-missing"]
+    assert codes(found) == ["missing-offsets"]
     assert found.lost_offsets == 4
 
 
 @pytest.mark.parametrize(
     ("policy", "expected"),
-    [("delete", ["offsets-missing"]), ("compact,delete", []), (None, [])],
+    [("delete", ["missing-offsets"]), ("compact,delete", []), (None, [])],
 )
 def test_metadata_log_tells_the_cleanup_policy(
     policy: str | None, expected: list[str], broker: Path

@@ -75,7 +75,7 @@ def test_tiered_segments_are_checked_as_a_partition(tier: Path) -> None:
     lost = run_here("--check", "--format", "json", str(tier))
 
     assert (sound.code, sound.text.splitlines()[-1]) == (0, "1 partition: 1 clean")
-    partition = json.loads(lost.text.splitlines()[-1])
+    (partition,) = json.loads(lost.text)["partitions"]
     assert lost.code == 2
     assert (partition["topic"], partition["partition"]) == ("orders", 7)
     assert partition["lost"] == [[16, 29]]

@@ -28,11 +28,12 @@ def broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def checked(broker: Path, *names: str) -> tuple[int, list[tuple[str, str, str]]]:
-    """Return the exit code of a check, and code, effect and file of each finding."""
+    """Return the exit code of a check, and code, severity and file of each finding."""
     done = run_here("--check", "--format", "json", *(names or ("stopped", "tier")), cwd=broker)
-    rows = [json.loads(line) for line in done.text.splitlines()]
-    found = [row for row in rows if row["kind"] == "finding"]
-    return done.code, [(row["code"], row["effect"], Path(row["path"]).name) for row in found]
+    findings = json.loads(done.text)["findings"]
+    return done.code, [
+        (finding["code"], finding["severity"], Path(finding["file"]).name) for finding in findings
+    ]
 
 
 def one(folder: Path, pattern: str) -> Path:
@@ -70,7 +71,7 @@ def test_missing_log_is_lost_unless_the_local_log_has_its_offsets(broker: Path) 
 
     assert checked(broker) == (
         2,
-        [("remote-missing", "stays", local.name), ("remote-missing", "lost", f"{OF_16}.log")],
+        [("remote-missing", "risk", local.name), ("remote-missing", "loss", f"{OF_16}.log")],
     )
 
 
@@ -89,7 +90,7 @@ def test_missing_file_beside_a_log_is_found(kind: str, broker: Path) -> None:
     (broker / ORDERS / f"{OF_16}.{kind}").unlink()
 
     for names in ([], ["tier"]):
-        assert checked(broker, *names) == (2, [("remote-incomplete", "stays", f"{OF_16}.log")])
+        assert checked(broker, *names) == (2, [("remote-incomplete", "risk", f"{OF_16}.log")])
 
 
 def test_files_without_metadata_are_found(broker: Path) -> None:
@@ -102,9 +103,9 @@ def test_files_without_metadata_are_found(broker: Path) -> None:
     code, found = checked(broker)
 
     assert code == 2
-    assert ("remote-unknown", "stays", stray.name) in found
-    assert ("remote-left", "stays", left.name) in found
-    assert "offsets-overlap" not in {code for code, _, _ in found}  # it is not read
+    assert ("remote-unknown", "risk", stray.name) in found
+    assert ("remote-left", "risk", left.name) in found
+    assert "repeated-offsets" not in {code for code, _, _ in found}  # it is not read
 
 
 def test_shorter_log_is_found_even_at_a_batch_boundary(broker: Path) -> None:
@@ -114,7 +115,7 @@ def test_shorter_log_is_found_even_at_a_batch_boundary(broker: Path) -> None:
     code, found = checked(broker)
 
     assert code == 2
-    assert ("remote-differs", "lost", log.name) in found
+    assert ("remote-differs", "loss", log.name) in found
 
 
 @pytest.mark.parametrize("names", [("stopped", "tier"), ("stopped/orders-0", "tier")])
@@ -206,5 +207,5 @@ def test_damaged_metadata_are_read_as_far_as_they_go(broker: Path) -> None:
     beside = checked(broker, "--remote-log-metadata", str(log.parent), ORDERS)
 
     assert among[0] == beside[0] == 2
-    assert ("bad-batch", "lost", log.name) in among[1]
-    assert ("bad-remote-metadata", "stays", log.name) in beside[1]
+    assert ("bad-batch", "loss", log.name) in among[1]
+    assert ("bad-remote-metadata", "risk", log.name) in beside[1]

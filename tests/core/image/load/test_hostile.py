@@ -69,7 +69,7 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
     assert finding.code == DAMAGE
-    assert f"inflates beyond {max_batch_bytes()} bytes" in finding.reason
+    assert f"inflates beyond {max_batch_bytes()} bytes" in finding.text
 
 
 def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:
@@ -85,5 +85,5 @@ def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:
     assert not image.configs
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
-    assert finding.offset == 0
-    assert "is not decoded" in finding.reason
+    assert finding.place.offset == 0
+    assert "is not decoded" in finding.text

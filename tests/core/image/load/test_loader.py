@@ -49,7 +49,7 @@ def test_partial_batch_is_damage_unless_the_file_may_grow(tmp_path: Path) -> Non
     for loader in loaders:
         loader.read([file])
 
-    kinds = [[one.kind for one in loader.image.log_findings] for loader in loaders]
+    kinds = [[one.code for one in loader.image.log_findings] for loader in loaders]
     assert kinds == [[DAMAGE], []]
 
 

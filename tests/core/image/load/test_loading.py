@@ -70,7 +70,7 @@ def names(image: MetadataImage) -> set[str]:
 
 
 def kinds(image: MetadataImage) -> list[str]:
-    return [finding.kind for finding in image.findings]
+    return [finding.code for finding in image.findings]
 
 
 def snapshot_of(*numbers: int) -> bytes:
@@ -336,9 +336,9 @@ class TestDamage:
 
         assert state_of(image) == model_of(LOG[:number])
         (finding,) = image.findings
-        assert finding.kind in CUTS_SHORT
-        assert finding.position == len(log_bytes(LOG[:number]))
-        assert finding.reason == "the checksum of a batch is wrong; what follows is not read"
+        assert finding.code in CUTS_SHORT
+        assert finding.place.position == len(log_bytes(LOG[:number]))
+        assert finding.text == "the checksum of a batch is wrong; what follows is not read"
 
     @pytest.mark.parametrize(
         ("data", "message"),
@@ -393,7 +393,7 @@ class TestDamage:
 
         assert names(image) == {"1"}
         (finding,) = image.findings
-        assert "bytes are left after 2 records" in finding.reason
+        assert "bytes are left after 2 records" in finding.text
 
     @pytest.mark.parametrize("count", [4, 1 << 30, -1])
     def test_missing_records_are_damage(self, count: int, tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ class TestDamage:
         path.write_bytes(raw.removesuffix(footer))
 
         (finding,) = load(path).findings
-        assert finding.reason == "the snapshot has no footer: its end is missing"
+        assert finding.text == "the snapshot has no footer: its end is missing"
 
 
 def resealed(batch: bytearray) -> bytes:
@@ -468,7 +468,7 @@ class TestContinuity:
         assert names(image) == {"1"}
         (finding,) = image.findings
         assert finding.code == LATE_START
-        assert finding.reason == "the log begins at offset 4, and there is no snapshot before it"
+        assert finding.text == "the log begins at offset 4, and there is no snapshot before it"
 
     @pytest.mark.parametrize("snapshots", [{}, {(2, 1): snapshot_of(9)}], ids=["log", "snapshot"])
     def test_gap_is_found_and_read_over(
@@ -481,7 +481,7 @@ class TestContinuity:
 
         assert "3" in names(image)
         (finding,) = image.findings
-        assert (finding.kind, finding.reason) == (GAP, "offsets 2 to 4 are missing")
+        assert (finding.code, finding.text) == (GAP, "offsets 2 to 4 are missing")
 
     def test_older_epoch_after_a_newer_one_is_found(self, tmp_path: Path) -> None:
         late = log_batches(topics(1), epoch=3) + log_batches(topics(2), epoch=2, first=1)
@@ -489,7 +489,7 @@ class TestContinuity:
         path.write_bytes(log_bytes(late))
 
         (finding,) = load(path).findings
-        assert (finding.kind, finding.reason) == (EPOCH, "leader epoch 2 comes after 3")
+        assert (finding.code, finding.text) == (EPOCH, "leader epoch 2 comes after 3")
 
     def test_repeated_offsets_are_left_out(self, tmp_path: Path) -> None:
         """Nothing is applied twice, also of a batch that goes on where the first one ended."""
@@ -507,7 +507,7 @@ class TestContinuity:
         assert state
         assert state.leader_epoch == 2
         (finding,) = image.findings
-        assert (finding.kind, finding.source) == (REPEAT, str(second))
+        assert (finding.code, finding.place.file) == (REPEAT, str(second))
 
     def test_log_of_another_topic_is_refused(self, tmp_path: Path) -> None:
         """An empty image would say that there is nothing in the cluster."""

@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
 def result_of(loader: Loader) -> Result:
     image = loader.image
-    findings = [one._replace(address=None) for one in image.log_findings]
+    findings = [finding.moved(address=None) for finding in image.log_findings]
     return Result(findings, image.provenance, image.offset)
 
 

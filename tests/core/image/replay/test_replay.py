@@ -142,8 +142,8 @@ def test_records_of_an_open_transaction_are_not_seen(write: Write) -> None:
 
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
-    assert (finding.kind, finding.offset) == (OPEN_TRANSACTION, 1)
-    assert "never ends" in finding.reason
+    assert (finding.code, finding.place.offset) == (OPEN_TRANSACTION, 1)
+    assert "never ends" in finding.text
     assert image.provenance[:3] == (0, 1, FIRST_TIME)
 
 
@@ -154,7 +154,7 @@ def test_open_transaction_before_damage_is_reported_too(write: Write) -> None:
 
     image = load(path)
 
-    assert [one.kind for one in image.findings] == [DAMAGE, OPEN_TRANSACTION]
+    assert [finding.code for finding in image.findings] == [DAMAGE, OPEN_TRANSACTION]
 
 
 def test_transaction_that_goes_on_beyond_the_offset_is_no_finding(write: Write) -> None:

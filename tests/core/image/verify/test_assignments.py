@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.image.verify.assignments import (
     assignment_findings,
     image_of,
@@ -12,8 +13,7 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_rewrites,
 )
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, Finding
-from kraftops.storage.logdirs.partition_data import PartitionData
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.uuids import to_text
 from tests.helpers.logs.random_logs import MetadataRecord, uuid
 from tests.helpers.nodes.assigned_partitions import (
@@ -49,6 +49,11 @@ def two_directories(tmp_path: Path, *records: MetadataRecord) -> Path:
     return node
 
 
+def stray(number: int, stake: Stake | None = None) -> Finding:
+    place = Place(directory="d2", topic="t", partition=number)
+    return Finding("other-broker", Severity.LOSS, "", place, stake=stake)
+
+
 def test_partitions_where_they_belong_are_no_findings(tmp_path: Path) -> None:
     node = two_directories(tmp_path, assigned(1, {1: D2, 2: OTHER}), assigned(2, {2: OTHER}))
     partition(node / "d2", "t-1")
@@ -66,7 +71,7 @@ def test_partitions_where_they_belong_are_no_findings(tmp_path: Path) -> None:
         ("t-0", OTHER, "unknown-topic", "the topic t is another one now"),
         ("t-7", TOPIC, "unknown-partition", "the topic t has no partition 7"),
         ("t-1", TOPIC, "other-broker", "node 1 is not among the replicas [2] of t"),
-        ("t-1", None, "without-topic-id", "it has no topic id"),
+        ("t-1", None, "no-topic-id", "it has no topic id"),
         ("other-1", TOPIC, "other-name", f"its topic id {to_text(TOPIC)} is that of t"),
     ],
 )
@@ -79,11 +84,11 @@ def test_partition_that_a_broker_would_not_use_is_found(
 
     (finding,) = found_by(node)
 
-    assert finding.stops
-    assert (finding.path, finding.code, finding.partition) == (f"d2/{name}", code, name)
-    assert finding.data == PartitionData(5, size)
-    assert finding.problem.startswith(reason)
-    assert f"(5 records, {size} bytes)" in finding.problem
+    assert (finding.code, finding.severity) == (code, "loss")
+    assert (finding.place.path, finding.place.partition_name) == (f"d2/{name}", name)
+    assert finding.stake == Stake(5, size)
+    assert finding.text.startswith(reason)
+    assert f"(5 records, {size} bytes)" in finding.text
 
 
 def test_stray_without_data_costs_nothing(tmp_path: Path) -> None:
@@ -92,11 +97,8 @@ def test_stray_without_data_costs_nothing(tmp_path: Path) -> None:
 
     (finding,) = found_by(node)
 
-    assert (finding.code, finding.stops, finding.data) == (
-        "unknown-topic",
-        False,
-        PartitionData(0, 0),
-    )
+    assert (finding.code, finding.severity) == ("unknown-topic", "note")
+    assert finding.stake == Stake(0, 0)
 
 
 def test_partition_in_another_directory_of_the_node_is_a_note(tmp_path: Path) -> None:
@@ -105,24 +107,25 @@ def test_partition_in_another_directory_of_the_node_is_a_note(tmp_path: Path) ->
 
     (finding,) = found_by(node)
 
-    assert (finding.code, finding.path, finding.stops) == ("other-directory", "d1/t-1", False)
+    assert (finding.code, finding.severity) == ("other-directory", "note")
+    assert finding.place.path == "d1/t-1"
 
 
 @pytest.mark.parametrize(
-    ("replicas", "isr", "stops", "path", "says"),
+    ("replicas", "isr", "severity", "path", "says"),
     [
-        ({1: D2}, [1], True, "d2/t-1", "the metadata has it here, in sync; the broker makes it"),
-        ({1: D2, 2: OTHER}, [1, 2], True, "d2/t-1", "may lead the other in-sync replicas [2]"),
-        ({1: D2, 2: OTHER}, [2], False, "d2/t-1", "the broker fetches it from the brokers [2]"),
-        ({1: OTHER}, [1], True, "t-1", f"in directory {to_text(OTHER)}, which is none of this"),
-        ({1: bytes(16)}, [1], True, "t-1", "the metadata has it on this node"),
+        ({1: D2}, [1], "loss", "d2/t-1", "the metadata has it here, in sync; the broker makes it"),
+        ({1: D2, 2: OTHER}, [1, 2], "loss", "d2/t-1", "may lead the other in-sync replicas [2]"),
+        ({1: D2, 2: OTHER}, [2], "note", "d2/t-1", "the broker fetches it from the brokers [2]"),
+        ({1: OTHER}, [1], "loss", "t-1", f"in directory {to_text(OTHER)}, which is none of this"),
+        ({1: bytes(16)}, [1], "loss", "t-1", "the metadata has it on this node"),
     ],
 )
 def test_missing_partition_is_found(
     tmp_path: Path,
     replicas: dict[int, bytes],
     isr: list[int],
-    stops: bool,
+    severity: str,
     path: str,
     says: str,
 ) -> None:
@@ -130,14 +133,14 @@ def test_missing_partition_is_found(
 
     (finding,) = found_by(node)
 
-    assert (finding.code, finding.partition) == ("missing-partition", "t-1")
-    assert (finding.path, finding.stops) == (path, stops)
-    assert says in finding.problem
+    assert (finding.code, finding.severity) == ("missing-partition", severity)
+    assert (finding.place.path, finding.place.partition_name) == (path, "t-1")
+    assert says in finding.text
 
 
-@pytest.mark.parametrize(("eligible", "stops"), [([1], True), ([2], False), ([], True)])
+@pytest.mark.parametrize(("eligible", "severity"), [([1], "loss"), ([2], "note"), ([], "loss")])
 def test_broker_that_was_stopped_last_is_in_sync(
-    tmp_path: Path, eligible: list[int], stops: bool
+    tmp_path: Path, eligible: list[int], severity: str
 ) -> None:
     """A stopped broker leaves the ISR, which may be empty (KIP-966)."""
     record = assigned(1, {1: D2, 2: OTHER}, [], eligible)
@@ -145,7 +148,7 @@ def test_broker_that_was_stopped_last_is_in_sync(
 
     (finding,) = found_by(node)
 
-    assert (finding.code, finding.stops) == ("missing-partition", stops)
+    assert (finding.code, finding.severity) == ("missing-partition", severity)
 
 
 def test_partition_of_another_topic_with_the_same_name_is_no_replacement(tmp_path: Path) -> None:
@@ -179,16 +182,19 @@ def test_newest_metadata_of_a_cluster_counts(tmp_path: Path) -> None:
 
 
 def test_no_rewrite_is_proposed_for_partitions_of_another_broker() -> None:
-    data = PartitionData(300, 1000)
-    other = Finding("d2", "it is of node 1", "kafka-storage rewrite", code=OTHER_NODE_ID)
-    strays = [
-        Finding("d2/t-0", "", "", code="other-broker", partition="t-0", data=data),
-        Finding("d2/t-2", "", "", code="other-broker", partition="t-2", data=data),
-    ]
+    other = Finding(
+        OTHER_NODE_ID,
+        Severity.STOPS,
+        "it is of node 1",
+        Place(directory="d2"),
+        "give it the id of the node",
+        ("kafka-storage rewrite",),
+    )
+    strays = [stray(number, Stake(300, 1000)) for number in (0, 2)]
 
     found = without_wrong_rewrites([other, *strays])
 
-    assert found[0].cure == (
+    assert found[0].remedy == (
         "take it out of log.dirs: the metadata has t-0, t-2 (600 records, 2000 bytes) elsewhere"
     )
     assert found[1:] == strays
@@ -196,6 +202,6 @@ def test_no_rewrite_is_proposed_for_partitions_of_another_broker() -> None:
 
 
 def test_long_lists_of_lost_partitions_are_cut() -> None:
-    findings = [Finding("", "", "", partition=f"t-{number}") for number in range(7)]
+    findings = [stray(number) for number in range(7)]
 
     assert lost_text(findings) == "t-0, t-1, t-2, t-3, t-4 and 2 more (0 records, 0 bytes)"

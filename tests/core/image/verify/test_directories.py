@@ -85,9 +85,9 @@ def test_stray_partitions_are_found(
 
     (found,) = stray_findings(image, [directory])
 
-    assert found.source == f"{directory}/{partition[0]}"
-    assert found.offset == offset
-    assert found.reason.startswith(reason)
+    assert found.place.file == f"{directory}/{partition[0]}"
+    assert found.place.offset == offset
+    assert found.text.startswith(reason)
 
 
 def test_partitions_of_other_nodes_are_strays(tmp_path: Path, image: MetadataImage) -> None:

@@ -39,18 +39,20 @@ def test_replica_that_differs_from_two_others_is_named(tmp_path: Path) -> None:
 
     (found,) = replica_findings(sources)
 
-    assert found.offset == 3
-    assert found.source == str(Path(sources[1], "__cluster_metadata-0/00000000000000000000.log"))
-    assert found.position == len(bytes(log()[0]))
-    assert found.reason.startswith(f"{sources[1]} has offsets 2 to 3, epoch 1, CRC 0x")
-    assert "where the others have offsets 2 to 3, epoch 1, CRC 0x" in found.reason
+    assert found.place.offset == 3
+    assert found.place.file == str(
+        Path(sources[1], "__cluster_metadata-0/00000000000000000000.log")
+    )
+    assert found.place.position == len(bytes(log()[0]))
+    assert found.text.startswith(f"{sources[1]} has offsets 2 to 3, epoch 1, CRC 0x")
+    assert "where the others have offsets 2 to 3, epoch 1, CRC 0x" in found.text
 
 
 def test_epochs_that_differ_are_reported(tmp_path: Path) -> None:
     (found,) = replica_findings(replicas(tmp_path, log(epoch=7), log(), log()))
 
-    assert found.offset == 2
-    assert "offsets 2 to 3, epoch 7" in found.reason
+    assert found.place.offset == 2
+    assert "offsets 2 to 3, epoch 7" in found.text
 
 
 def test_of_two_replicas_nobody_knows_which_is_right(tmp_path: Path) -> None:
@@ -58,8 +60,8 @@ def test_of_two_replicas_nobody_knows_which_is_right(tmp_path: Path) -> None:
 
     (found,) = replica_findings(sources)
 
-    assert found.offset == 0
-    assert all(source in found.reason for source in sources)
+    assert found.place.offset == 0
+    assert all(source in found.text for source in sources)
 
 
 def test_damage_counts_by_what_the_bytes_are(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_damage_counts_by_what_the_bytes_are(tmp_path: Path) -> None:
 
     (found,) = replica_findings(replicas(tmp_path, log(), bytes(damaged), log()))
 
-    assert (found.offset, "c1" in str(found.source)) == (5, True)
+    assert (found.place.offset, "c1" in str(found.place.file)) == (5, True)
 
 
 def test_gaps_are_differences_and_late_beginnings_are_not(tmp_path: Path) -> None:
@@ -78,8 +80,8 @@ def test_gaps_are_differences_and_late_beginnings_are_not(tmp_path: Path) -> Non
 
     (found,) = replica_findings([*sources, str(tmp_path / "late")])
 
-    assert found.offset == 2
-    assert f"{sources[1]} has nothing before offset 4" in found.reason
+    assert found.place.offset == 2
+    assert f"{sources[1]} has nothing before offset 4" in found.text
 
 
 def test_three_that_differ_are_all_named(tmp_path: Path) -> None:
@@ -87,5 +89,5 @@ def test_three_that_differ_are_all_named(tmp_path: Path) -> None:
 
     (found,) = replica_findings(sources)
 
-    assert found.offset == 0
-    assert all(source in found.reason for source in sources)
+    assert found.place.offset == 0
+    assert all(source in found.text for source in sources)

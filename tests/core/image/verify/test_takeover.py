@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import SourceError
+from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.verify.takeover import refusal, takeover_by
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite
-from kraftops.storage.logdirs.inspector import Finding
 from tests.helpers.nodes.assigned_partitions import (
     D1,
     D2,
@@ -35,12 +35,12 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def lost(request: RewriteRequest, *metadata: Path) -> list[tuple[str, str | None]]:
+def lost(request: RewriteRequest, *metadata: Path) -> list[tuple[str, str]]:
     planned = plan_rewrite(load_config("server.properties"), request)
     found, unchecked = takeover_by(planned, [str(path) for path in metadata])
     assert all(finding.code == "other-broker" for finding in found)
     assert not unchecked
-    return [(finding.path, finding.partition) for finding in found]
+    return [(finding.place.path, finding.place.partition_name) for finding in found]
 
 
 def test_partitions_of_another_broker_would_be_lost(node: Path) -> None:
@@ -83,7 +83,15 @@ def test_partitions_cannot_be_checked_without_metadata(node: Path) -> None:
 
 
 def test_refusal_names_directories_and_partitions() -> None:
-    findings = [Finding(path, "", "", partition=path[3:]) for path in ("d1/t-0", "d2/t-1")]
+    findings = [
+        Finding(
+            "other-broker",
+            Severity.LOSS,
+            "",
+            Place(directory=f"d{number + 1}", topic="t", partition=number),
+        )
+        for number in range(2)
+    ]
 
     refused = refusal(findings)
 

@@ -51,8 +51,8 @@ def test_registrations_that_are_too_old_are_found_with_the_cure(tmp_path: Path) 
         (3, "controller 5 supports metadata.version 1-20, blocks 21"),
         (4, "controller 6 knows no metadata.version, blocks 21"),
     ]
-    assert [one.cure and one.cure.partition(",")[0] for one in found] == ["upgrade it"] * 4
-    assert "unregister --id 2" in str(found[1].cure)
+    assert [finding.cure.partition(",")[0] for finding in found] == ["upgrade it"] * 4
+    assert found[1].commands == ("kafka-cluster unregister --id 2",)
 
 
 def test_features_of_a_release_count_too(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def found_in(tmp_path: Path, log: Sequence[LogBatch]) -> list[Finding]:
 
 
 def told(findings: Sequence[Finding]) -> list[tuple[int | None, str]]:
-    return [(one.offset, one.reason) for one in findings]
+    return [(finding.place.offset, finding.text) for finding in findings]
 
 
 @pytest.mark.parametrize("node", ["n332", "n391", "n431"])
@@ -164,7 +164,7 @@ def test_gaps_epochs_and_open_transactions_are_found(tmp_path: Path) -> None:
         LogBatch(10, [new_record("BeginTransactionRecord")], epoch=3),
     ]
 
-    assert [one.kind for one in found_in(tmp_path, log)] == [
+    assert [finding.code for finding in found_in(tmp_path, log)] == [
         GAP,
         EPOCH,
         OPEN_TRANSACTION,
@@ -174,7 +174,7 @@ def test_gaps_epochs_and_open_transactions_are_found(tmp_path: Path) -> None:
 def test_log_that_begins_late_is_not_blamed_for_what_nobody_knows(tmp_path: Path) -> None:
     write_log(tmp_path, {9: [bytes(LogBatch(9, [topic(), partition()]))]})
 
-    assert [one.kind for one in verify(load(tmp_path))] == [LATE_START]
+    assert [finding.code for finding in verify(load(tmp_path))] == [LATE_START]
 
 
 def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Directories and findings are plain data for JSON."""
+"""Directories are plain data for JSON."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,7 @@ import pytest
 
 from kraftops.answers.fields import json_of
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.describe import DIRECTORY, describe_finding
-from kraftops.storage.logdirs.inspector import Finding, inspect
-from kraftops.storage.logdirs.partition_data import PartitionData
+from kraftops.storage.logdirs.inspector import inspect
 from tests.helpers.nodes.node_directories import DYNAMIC, format_node, make_node
 
 
@@ -36,27 +34,3 @@ def test_formatted_directory_has_bootstrap_and_voters(
     assert data["bootstrap"]["isUsable"]
     assert data["metadataLog"]["kraftVersion"] == 1
     assert data["metadataLog"]["voters"][0].startswith("1@localhost:29093:")
-
-
-def test_finding_of_the_node_has_no_path() -> None:
-    data = describe_finding(Finding("", "a problem", "a cure"))
-
-    assert data == {
-        "path": None,
-        "problem": "a problem",
-        "cure": "a cure",
-        "stops": True,
-        "code": "",
-        "partition": None,
-        "records": None,
-        "bytes": None,
-    }
-
-
-def test_finding_of_a_partition_has_its_data() -> None:
-    finding = Finding("d1/t-0", "", "", code="x", partition="t-0", data=PartitionData(3, 70))
-
-    data = describe_finding(finding)
-
-    assert (data["code"], data["partition"]) == ("x", "t-0")
-    assert (data["records"], data["bytes"]) == (3, 70)

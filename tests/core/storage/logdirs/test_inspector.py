@@ -192,13 +192,13 @@ class TestFindings:
         # Each can be shown to people: on one line, with a cure.
         for finding in found():
             assert finding.cure
-            assert "\n" not in f"{finding}{finding.cure}"
+            assert "\n" not in f"{finding}{finding.remedy}"
 
     def test_other_node(self) -> None:
         make_node(NODE, node_id="7", controller_quorum_voters="7@localhost:29093")
 
-        assert [finding.path for finding in found()] == ["d1", "d2"]
-        assert found()[0].problem == "it is of node 1, the configuration of node 7"
+        assert [finding.place.path for finding in found()] == ["d1", "d2"]
+        assert found()[0].text == "it is of node 1, the configuration of node 7"
         assert "node.id=1" in found()[0].cure
 
     def test_reserved_directory_id(self) -> None:
@@ -227,7 +227,7 @@ class TestFindings:
     def test_missing_bootstrap_file_matters_in_the_metadata_directory(self, place: str) -> None:
         Path(place, "bootstrap.checkpoint").unlink()
 
-        assert [finding.path for finding in found()] == (["d1"] if place == "d1" else [])
+        assert [finding.place.path for finding in found()] == (["d1"] if place == "d1" else [])
 
     def test_missing_bootstrap_file_is_none_once_the_cluster_has_begun(self) -> None:
         Path("d1/bootstrap.checkpoint").unlink()
@@ -251,8 +251,8 @@ class TestFindings:
 
         (finding,) = found()
 
-        assert finding.path == "d2"
-        assert "Too many levels of symbolic links" in finding.problem
+        assert finding.place.path == "d2"
+        assert "Too many levels of symbolic links" in finding.text
 
 
 def test_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

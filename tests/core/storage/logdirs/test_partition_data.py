@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.findings.finding import Stake
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry, offset_index_bytes
-from kraftops.storage.logdirs.partition_data import PartitionData, partition_data_of
+from kraftops.storage.logdirs.partition_data import partition_data_of
 
 
 def batch(offset: int, count: int = 1) -> bytes:
@@ -25,19 +26,19 @@ def test_records_count_from_the_first_segment_to_the_last_batch(tmp_path: Path) 
     (tmp_path / f"{0:020}.log.deleted").write_bytes(batch(0, 7))
     (tmp_path / f"{10:020}.timeindex").write_bytes(bytes(12))
 
-    assert partition_data_of(str(tmp_path)) == PartitionData(9, size)
+    assert partition_data_of(str(tmp_path)) == Stake(9, size)
 
 
 def test_empty_last_segment_ends_where_it_begins(tmp_path: Path) -> None:
     size = write(tmp_path, {0: batch(0, 3), 3: b""})
 
-    assert partition_data_of(str(tmp_path)) == PartitionData(3, size)
+    assert partition_data_of(str(tmp_path)) == Stake(3, size)
 
 
 def test_unfinished_batch_at_the_end_does_not_count(tmp_path: Path) -> None:
     size = write(tmp_path, {0: batch(0, 3) + batch(3)[:-1]})
 
-    assert partition_data_of(str(tmp_path)) == PartitionData(3, size)
+    assert partition_data_of(str(tmp_path)) == Stake(3, size)
 
 
 @pytest.mark.parametrize("last", [b"", bytes(8000)])
@@ -48,7 +49,7 @@ def test_index_is_used_to_find_the_end(tmp_path: Path, last: bytes) -> None:
     index = offset_index_bytes([OffsetEntry(50, len(first))], 0)
     (tmp_path / f"{0:020}.index").write_bytes(index + last)
 
-    assert partition_data_of(str(tmp_path)) == PartitionData(52, size)
+    assert partition_data_of(str(tmp_path)) == Stake(52, size)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +60,17 @@ def test_wrong_index_is_not_used(tmp_path: Path, entry: OffsetEntry) -> None:
     wrong = entry._replace(offset=entry.offset + 5)
     (tmp_path / f"{0:020}.index").write_bytes(offset_index_bytes([wrong], 0))
 
-    assert partition_data_of(str(tmp_path)) == PartitionData(3, size)
+    assert partition_data_of(str(tmp_path)) == Stake(3, size)
 
 
 def test_directory_without_segments_has_no_data(tmp_path: Path) -> None:
-    assert partition_data_of(str(tmp_path)) == PartitionData(0, 0)
+    assert partition_data_of(str(tmp_path)) == Stake(0, 0)
 
 
 def test_directory_that_is_gone_has_unknown_records(tmp_path: Path) -> None:
     data = partition_data_of(str(tmp_path / "gone"))
 
-    assert data == PartitionData(None, 0)
+    assert data == Stake(None, 0)
     assert str(data) == "records that cannot be counted, 0 bytes"
 
 
@@ -77,4 +78,4 @@ def test_segment_that_cannot_be_read_has_bytes_only(tmp_path: Path) -> None:
     (tmp_path / f"{0:020}.log").mkdir()
 
     assert partition_data_of(str(tmp_path)).records is None
-    assert str(PartitionData(1, 70)) == "1 record, 70 bytes"
+    assert str(Stake(1, 70)) == "1 record, 70 bytes"

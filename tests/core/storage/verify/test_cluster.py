@@ -187,7 +187,7 @@ def test_waiting_controllers_go_on_from_the_log_of_a_broker(tmp_path: Path, brok
     every = [read_node(load_config(str(node / PROPERTIES))) for node in (*nodes, broker)]
     (finding,) = [each for each in verify_cluster(every) if each.code == "all-wait"]
 
-    assert f"--from {broker}/d1/__cluster_metadata-0 --voters self --dry-run" in finding.cure
+    assert f"--from {broker}/d1/__cluster_metadata-0 --voters self --dry-run" in finding.commands[0]
 
 
 def test_newest_log_knows_the_voters(pair: list[Path]) -> None:

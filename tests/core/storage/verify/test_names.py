@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.names import name_findings
 from tests.helpers.logs.metadata_logs import control_batch, no_ops, snapshot_bytes, write_log
@@ -64,8 +64,8 @@ def node(folder: Path, *hosts: str, number: int = 1, **changes: str) -> Path:
     return made
 
 
-def told(findings: list[Finding]) -> list[tuple[str, bool]]:
-    return [(finding.code, finding.stops) for finding in findings]
+def told(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(finding.code, finding.severity) for finding in findings]
 
 
 def test_names_that_resolve_are_sound(tmp_path: Path, resolver: list[str]) -> None:
@@ -81,14 +81,14 @@ def test_lost_names_of_most_voters_stop_a_controller(tmp_path: Path) -> None:
 
     (finding,) = found_in(made)
 
-    assert (finding.code, finding.stops) == ("unresolved-voter", True)
-    assert finding.path == f"{tmp_path}/n/meta"
-    assert finding.problem == (
+    assert (finding.code, finding.severity) == ("unresolved-voter", "stops")
+    assert finding.place.path == f"{tmp_path}/n/meta"
+    assert finding.text == (
         "hosts of voters do not resolve: c1.gone (Name or service not known), "
         "c2.gone (Name or service not known), c3.gone (Name or service not known); "
         "of 3 voters 1 can be reached, which is no majority"
     )
-    command = finding.cure.partition("on each of them: ")[2]
+    (command,) = finding.commands
     assert shlex.split(command) == [
         "kafka-storage",
         "recover",
@@ -106,13 +106,13 @@ def test_lost_names_of_most_voters_stop_a_controller(tmp_path: Path) -> None:
 )
 def test_candidate_needs_no_name_of_its_own(tmp_path: Path, hosts: tuple[str, ...]) -> None:
     """With itself and those that it reaches it has a majority."""
-    assert told(found_in(node(tmp_path / "n", *hosts))) == [("unresolved-voter", False)]
+    assert told(found_in(node(tmp_path / "n", *hosts))) == [("unresolved-voter", "note")]
 
 
 def test_broker_needs_the_name_of_a_voter(tmp_path: Path) -> None:
     made = node(tmp_path / "n", "c1.gone", **BROKER)
 
-    assert told(found_in(made)) == [("unresolved-voter", True)]
+    assert told(found_in(made)) == [("unresolved-voter", "stops")]
 
 
 def test_logs_of_other_nodes_are_in_the_command(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_logs_of_other_nodes_are_in_the_command(tmp_path: Path) -> None:
 
     first, second = found_in(*nodes)
 
-    assert f"--from {nodes[1]}/meta/__cluster_metadata-0 --listener-hosts" in first.cure
-    assert f"--from {nodes[0]}/meta/__cluster_metadata-0 --listener-hosts" in second.cure
+    assert f"--from {nodes[1]}/meta/__cluster_metadata-0 --listener-hosts" in first.commands[0]
+    assert f"--from {nodes[0]}/meta/__cluster_metadata-0 --listener-hosts" in second.commands[0]
 
 
 def test_static_voters_are_changed_in_the_configuration(tmp_path: Path) -> None:
@@ -133,18 +133,19 @@ def test_static_voters_are_changed_in_the_configuration(tmp_path: Path) -> None:
 
     (finding,) = found_in(node(tmp_path / "n", **static))
 
-    assert (finding.code, finding.stops) == ("unresolved-voter", True)
-    assert finding.path == f"{tmp_path}/n/{PROPERTIES}: line 6"
+    assert (finding.code, finding.severity) == ("unresolved-voter", "stops")
+    assert finding.place.path == f"{tmp_path}/n/{PROPERTIES}: line 6"
     assert finding.cure.endswith("or change controller.quorum.voters on all nodes")
 
 
 @pytest.mark.parametrize(
-    ("servers", "stops"), [("c.gone:1,d.gone:1", True), ("c.gone:1,localhost:1", False)]
+    ("servers", "severity"),
+    [("c.gone:1,d.gone:1", "stops"), ("c.gone:1,localhost:1", "note")],
 )
-def test_broker_needs_one_bootstrap_server(tmp_path: Path, servers: str, stops: bool) -> None:
+def test_broker_needs_one_bootstrap_server(tmp_path: Path, servers: str, severity: str) -> None:
     made = node(tmp_path / "n", **BROKER, controller_quorum_bootstrap_servers=servers)
 
-    assert told(found_in(made)) == [("unresolved-bootstrap-server", stops)]
+    assert told(found_in(made)) == [("unresolved-bootstrap-server", severity)]
 
 
 def test_host_of_a_listener_stops_a_server(tmp_path: Path) -> None:
@@ -156,15 +157,15 @@ def test_host_of_a_listener_stops_a_server(tmp_path: Path) -> None:
 
     found = found_in(made)
 
-    assert told(found) == [("unresolved-listener", True)]
-    assert "b.gone (Name or service not known); a server cannot listen there" in found[0].problem
+    assert told(found) == [("unresolved-listener", "stops")]
+    assert "b.gone (Name or service not known); a server cannot listen there" in found[0].text
 
 
 def test_advertised_host_is_a_note(tmp_path: Path) -> None:
     advertised = "PLAINTEXT://b.gone:29092"
     made = node(tmp_path / "n", **BROKER, advertised_listeners=advertised)
 
-    assert told(found_in(made)) == [("unresolved-listener", False)]
+    assert told(found_in(made)) == [("unresolved-listener", "note")]
 
 
 def test_resolver_that_hangs_is_waited_for_once(
@@ -180,8 +181,8 @@ def test_resolver_that_hangs_is_waited_for_once(
 
     over.set()
     assert time.monotonic() - begin < 10
-    assert ("unresolved-voter", True) in told(found)
-    assert found[0].problem.count("no answer within 0.3 s") == 1
+    assert ("unresolved-voter", "stops") in told(found)
+    assert found[0].text.count("no answer within 0.3 s") == 1
 
 
 @pytest.mark.parametrize("host", ["a\x1b[31m b", "x; touch z $(id)", "a" * 300, "\0", "a=b,c=d"])
@@ -193,6 +194,6 @@ def test_hostile_host_is_in_no_command(
 
     (finding,) = found_in(made)
 
-    command = finding.cure.partition("on each of them: ")[2]
+    (command,) = finding.commands
     changes = shlex.split(command)[-2]
     assert changes == (f"{host}=NEW" if host.isalpha() else "OLD=NEW")

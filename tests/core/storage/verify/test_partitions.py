@@ -108,7 +108,7 @@ def test_directories_and_files_that_must_not_be_there(tmp_path: Path) -> None:
     (tmp_path / "d1/notes").touch()
 
     assert found(tmp_path / "d1") == [
-        "d1/lost+found: a directory that is no partition, which stops a broker",
+        "d1/lost+found: it is not the directory of a partition: a broker stops",
         "d1/t-0: a file where a partition's directory belongs",
     ]
 

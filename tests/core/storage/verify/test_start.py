@@ -91,10 +91,9 @@ def test_directory_that_is_missing_or_not_formatted(static: Path) -> None:
     (finding,) = verified(static)
 
     assert str(finding) == "d2: it does not exist"
-    assert finding.cure == (
-        f"mount it if it is a disk; else kafka-storage format -c {PROPERTIES} "
-        f"-t {CLUSTER_ID} -g -N formats it"
-    )
+    assert finding.cure == "mount it if it is a disk; else format it"
+    command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
+    assert finding.commands == (command,)
     (static / "d2").mkdir()
     assert stopping(static) == ["d2: it is not formatted"]
 
@@ -106,7 +105,7 @@ def test_format_mends_a_directory_that_holds_partitions(static: Path) -> None:
     (finding,) = verified(static)
 
     command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
-    assert finding.cure == f"{command} formats it"
+    assert (finding.cure, finding.commands) == ("format it", (command,))
 
 
 def test_lost_metadata_directory_is_to_be_restored(static: Path) -> None:
@@ -122,9 +121,9 @@ def test_lost_meta_properties_beside_a_metadata_log_is_to_be_written(standalone:
     write_log(standalone / "d1", {0: [no_ops(0, 1)]})
     (standalone / "d1" / META).unlink()
 
-    finding = next(each for each in verified(standalone) if each.path == "d1")
+    finding = next(each for each in verified(standalone) if each.place.path == "d1")
 
-    assert (finding.code, finding.problem) == (
+    assert (finding.code, finding.text) == (
         "not-formatted",
         "it has a metadata log, and no meta.properties",
     )
@@ -135,18 +134,17 @@ def test_lost_meta_properties_beside_a_metadata_log_is_to_be_written(standalone:
 def test_new_node_is_to_be_formatted(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node")
 
-    (cure,) = {finding.cure for finding in verified(node)}
+    (remedy,) = {finding.remedy for finding in verified(node)}
     command = f"kafka-storage format -c {PROPERTIES} -t ID"
-    assert cure == f"mount it if it is a disk; else {command} formats it"
+    assert remedy == f"mount it if it is a disk; else format it: {command}"
 
 
 def test_new_controller_may_join_a_quorum_that_has_metadata(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node", DYNAMIC)
 
-    cures = {finding.cure for finding in verified(node) if finding.code == "not-formatted"}
-
-    (cure,) = cures
-    assert cure.endswith("-t ID formats it, with -N if other controllers have the metadata")
+    (remedy,) = {finding.remedy for finding in verified(node) if finding.code == "not-formatted"}
+    assert "format it, with -N if other controllers have the metadata: " in remedy
+    assert remedy.endswith("-t ID")
 
 
 def test_file_in_the_place_of_a_directory(static: Path) -> None:
@@ -257,7 +255,7 @@ def test_damaged_bootstrap_file(static: Path) -> None:
 
     (finding,) = verified(static)
 
-    assert (str(finding), finding.stops) == ("d1/bootstrap.checkpoint: it is empty", True)
+    assert (str(finding), finding.severity) == ("d1/bootstrap.checkpoint: it is empty", "stops")
     assert finding.cure == (
         "remove meta.properties and __cluster_metadata-0, and kafka-storage format anew"
     )
@@ -287,5 +285,5 @@ def test_impossible_cluster_id_is_not_proposed_to_a_shell(static: Path) -> None:
     found = verified(static)
 
     assert found
-    assert not any("touch" in finding.cure for finding in found)
-    assert any(f"{PROPERTIES} -t ID -g -N" in finding.cure for finding in found)
+    assert not any("touch" in finding.remedy for finding in found)
+    assert any(f"{PROPERTIES} -t ID -g -N" in finding.remedy for finding in found)

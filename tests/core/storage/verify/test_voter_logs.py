@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.findings.finding import Finding
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from tests.helpers.logs.metadata_logs import (
@@ -63,14 +63,18 @@ def test_two_of_three_formatted_again_could_win_an_election(tmp_path: Path) -> N
 
     found = found_in(*nodes)
 
-    assert [(each.code, each.stops) for each in found] == [("rival-history", True)] * 2
-    assert [each.path for each in found] == [f"{tmp_path}/n{number}/meta" for number in (2, 3)]
-    assert found[0].problem == (
+    assert [(finding.code, finding.severity) for finding in found] == [
+        ("rival-history", "loss")
+    ] * 2
+    assert [each.place.path for each in found] == [
+        f"{tmp_path}/n{number}/meta" for number in (2, 3)
+    ]
+    assert found[0].text == (
         f"its metadata log is empty, {tmp_path}/n1/meta ends at offset 400: with the voters 2, 3 "
         "it could win an election, and the records of 400 offsets would be lost"
     )
     command = f"kafka-storage recover -c {tmp_path}/n1/{PROPERTIES} --voters self --dry-run"
-    assert command in found[0].cure
+    assert found[0].commands == (command,)
 
 
 def test_one_empty_log_of_three_is_a_note(tmp_path: Path) -> None:
@@ -82,8 +86,8 @@ def test_one_empty_log_of_three_is_a_note(tmp_path: Path) -> None:
 
     (finding,) = found_in(*nodes)
 
-    assert (finding.code, finding.stops) == ("behind", False)
-    assert finding.path == f"{tmp_path}/n3/meta"
+    assert (finding.code, finding.severity) == ("behind", "note")
+    assert finding.place.path == f"{tmp_path}/n3/meta"
 
 
 def test_logs_below_a_snapshot_lack_committed_records(tmp_path: Path) -> None:
@@ -105,9 +109,9 @@ def test_short_end_that_may_be_uncommitted_is_a_note(tmp_path: Path) -> None:
 
     (finding,) = found_in(*nodes)
 
-    assert (finding.code, finding.stops) == ("ends-differ", False)
-    assert "the voters 1, 2 could go on without the end of" in finding.problem
-    assert finding.problem.endswith("from offset 5 to 6")
+    assert (finding.code, finding.severity) == ("ends-differ", "note")
+    assert "the voters 1, 2 could go on without the end of" in finding.text
+    assert finding.text.endswith("from offset 5 to 6")
     assert found_in(nodes[0], nodes[2]) == []
 
 
@@ -121,7 +125,7 @@ def test_higher_epoch_wins_over_a_longer_log(tmp_path: Path) -> None:
     (finding,) = found_in(*nodes)
 
     assert finding.code == "ends-differ"
-    assert f"{tmp_path}/n1/meta" in finding.problem
+    assert f"{tmp_path}/n1/meta" in finding.text
 
 
 def test_log_of_a_broker_is_newer_than_all_controllers(tmp_path: Path) -> None:
@@ -137,8 +141,9 @@ def test_log_of_a_broker_is_newer_than_all_controllers(tmp_path: Path) -> None:
     found = found_in(*nodes, broker)
 
     assert {finding.code for finding in found} == {"rival-history"}
-    assert f"kafka-storage recover -c {nodes[0]}/{PROPERTIES} --from {broker}/meta/__cl" in (
-        found[0].cure
+    assert (
+        f"kafka-storage recover -c {nodes[0]}/{PROPERTIES} --from {broker}/meta/__cl"
+        in (found[0].commands[-1])
     )
 
 
@@ -150,9 +155,9 @@ def test_lost_majority_is_found_with_its_cure(tmp_path: Path) -> None:
 
     found = found_in(*nodes)
 
-    assert [(each.code, each.path) for each in found] == [("quorum-lost", "")]
-    assert found[0].problem.startswith("the quorum is lost: 2, 3 of the voters 1, 2, 3 have not")
-    command = found[0].cure.removeprefix("go on from the newest log: ").split(", then")[0]
+    assert [(each.code, each.place.path) for each in found] == [("quorum-lost", "")]
+    assert found[0].text.startswith("the quorum is lost: 2, 3 of the voters 1, 2, 3 have not")
+    (command,) = found[0].commands
     assert shlex.split(command) == [
         "kafka-storage",
         "recover",
@@ -205,7 +210,7 @@ class TestCommittedEnd:
         found = found_in(*restored(tmp_path, *timed(5, 10, 20, 31)))
 
         assert [each.code for each in found] == ["rival-history"] * 2
-        assert found[0].problem.endswith(
+        assert found[0].text.endswith(
             "the records of 3 offsets would be lost (their leader went on for more than 20 s)"
         )
 
@@ -242,7 +247,7 @@ class TestCommittedEnd:
         found = found_in(*nodes, disk)
 
         assert [each.code for each in found] == ["rival-history"] * 2
-        assert "a broker has partitions of a topic that they create" in found[0].problem
+        assert "a broker has partitions of a topic that they create" in found[0].text
 
 
 def test_committed_records_of_two_histories_are_found(tmp_path: Path) -> None:
@@ -255,10 +260,10 @@ def test_committed_records_of_two_histories_are_found(tmp_path: Path) -> None:
 
     (finding,) = found_in(*nodes)
 
-    assert (finding.code, finding.stops) == ("two-histories", True)
-    assert finding.path == f"{tmp_path}/n1/meta"
-    assert "two histories from offset 0 on" in finding.problem
-    assert "committed records of this one to offset 4 would be lost" in finding.problem
+    assert (finding.code, finding.severity) == ("two-histories", "loss")
+    assert finding.place.path == f"{tmp_path}/n1/meta"
+    assert "two histories from offset 0 on" in finding.text
+    assert "committed records of this one to offset 4 would be lost" in finding.text
 
 
 def test_uncommitted_end_of_an_old_leader_is_no_history(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_damage_ends_the_image_as_with_files() -> None:
         live.update()
 
         assert [*live.image.topic_ids] == ["t1"]
-        assert [finding.kind for finding in live.image.findings] == [DAMAGE]
+        assert [finding.code for finding in live.image.findings] == [DAMAGE]
 
 
 # Limits

@@ -117,7 +117,7 @@ def test_nothing_is_applied_after_damage() -> None:
     log = of_log(leader_change(0, 1), records_batch(1, LEVEL), bytes(damaged))
     read(image, *log, *of_log(records_batch(4, *topic(2))), caught_up(6))
 
-    assert DAMAGE in {each.kind for each in image.image.log_findings}
+    assert DAMAGE in {finding.code for finding in image.image.log_findings}
     for event in of_log(records_batch(6, *topic(3))):
         assert isinstance(event, LiveBatch)
         image.add(event)

@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from kraftops.findings.finding import Finding
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import (
     LOG,

@@ -7,9 +7,9 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
+from kraftops.findings.finding import Finding
 from kraftops.image.verify.nodes import verify_nodes
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
 from tests.helpers.kafka.cases.damaged_directories import (
     BOOTSTRAP,
@@ -89,9 +89,8 @@ def verified(*configs: Config) -> list[Finding]:
 def run_hints(config: Config) -> None:
     """Run the commands in the hints of the findings."""
     for finding in verified(config):
-        command = re.search(r"kafka-storage (.*?)(?: formats it|$)", finding.cure)
-        if finding.stops and command:
-            done = storage(*shlex.split(command[1]))
+        for command in finding.commands if finding.is_severe else ():
+            done = storage(*shlex.split(command)[1:])
             assert done.code == 0, done.err
 
 

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from kraftops.findings.finding import Finding
 from kraftops.log.log_file import LogFile
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.committed import committed_end
 from tests.helpers.kafka.cases.damaged_directories import (
