@@ -1,10 +1,10 @@
-"""The direction of imports, circles, late imports, crowded folders, and the cost of a start."""
+"""The direction of imports, circles, late imports, and the cost of a start."""
 
 import os
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -59,7 +59,6 @@ OF_SPARK = {
     "pyspark_kraftops",
 }
 """Modules with subclasses of Spark's classes; only Spark and its users load them."""
-MODULES_A_FOLDER = 15
 DOORS = {
     "kraftops.dump.index_text": "indexes are dumped rarely",
     "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
@@ -179,22 +178,6 @@ def _is_through(found: Import, door: str) -> bool:
 
 def _is_in(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
-
-
-def test_no_folder_is_crowded() -> None:
-    found = Counter(
-        path.parent
-        for folder in {*ROOTS.values(), REPOSITORY / "tests"}
-        for path in folder.rglob("*.py")
-        if path.name not in ("__init__.py", "conftest.py") and not _is_generated(path)
-    )
-
-    crowded = {str(path): count for path, count in found.items() if count > MODULES_A_FOLDER}
-    assert crowded == {}
-
-
-def _is_generated(path: Path) -> bool:
-    return "made by scripts/generate.py" in path.read_text("utf-8").partition("\n")[0]
 
 
 def test_heavy_packages_are_not_loaded_with_a_module() -> None:

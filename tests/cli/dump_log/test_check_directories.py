@@ -140,7 +140,7 @@ def test_end_that_the_high_watermark_knows_of_is_lost(killed: Path) -> None:
     (partition,), findings = told(done)
     assert done.code == 2
     assert {finding["code"] for finding in findings} >= {"missing-end"}
-    assert (partition["state"], partition["lost"]) == ("data lost", [[23, 23]])
+    assert (partition["state"], partition["losses"]) == ("data lost", [{"first": 23, "last": 23}])
 
 
 def test_log_whose_segments_are_all_gone_is_lost(stopped: Path, killed: Path) -> None:
@@ -185,7 +185,7 @@ def test_damage_in_the_middle_says_what_is_lost(stopped: Path) -> None:
     partitions, findings = told(done)
     partition = next(row for row in partitions if (row["topic"], row["partition"]) == ("plain", 0))
     assert done.code == 2
-    assert (partition["lostOffsets"], partition["lost"]) == (1, [[10, 10]])
+    assert (partition["lostOffsets"], partition["losses"]) == (1, [{"first": 10, "last": 10}])
     assert partition["lostBytes"] > 90
     assert [finding["code"] for finding in findings] == ["bad-batch"]
 
@@ -196,8 +196,13 @@ def test_start_cuts_a_log_at_damage_and_loses_what_follows(killed: Path) -> None
     done = run_here("--check", "--format", "json", str(killed / "plain-0"))
 
     (partition,), findings = told(done)
-    assert "a start cuts the log here" in findings[0]["text"]
-    assert partition["lost"][0] == [19, 23]
+    assert "a start ends the log at offset 19" in findings[0]["text"]
+    assert (partition["starts"], partition["outcome"], partition["endOffset"]) == (
+        True,
+        "loads",
+        19,
+    )
+    assert partition["losses"][0] == {"first": 19, "last": 23}
 
 
 def test_compacted_log_has_no_findings(stopped: Path) -> None:

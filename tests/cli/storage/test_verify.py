@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from kraftops.answers.fields import json_of
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
-from kraftops_cli.storage.verify_drawn import drawn_findings
+from kraftops.storage.verify.answer import VerifyAnswer
+from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from tests.helpers.nodes.assigned_partitions import (
     D1,
     D2,
@@ -110,6 +113,11 @@ def test_json_of_a_sound_node(node: Path) -> None:
                 "nodeId": 1,
                 "roles": ["broker", "controller"],
                 "clusterId": CLUSTER_ID,
+                "wouldStart": True,
+                "lossFindings": 0,
+                "stopsFindings": 0,
+                "riskFindings": 0,
+                "noteFindings": 0,
             }
         ],
         "findings": [],
@@ -124,22 +132,23 @@ def test_json_of_findings(node: Path) -> None:
 
     assert done.code == 2
     assert told(done)["isSound"] is False
-    assert told(done)["findings"] == [
+    findings = [
         Finding(
             "unknown-directory",
             Severity.STOPS,
             "it is not the directory of a partition: a broker stops",
             Place(directory="d1/lost+found"),
             "move it, or use a directory below the mount point",
-        ).as_json(),
+        ),
         Finding(
             "ignored-key",
             Severity.NOTE,
             "zookeeper.connect is ignored: KRaft needs no ZooKeeper",
             Place(file="server.properties: line 7"),
             "take it out",
-        ).as_json(),
+        ),
     ]
+    assert told(done)["findings"] == [json_of(FINDING, finding) for finding in findings]
 
 
 def test_expected_cluster_id_is_compared(node: Path) -> None:
@@ -329,7 +338,8 @@ def test_findings_are_grouped_by_node_with_their_cures() -> None:
     ]
 
     with OwnTerminal(columns=60) as terminal:
-        raw = "".join(drawn_findings(terminal.console, nodes, found))
+        answered = VerifyAnswer(verified_nodes(nodes, found), found)
+        raw = "".join(drawn_findings(terminal.console, answered))
         lines = terminal.plain(raw).splitlines()
 
     assert [line.rstrip() for line in lines] == [

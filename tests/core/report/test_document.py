@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from kraftops.answers.fields import json_of
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.report.document import as_data
 from tests.helpers.project.json_schemas import problems
@@ -20,4 +22,4 @@ def test_the_sample_has_the_form_of_the_schema() -> None:
 
 def test_fields_have_the_names_of_the_schema() -> None:
     finding = Finding("offline-partitions", Severity.STOPS, "text", Place(time=5), count=2)
-    assert as_data(finding) == finding.as_json()
+    assert as_data(finding) == json_of(FINDING, finding)

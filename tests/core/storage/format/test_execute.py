@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import StorageError
+from kraftops.server import locks
 from kraftops.server.locks import InUse, lock_holder
 from kraftops.storage.format import execute as format_execute
 from kraftops.storage.format.execute import format_directories
-from kraftops.storage.logdirs import locks
 from tests.helpers.nodes.formats import NODE, plan, refusal, run, voter_id
 from tests.helpers.nodes.node_directories import (
     DYNAMIC,

@@ -7,6 +7,7 @@ import pytest
 
 from kraftops.answers.fields import json_of
 from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.describe import DIRECTORY
 from kraftops.storage.logdirs.inspector import inspect
 from tests.helpers.nodes.node_directories import DYNAMIC, format_node, make_node
 
