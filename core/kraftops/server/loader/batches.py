@@ -146,8 +146,8 @@ class _Stream:
         if codec >= len(CODECS):
             reason = f"Unknown compression type id: {codec}"
             return batch._replace(marker=self._error(ILLEGAL_ARGUMENT, reason, position))
-        if batch.magic > 1:
-            reason = "Invalid wrapper magic found in legacy deep record iterator"
+        if batch.magic > 1 or CODECS[codec] == "zstd":
+            reason = "Invalid wrapper magic or compressionType found in legacy deep record iterator"
             return batch._replace(marker=self._error(INVALID_RECORD, reason, position))
         try:
             data = self._file.read_at(position, min(batch.size, _LARGEST_READ))

@@ -122,7 +122,7 @@ class Folder(Protocol):
 
     @property
     def directories(self) -> Collection[str]:
-        """Names of whatever else is there."""
+        """Names of the directories in it."""
 
     def open(self, name: str, /) -> AbstractContextManager[RangeReader]:
         """Open one of the files."""
@@ -152,7 +152,7 @@ class DiskFolder:
             for entry in entries:
                 if entry.is_file():
                     self.files[entry.name] = entry.stat().st_size
-                else:
+                elif entry.is_dir():
                     self.directories.add(entry.name)
 
     def open(self, name: str) -> LogFile:
@@ -200,6 +200,12 @@ class Refusal:
     message: str
     file: str | None = None
     position: int | None = None
+
+    @property
+    def consequence(self) -> Consequence:
+        """What it means for the server, unless this is its last or its metadata log directory."""
+        is_of_directory = self.java_class in _ONE_DIRECTORY
+        return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +258,8 @@ class LoadOutcome:
 
     @property
     def consequence(self) -> Consequence:
-        """What it means for the server, unless this is its last log directory."""
-        if self.refusal is None:
-            return Consequence.LOADS
-        is_of_directory = self.refusal.java_class in _ONE_DIRECTORY
-        return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
+        """What it means for the server; see `Refusal.consequence`."""
+        return self.refusal.consequence if self.refusal else Consequence.LOADS
 
     @property
     def lost_bytes(self) -> int:

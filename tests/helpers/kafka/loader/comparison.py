@@ -124,7 +124,7 @@ class Comparison:
         self._is_refused = not answer["starts"]
         if isinstance(outcome, Exception):
             return Difference(case, {"failure": (None, outcome)}, answer, outcome)
-        values = {
+        values: dict[str, tuple[Any, Any]] = {
             "consequence": (_consequence(answer), outcome.consequence),
             "files": (answer["files"], sorted({*outcome.files, *folder.directories})),
         }
