@@ -18,6 +18,7 @@ from kraftops.log.log_file import LogFile
 
 SHORT = "org.apache.kafka.common.errors."
 CORRUPT_RECORD = f"{SHORT}CorruptRecordException"
+INCONSISTENT_TOPIC_ID = f"{SHORT}InconsistentTopicIdException"
 INVALID_OFFSET = f"{SHORT}InvalidOffsetException"
 INVALID_TXN_STATE = f"{SHORT}InvalidTxnStateException"
 STORAGE = f"{SHORT}KafkaStorageException"
@@ -31,6 +32,7 @@ INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
 ILLEGAL_STATE = "java.lang.IllegalStateException"
 NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 NULL_POINTER = "java.lang.NullPointerException"
+OUT_OF_RANGE = "java.lang.StringIndexOutOfBoundsException"
 NUMBER_FORMAT = "java.lang.NumberFormatException"
 OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
 
@@ -186,10 +188,10 @@ class LoadRequest:
     release: str = "4.3.1"
 
     @property
-    def searches_by_base_offset(self) -> bool:
-        """Whether `FileRecords` looks for offsets by base offsets, as of 4.1, not by last ones."""
-        major, minor = map(int, self.release.split(".")[:2])
-        return (major, minor) >= (4, 1)
+    def version(self) -> tuple[int, int]:
+        """The first two numbers of the release."""
+        major, minor = self.release.split(".")[:2]
+        return int(major), int(minor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,7 @@ class LoadOutcome:
     local_start_offset: int | None
     end_offset: int | None
     latest_epoch: int | None
+    topic_id: bytes | None
     segments: tuple[int, ...]
     cuts: tuple[Cut, ...]
     deleted_segments: tuple[DeletedSegment, ...]

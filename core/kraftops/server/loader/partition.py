@@ -41,9 +41,9 @@ from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
     LeaderEpochs,
-    check_partition_metadata,
     epoch_entries,
     not_a_file,
+    topic_id_of,
 )
 
 T = TypeVar("T")
@@ -79,6 +79,7 @@ class _Load:
         self._cuts: list[Cut] = []
         self._deleted: list[DeletedSegment] = []
         self._recovered: list[int] = []
+        self._topic_id: bytes | None = None
         self._start_offset = self._local_start = self._end_offset = 0
 
     def run(self) -> None:
@@ -95,7 +96,7 @@ class _Load:
         if self._disk.exists(PARTITION_METADATA):
             if PARTITION_METADATA not in self._disk.files:
                 raise not_a_file(PARTITION_METADATA)
-            check_partition_metadata(self._disk.read_whole(PARTITION_METADATA))
+            self._topic_id = topic_id_of(self._disk.read_whole(PARTITION_METADATA))
 
     def outcome(self, names_before: set[str], refusal: Refusal | None) -> LoadOutcome:
         """Return what has become of the partition."""
@@ -107,6 +108,7 @@ class _Load:
             self._local_start if loads else None,
             self._end_offset if loads else None,
             self._epochs.latest if loads else None,
+            self._topic_id,
             tuple(self._segments.base_offsets) if loads else (),
             tuple(self._cuts),
             tuple(self._deleted),

@@ -29,6 +29,8 @@ from kraftops.server.loader.producers import ProducerState
 from kraftops.server.loader.text_files import LEADER_EPOCHS, EpochEntry, LeaderEpochs
 
 LAST_OFFSET = (1 << 63) - 1
+_BY_BASE_OFFSET = (4, 1)
+"""The release in which `FileRecords` begins to search by base offsets, before by last ones."""
 _MOST_BYTES = (1 << 31) - 1
 _END_OF_RECOVERY = (CORRUPT_RECORD, INVALID_RECORD)
 
@@ -116,12 +118,12 @@ class Segment:
         """
         position = max(self.offset_index.position_below(offset), 0)
         batches = self.batches(position, Depth.HEADS)
-        if not self._disk.request.searches_by_base_offset:
-            return next((batch for batch in batches if batch.last_offset >= offset), None)
+        version = self._disk.request.version
+        if version < _BY_BASE_OFFSET:
+            first = next((batch for batch in batches if batch.last_offset >= offset), None)
+            return _with_base_offset(first) if first and version >= (4, 0) else first
         before = None
-        for batch in batches:
-            if isinstance(batch.marker, LoadError):
-                raise batch.marker  # the first offset of a wrapper is in its records
+        for batch in map(_with_base_offset, batches):
             if batch.base_offset == offset:
                 return batch
             if batch.base_offset > offset:
@@ -286,6 +288,17 @@ class Segment:
         """Delete its files."""
         for kind in (LOG, *INDEXES):
             self._disk.delete(self._name(kind))
+
+
+def _with_base_offset(batch: LogBatch) -> LogBatch:
+    """Return a batch whose first offset Kafka asks for: that of a wrapper is in its records.
+
+    Raises:
+        LoadError: those cannot be read.
+    """
+    if isinstance(batch.marker, LoadError):
+        raise batch.marker
+    return batch
 
 
 class Segments:

@@ -161,7 +161,7 @@ def _checkpoint_entries(
     return entries
 
 
-def check_partition_metadata(raw: bytes) -> bytes:
+def topic_id_of(raw: bytes) -> bytes:
     """Return the topic id of a partition.metadata (`PartitionMetadataReadBuffer`).
 
     Raises:
