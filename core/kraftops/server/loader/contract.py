@@ -15,33 +15,8 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from kraftops.log.log_file import LogFile
-
-SHORT = "org.apache.kafka.common.errors."
-CORRUPT_RECORD = f"{SHORT}CorruptRecordException"
-INCONSISTENT_TOPIC_ID = f"{SHORT}InconsistentTopicIdException"
-INVALID_OFFSET = f"{SHORT}InvalidOffsetException"
-INVALID_TXN_STATE = f"{SHORT}InvalidTxnStateException"
-STORAGE = f"{SHORT}KafkaStorageException"
-INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
-KAFKA = "org.apache.kafka.common.KafkaException"
-IO = "java.io.IOException"
-BUFFER_OVERFLOW = "java.nio.BufferOverflowException"
-BUFFER_UNDERFLOW = "java.nio.BufferUnderflowException"
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
-INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
-ILLEGAL_STATE = "java.lang.IllegalStateException"
-NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
-NULL_POINTER = "java.lang.NullPointerException"
-OUT_OF_RANGE = "java.lang.StringIndexOutOfBoundsException"
-NUMBER_FORMAT = "java.lang.NumberFormatException"
-OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
-
-_ONE_DIRECTORY = frozenset({IO, STORAGE})
-"""Exceptions that take one log directory offline (`LogManager.loadLogs`).
-
-It catches an IOException, and a KafkaStorageException with one as its cause: all that the loader
-throws have one. Any other exception ends the broker.
-"""
+from kraftops.server.loader import thrown
+from kraftops.server.loader.thrown import LoadError
 
 
 class Consequence(Enum):
@@ -50,17 +25,6 @@ class Consequence(Enum):
     LOADS = "loads"
     DIRECTORY_OFFLINE = "directory-offline"
     BROKER_DIES = "broker-dies"
-
-
-class LoadError(Exception):
-    """An exception of Kafka's loader: its class, Kafka's message without paths, and the place."""
-
-    def __init__(
-        self, java_class: str, message: str, file: str | None = None, position: int | None = None
-    ) -> None:
-        super().__init__(f"{java_class}: {message}")
-        self.java_class, self.message = java_class, message
-        self.file, self.position = file, position
 
 
 class Depth(Enum):
@@ -206,7 +170,7 @@ class Refusal:
     @property
     def consequence(self) -> Consequence:
         """What it means for the server, unless this is its last or its metadata log directory."""
-        is_of_directory = self.java_class in _ONE_DIRECTORY
+        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY
         return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
 
 

@@ -13,18 +13,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
-from kraftops.server.loader.contract import (
-    ILLEGAL_STATE,
-    KAFKA,
-    OUT_OF_MEMORY,
-    STORAGE,
-    Consequence,
-    Folder,
-    LoadError,
-    LoadRequest,
-    Refusal,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import Consequence, Folder, LoadRequest, Refusal
 from kraftops.server.loader.text_files import LARGEST_TEXT, not_a_file, offset_entries
+from kraftops.server.loader.thrown import LoadError
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -78,9 +70,9 @@ class DamagedCheckpoint:
     @property
     def consequence(self) -> Consequence:
         """What it means for the server, unless this is its last or its metadata log directory."""
-        if self.java_class == OUT_OF_MEMORY:  # an Error, which `loadLogs` does not catch
+        if self.java_class == thrown.OUT_OF_MEMORY:  # an Error, which `loadLogs` does not catch
             return Consequence.BROKER_DIES
-        is_noted = self.java_class == STORAGE
+        is_noted = self.java_class == thrown.STORAGE
         return Consequence.DIRECTORY_OFFLINE if is_noted else Consequence.LOADS
 
 
@@ -140,12 +132,14 @@ def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
         folder = parse_folder_name(name)
         if folder is None:
             reason = f"Found directory {name}, which is not in the form of topic-partition"
-            refusal = refusal or Refusal(KAFKA, reason, name)
+            refusal = refusal or Refusal(thrown.KAFKA, reason, name)
         elif folder.topic != _METADATA_TOPIC:  # of any partition: `KafkaRaftManager` loads its log
             folders[name] = folder
         elif name == _METADATA_PARTITION and not has_metadata_log:
             reason = "Found unexpected metadata location in data directory"
-            refusal = Refusal(KAFKA, reason, name)  # `KafkaRaftServer` looks before all others
+            refusal = Refusal(
+                thrown.KAFKA, reason, name
+            )  # `KafkaRaftServer` looks before all others
     return LoadPlan(
         CLEAN_SHUTDOWN in directory.files,
         folders,
@@ -183,7 +177,7 @@ def duplicates(plans: Mapping[str, LoadPlan]) -> Iterator[Refusal]:
             is_loaded = folder.kind in (FolderKind.CURRENT, FolderKind.FUTURE)
             if is_loaded and first != place:
                 reason = f"Duplicate log directories are found: {first} and {place}"
-                yield Refusal(ILLEGAL_STATE, reason, place)
+                yield Refusal(thrown.ILLEGAL_STATE, reason, place)
 
 
 def ends_server(

@@ -10,20 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
-from kraftops.server.loader.contract import (
-    ILLEGAL_STATE,
-    INCONSISTENT_TOPIC_ID,
-    KAFKA,
-    NUMBER_FORMAT,
-    OUT_OF_RANGE,
-    BatchWalk,
-    Folder,
-    LoadError,
-    LoadOutcome,
-    LoadRequest,
-    Refusal,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import BatchWalk, Folder, LoadOutcome, LoadRequest, Refusal
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.loader.thrown import LoadError
 
 METADATA_PARTITION = "__cluster_metadata-0"
 _TOPIC_ID = (1).to_bytes(16)
@@ -42,9 +32,9 @@ class SnapshotId(NamedTuple):
 class MetadataLogOutcome:
     """What a start makes of the metadata log.
 
-    *log* is the outcome of the loading of its segments. *snapshots* are kept, by epoch and offset. Where the
-    last of them is newer than the log, it starts anew there: *restarted_at*, with no segments of
-    before.
+    *log* is the outcome of the loading of its segments. *snapshots* are kept, by epoch and offset.
+    Where the last of them is newer than the log, it starts anew there, without segments of before:
+    *restarted_at*.
     """
 
     log: LoadOutcome
@@ -88,7 +78,7 @@ def foretell_metadata_log(
 
 def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
     if log.topic_id not in (None, _TOPIC_ID):
-        raise LoadError(INCONSISTENT_TOPIC_ID, "the log has the id of another topic")
+        raise LoadError(thrown.INCONSISTENT_TOPIC_ID, "the log has the id of another topic")
     start, end = log.log_start_offset, log.end_offset
     assert start is not None
     assert end is not None
@@ -103,7 +93,7 @@ def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
     kept = [SnapshotId(offset, epoch) for epoch, offset in newest]
     if start > 0 and not kept:
         raise LoadError(
-            ILLEGAL_STATE,
+            thrown.ILLEGAL_STATE,
             "Inconsistent snapshot state: there must be a snapshot at an offset larger then the "
             f"current log start offset {start}",
         )
@@ -113,7 +103,9 @@ def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
         return MetadataLogOutcome(log, None, (kept[-1],), tuple(sorted(removed)), kept[-1])
     if log.latest_epoch is None and kept and not start == end == kept[-1].offset:
         # `KafkaRaftClient` asks for the epoch of the last batch, or of the snapshot in its place.
-        raise LoadError(KAFKA, f"Log doesn't have a last fetch epoch and there is a {kept[-1]}")
+        raise LoadError(
+            thrown.KAFKA, f"Log doesn't have a last fetch epoch and there is a {kept[-1]}"
+        )
     return MetadataLogOutcome(log, None, tuple(kept), tuple(old))
 
 
@@ -128,8 +120,10 @@ def _snapshot_id(name: str) -> SnapshotId:
         LoadError: there is none.
     """
     if len(name) < _EPOCH.stop:
-        raise LoadError(OUT_OF_RANGE, f"{name} is too short for the name of a snapshot", name)
+        raise LoadError(
+            thrown.OUT_OF_RANGE, f"{name} is too short for the name of a snapshot", name
+        )
     offset, epoch = parse_integer(name[:20], 64), parse_integer(name[_EPOCH], 32)
     if offset is None or epoch is None:
-        raise LoadError(NUMBER_FORMAT, f"{name} is not the name of a snapshot", name)
+        raise LoadError(thrown.NUMBER_FORMAT, f"{name} is not the name of a snapshot", name)
     return SnapshotId(offset, epoch)

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from kraftops.server.loader import thrown
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    INVALID_OFFSET,
     BatchWalk,
     Cut,
     DeletedSegment,
     Depth,
     Folder,
-    LoadError,
     LoadOutcome,
     LoadRequest,
     Refusal,
@@ -45,6 +43,7 @@ from kraftops.server.loader.text_files import (
     not_a_file,
     topic_id_of,
 )
+from kraftops.server.loader.thrown import LoadError
 
 T = TypeVar("T")
 
@@ -207,7 +206,9 @@ class _Load:
             except SegmentOverflow as overflow:
                 for base_offset in split(overflow.segment, self._segments, self._disk):
                     self._producers.mark_for_deletion(base_offset)
-        raise LoadError(ILLEGAL_ARGUMENT, "the loader splits the same segment again and again")
+        raise LoadError(
+            thrown.ILLEGAL_ARGUMENT, "the loader splits the same segment again and again"
+        )
 
     def _load_segment_files(self) -> None:
         """Open the segments, remove indexes without a log, recover segments without an index."""
@@ -256,7 +257,7 @@ class _Load:
             try:
                 cut = self._recover_segment(segment)
             except LoadError as error:
-                if error.java_class != INVALID_OFFSET:
+                if error.java_class != thrown.INVALID_OFFSET:
                     raise
                 size = segment.log.size
                 cut = segment.empty()
@@ -339,7 +340,7 @@ class _Load:
             return
         if stop < first.position:  # batches are out of order
             reason = f"Invalid size: {stop - first.position} in read"
-            raise LoadError(ILLEGAL_ARGUMENT, reason, segment.log_name, first.position)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, segment.log_name, first.position)
         producers.add(segment.batches(first.position, Depth.PRODUCERS, stop))
 
     def _find_first_unstable(self) -> None:

@@ -10,14 +10,10 @@ from collections.abc import Iterable
 
 from kraftops.errors import DecodeError
 from kraftops.log.producers import read_producers
-from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    INVALID_TXN_STATE,
-    LoadError,
-    LogBatch,
-    Marker,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import LogBatch, Marker
 from kraftops.server.loader.disk import DELETED, SNAPSHOT, Disk, DiskFile, name_of
+from kraftops.server.loader.thrown import LoadError
 
 
 class ProducerState:
@@ -181,7 +177,7 @@ class ProducerState:
             reason = (
                 f"Attempted to complete the transaction at {first_offset} which was not started"
             )
-            raise LoadError(ILLEGAL_ARGUMENT, reason)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason)
         self._completed.add(first_offset)
 
 
@@ -212,7 +208,7 @@ class _Read:
                 f"Expected transactional write from producer {producer} at offset "
                 f"{batch.base_offset}"
             )
-            raise LoadError(INVALID_TXN_STATE, reason, position=batch.position)
+            raise LoadError(thrown.INVALID_TXN_STATE, reason, position=batch.position)
         elif first_offset is None and batch.is_transactional:
             self.first_offsets[producer] = batch.base_offset
             self.started.append((batch.base_offset, producer))

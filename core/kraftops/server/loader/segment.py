@@ -5,15 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
-from kraftops.server.loader.contract import (
-    CORRUPT_RECORD,
-    INVALID_RECORD,
-    IO,
-    KAFKA,
-    Depth,
-    LoadError,
-    LogBatch,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import Depth, LogBatch
 from kraftops.server.loader.disk import (
     DELETED,
     INDEX,
@@ -27,12 +20,13 @@ from kraftops.server.loader.disk import (
 from kraftops.server.loader.indexes import RELATIVE, OffsetIndex, TimeIndex, TxnIndex
 from kraftops.server.loader.producers import ProducerState
 from kraftops.server.loader.text_files import LEADER_EPOCHS, EpochEntry, LeaderEpochs
+from kraftops.server.loader.thrown import LoadError
 
 LAST_OFFSET = (1 << 63) - 1
 _BY_BASE_OFFSET = (4, 1)
 """The release in which `FileRecords` begins to search by base offsets, before by last ones."""
 _MOST_BYTES = (1 << 31) - 1
-_END_OF_RECOVERY = (CORRUPT_RECORD, INVALID_RECORD)
+_END_OF_RECOVERY = (thrown.CORRUPT_RECORD, thrown.INVALID_RECORD)
 
 
 class SegmentOverflow(Exception):
@@ -56,7 +50,7 @@ class Segment:
         self.log, _ = disk.file(self._name(LOG))
         if self.log.size > _MOST_BYTES:
             reason = f"The size of segment {self.log_name} ({self.log.size}) is larger than allowed"
-            raise LoadError(KAFKA, reason, self.log_name)
+            raise LoadError(thrown.KAFKA, reason, self.log_name)
         self.txn_index = TxnIndex(disk, self._name(TXN_INDEX), base_offset)
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
@@ -252,7 +246,9 @@ class Segment:
             if not self.has_in_range(batch.last_offset):
                 break
             if batch.magic > 2:
-                raise LoadError(CORRUPT_RECORD, f"Invalid magic found in record: {batch.magic}")
+                raise LoadError(
+                    thrown.CORRUPT_RECORD, f"Invalid magic found in record: {batch.magic}"
+                )
             self._note_timestamp(batch)
             if since_entry > self._disk.request.index_interval_bytes:
                 self._index(batch, size)
@@ -278,7 +274,7 @@ class Segment:
         self.txn_index.name = self._name(TXN_INDEX)
         for kind, name in before.items():
             if not self._disk.rename(name, self._name(kind)) and kind == LOG:
-                raise LoadError(IO, f"{name} does not exist", name)
+                raise LoadError(thrown.IO, f"{name} does not exist", name)
 
     def mark_for_deletion(self) -> None:
         """Rename its files, so that they are deleted a minute later."""
