@@ -139,13 +139,13 @@ class _Stream:
         try:
             data = self._file.read_at(position, min(batch.size, _LARGEST_READ))
             first = next(legacy.records(Batch(position, batch.size, data)))
-        except Underflow as error:  # `ByteBuffer.getInt` behind the end
-            marker = self._error(thrown.INDEX_OUT_OF_BOUNDS, error.message, position)
-            return batch._replace(marker=marker)
         except DecodeError as error:
-            return batch._replace(
-                marker=self._error(thrown.INVALID_RECORD, error.message, position)
-            )
+            java_class = thrown.INVALID_RECORD
+            if isinstance(error, Underflow):  # `ByteBuffer.getInt`
+                java_class = thrown.INDEX_OUT_OF_BOUNDS
+            elif error.message.startswith("newLimit"):  # `ByteBuffer.limit`
+                java_class = thrown.ILLEGAL_ARGUMENT
+            return batch._replace(marker=self._error(java_class, error.message, position))
         return batch._replace(base_offset=first.record.offset)
 
     def _damage(self, position: int, size: int, head: bytes, *, is_legacy: bool) -> str | None:

@@ -96,9 +96,11 @@ class Disk:
         """Return the bytes of a file that Kafka reads whole.
 
         Raises:
-            LoadError: there is a directory in its place.
+            LoadError: there is a directory in its place: an IOException as of all text files.
             SourceError: it is far larger than such a file can be.
         """
+        if name in self._directories:
+            raise LoadError(thrown.STORAGE, f"Error while reading {name} (Is a directory)", name)
         file, _ = self.file(name)
         if file.size > _LARGEST_WHOLE:
             raise SourceError(f"{name} has {file.size} bytes, more than are read of such a file")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kraftops.java.numbers import parse_integer
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import Consequence, Folder, LoadRequest, Refusal
-from kraftops.server.loader.text_files import LARGEST_TEXT, not_a_file, offset_entries
+from kraftops.server.loader.text_files import LARGEST_TEXT, offset_entries
 from kraftops.server.loader.thrown import LoadError
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
@@ -151,11 +151,11 @@ def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
 
 
 def _offsets(directory: Folder, name: str, damaged: list[DamagedCheckpoint]) -> _Offsets:
+    if name in directory.directories:
+        damaged.append(DamagedCheckpoint(name, thrown.STORAGE, "Is a directory"))
+    if name not in directory.files:
+        return {}
     try:
-        if name in directory.directories:
-            raise not_a_file(name)
-        if name not in directory.files:
-            return {}
         with directory.open(name) as file:
             return offset_entries(file.read_at(0, LARGEST_TEXT + 1), name)
     except LoadError as error:

@@ -40,7 +40,6 @@ from kraftops.server.loader.text_files import (
     PARTITION_METADATA,
     LeaderEpochs,
     epoch_entries,
-    not_a_file,
     topic_id_of,
 )
 from kraftops.server.loader.thrown import LoadError
@@ -93,8 +92,6 @@ class _Load:
             self._start_offset = self._local_start
         self._find_first_unstable()
         if self._disk.exists(PARTITION_METADATA):
-            if PARTITION_METADATA not in self._disk.files:
-                raise not_a_file(PARTITION_METADATA)
             self._topic_id = topic_id_of(self._disk.read_whole(PARTITION_METADATA))
 
     def outcome(self, names_before: set[str], refusal: Refusal | None) -> LoadOutcome:
@@ -120,10 +117,6 @@ class _Load:
 
     def _read_epochs(self) -> LeaderEpochs:
         """Read the leader epochs; a missing file is made (`CheckpointFile`)."""
-        if not self._disk.exists(LEADER_EPOCHS):
-            self._disk.file(LEADER_EPOCHS)
-        if LEADER_EPOCHS not in self._disk.files:
-            raise not_a_file(LEADER_EPOCHS)
         return LeaderEpochs(epoch_entries(self._disk.read_whole(LEADER_EPOCHS)))
 
     def _load(self) -> None:

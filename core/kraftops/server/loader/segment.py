@@ -208,10 +208,7 @@ class Segment:
             self._disk.rebuilt.add(LEADER_EPOCHS)
 
     def _note_producer(self, batch: LogBatch, producers: ProducerState) -> None:
-        if batch.producer_id >= 0:
-            if producers.append(batch):
-                self.txn_index.append(batch)
-            producers.complete()
+        producers.add([batch], self.txn_index.append)
         producers.end_offset = batch.last_offset + 1
 
     def empty(self) -> int:
@@ -255,7 +252,8 @@ class Segment:
                 since_entry = 0
             size += batch.size
             since_entry += batch.size
-        self.log.origin, self.log.start, self.log.size = other.log.origin, start, size
+        self.log.origin, self.log.start = other.log.origin, other.log.start + start
+        self.log.size = size
         return size
 
     def become_inactive(self) -> None:

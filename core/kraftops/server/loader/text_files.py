@@ -220,8 +220,3 @@ def _integer(text: str, bits: int) -> int:
     if number is None:
         raise LoadError(thrown.NUMBER_FORMAT, f'For input string: "{text}"')
     return number
-
-
-def not_a_file(name: str) -> LoadError:
-    """Return the exception of a directory in the place of a text file."""
-    return LoadError(thrown.STORAGE, f"Error while reading {name} (Is a directory)", name)
