@@ -25,22 +25,9 @@ from kraftops.log.batch import (
     records,
 )
 from kraftops.log.codecs import CODECS
-from kraftops.server.loader.contract import (
-    BUFFER_UNDERFLOW,
-    CORRUPT_RECORD,
-    ILLEGAL_ARGUMENT,
-    INDEX_OUT_OF_BOUNDS,
-    INVALID_RECORD,
-    KAFKA,
-    NULL_POINTER,
-    BatchWalk,
-    Depth,
-    Folder,
-    LoadError,
-    LogBatch,
-    Marker,
-    RangeReader,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
+from kraftops.server.loader.thrown import LoadError
 
 _HEAD_BLOCK, _WHOLE_BLOCK = 32 << 10, 1 << 20
 _UP_TO_MAGIC = 17
@@ -87,12 +74,12 @@ class _Stream:
             head = self._bytes(position, HEADER_SIZE)
             if len(head) < _UP_TO_MAGIC:
                 raise self._error(
-                    CORRUPT_RECORD, "Unexpected EOF while attempting to read", position
+                    thrown.CORRUPT_RECORD, "Unexpected EOF while attempting to read", position
                 )
             length: int = _LENGTH(head, 8)[0]
             if length < SMALLEST_LENGTH:
                 reason = f"Found record size {length} smaller than minimum record overhead (14)"
-                raise self._error(CORRUPT_RECORD, reason, position)
+                raise self._error(thrown.CORRUPT_RECORD, reason, position)
             if position > self._stop - LOG_OVERHEAD - length:
                 return
             size = LOG_OVERHEAD + length
@@ -106,7 +93,7 @@ class _Stream:
 
     def _batch(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
         if len(head) < HEADER_SIZE and damage is None:
-            raise self._error(KAFKA, "Failed to load record batch", position)
+            raise self._error(thrown.KAFKA, "Failed to load record batch", position)
         fields = HEADER.unpack(head.ljust(HEADER_SIZE, b"\0"))
         base, _, epoch, magic, _, attributes, delta, _, max_timestamp, producer_id = fields[:10]
         is_control = bool(attributes & CONTROL)
@@ -145,18 +132,20 @@ class _Stream:
         position = batch.position
         if codec >= len(CODECS):
             reason = f"Unknown compression type id: {codec}"
-            return batch._replace(marker=self._error(ILLEGAL_ARGUMENT, reason, position))
-        if batch.magic > 1:
-            reason = "Invalid wrapper magic found in legacy deep record iterator"
-            return batch._replace(marker=self._error(INVALID_RECORD, reason, position))
+            return batch._replace(marker=self._error(thrown.ILLEGAL_ARGUMENT, reason, position))
+        if batch.magic > 1 or CODECS[codec] == "zstd":
+            reason = "Invalid wrapper magic or compressionType found in legacy deep record iterator"
+            return batch._replace(marker=self._error(thrown.INVALID_RECORD, reason, position))
         try:
             data = self._file.read_at(position, min(batch.size, _LARGEST_READ))
             first = next(legacy.records(Batch(position, batch.size, data)))
-        except Underflow as error:  # `ByteBuffer.getInt` behind the end
-            marker = self._error(INDEX_OUT_OF_BOUNDS, error.message, position)
-            return batch._replace(marker=marker)
         except DecodeError as error:
-            return batch._replace(marker=self._error(INVALID_RECORD, error.message, position))
+            java_class = thrown.INVALID_RECORD
+            if isinstance(error, Underflow):  # `ByteBuffer.getInt`
+                java_class = thrown.INDEX_OUT_OF_BOUNDS
+            elif error.message.startswith("newLimit"):  # `ByteBuffer.limit`
+                java_class = thrown.ILLEGAL_ARGUMENT
+            return batch._replace(marker=self._error(java_class, error.message, position))
         return batch._replace(base_offset=first.record.offset)
 
     def _damage(self, position: int, size: int, head: bytes, *, is_legacy: bool) -> str | None:
@@ -186,14 +175,16 @@ class _Stream:
     def _marker(self, position: int, size: int) -> Marker | LoadError | None:
         """Return what `EndTransactionMarker` makes of the first record of a control batch."""
         if size < HEADER_SIZE:
-            return self._error(INDEX_OUT_OF_BOUNDS, "a batch without a whole header", position)
+            return self._error(
+                thrown.INDEX_OUT_OF_BOUNDS, "a batch without a whole header", position
+            )
         try:
             batch = Batch(position, size, self._file.read_at(position, min(size, _LARGEST_READ)))
             if batch.header.record_count == 0:
                 return None  # the cleaner has removed the whole transaction
             record = _first_record(batch)
         except DecodeError as error:
-            return self._error(INVALID_RECORD, error.message, position)
+            return self._error(thrown.INVALID_RECORD, error.message, position)
         failure = _marker_failure(record)
         if failure is not None:
             return self._error(*failure, position)
@@ -222,17 +213,17 @@ def _marker_failure(record: Record) -> tuple[str, str] | None:  # noqa: PLR0911 
     """Return class and message of what Kafka throws at an odd marker."""
     key, value = record.key, record.value
     if key is None:
-        return NULL_POINTER, "a control record without a key"
+        return thrown.NULL_POINTER, "a control record without a key"
     if len(key) < 4 or key[0] > 127:
-        return INVALID_RECORD, "Invalid value size or version found for control record key"
+        return thrown.INVALID_RECORD, "Invalid value size or version found for control record key"
     number = int.from_bytes(key[2:4], signed=True)
     if number not in (Marker.ABORT.value, Marker.COMMIT.value):
         reason = f"Invalid control record type for end transaction marker {number}"
-        return ILLEGAL_ARGUMENT, reason
+        return thrown.ILLEGAL_ARGUMENT, reason
     if value is None:
-        return NULL_POINTER, "a control record without a value"
+        return thrown.NULL_POINTER, "a control record without a value"
     if len(value) > 1 and value[0] > 127:
-        return INVALID_RECORD, "Invalid version found for end transaction marker"
+        return thrown.INVALID_RECORD, "Invalid version found for end transaction marker"
     if len(value) < 6:  # version and coordinator epoch
-        return BUFFER_UNDERFLOW, "a transaction marker that is cut short"
+        return thrown.BUFFER_UNDERFLOW, "a transaction marker that is cut short"
     return None

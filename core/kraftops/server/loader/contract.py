@@ -15,31 +15,8 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from kraftops.log.log_file import LogFile
-
-SHORT = "org.apache.kafka.common.errors."
-CORRUPT_RECORD = f"{SHORT}CorruptRecordException"
-INVALID_OFFSET = f"{SHORT}InvalidOffsetException"
-INVALID_TXN_STATE = f"{SHORT}InvalidTxnStateException"
-STORAGE = f"{SHORT}KafkaStorageException"
-INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
-KAFKA = "org.apache.kafka.common.KafkaException"
-IO = "java.io.IOException"
-BUFFER_OVERFLOW = "java.nio.BufferOverflowException"
-BUFFER_UNDERFLOW = "java.nio.BufferUnderflowException"
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
-INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
-ILLEGAL_STATE = "java.lang.IllegalStateException"
-NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
-NULL_POINTER = "java.lang.NullPointerException"
-NUMBER_FORMAT = "java.lang.NumberFormatException"
-OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
-
-_ONE_DIRECTORY = frozenset({IO, STORAGE})
-"""Exceptions that take one log directory offline (`LogManager.loadLogs`).
-
-It catches an IOException, and a KafkaStorageException with one as its cause: all that the loader
-throws have one. Any other exception ends the broker.
-"""
+from kraftops.server.loader import thrown
+from kraftops.server.loader.thrown import LoadError
 
 
 class Consequence(Enum):
@@ -48,17 +25,6 @@ class Consequence(Enum):
     LOADS = "loads"
     DIRECTORY_OFFLINE = "directory-offline"
     BROKER_DIES = "broker-dies"
-
-
-class LoadError(Exception):
-    """An exception of Kafka's loader: its class, Kafka's message without paths, and the place."""
-
-    def __init__(
-        self, java_class: str, message: str, file: str | None = None, position: int | None = None
-    ) -> None:
-        super().__init__(f"{java_class}: {message}")
-        self.java_class, self.message = java_class, message
-        self.file, self.position = file, position
 
 
 class Depth(Enum):
@@ -122,7 +88,7 @@ class Folder(Protocol):
 
     @property
     def directories(self) -> Collection[str]:
-        """Names of whatever else is there."""
+        """Names of the directories in it."""
 
     def open(self, name: str, /) -> AbstractContextManager[RangeReader]:
         """Open one of the files."""
@@ -152,7 +118,7 @@ class DiskFolder:
             for entry in entries:
                 if entry.is_file():
                     self.files[entry.name] = entry.stat().st_size
-                else:
+                elif entry.is_dir():
                     self.directories.add(entry.name)
 
     def open(self, name: str) -> LogFile:
@@ -186,10 +152,10 @@ class LoadRequest:
     release: str = "4.3.1"
 
     @property
-    def searches_by_base_offset(self) -> bool:
-        """Whether `FileRecords` looks for offsets by base offsets, as of 4.1, not by last ones."""
-        major, minor = map(int, self.release.split(".")[:2])
-        return (major, minor) >= (4, 1)
+    def version(self) -> tuple[int, int]:
+        """The first two numbers of the release."""
+        major, minor = self.release.split(".")[:2]
+        return int(major), int(minor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +166,12 @@ class Refusal:
     message: str
     file: str | None = None
     position: int | None = None
+
+    @property
+    def consequence(self) -> Consequence:
+        """What it means for the server, unless this is its last or its metadata log directory."""
+        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY
+        return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +208,7 @@ class LoadOutcome:
     local_start_offset: int | None
     end_offset: int | None
     latest_epoch: int | None
+    topic_id: bytes | None
     segments: tuple[int, ...]
     cuts: tuple[Cut, ...]
     deleted_segments: tuple[DeletedSegment, ...]
@@ -252,11 +225,8 @@ class LoadOutcome:
 
     @property
     def consequence(self) -> Consequence:
-        """What it means for the server, unless this is its last log directory."""
-        if self.refusal is None:
-            return Consequence.LOADS
-        is_of_directory = self.refusal.java_class in _ONE_DIRECTORY
-        return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
+        """What it means for the server; see `Refusal.consequence`."""
+        return self.refusal.consequence if self.refusal else Consequence.LOADS
 
     @property
     def lost_bytes(self) -> int:

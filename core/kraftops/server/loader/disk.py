@@ -7,16 +7,9 @@ from dataclasses import dataclass, field
 
 from kraftops.errors import SourceError
 from kraftops.java.numbers import parse_integer
-from kraftops.server.loader.contract import (
-    IO,
-    NUMBER_FORMAT,
-    BatchWalk,
-    Depth,
-    Folder,
-    LoadError,
-    LoadRequest,
-    LogBatch,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LoadRequest, LogBatch
+from kraftops.server.loader.thrown import LoadError
 
 LOG, INDEX, TIME_INDEX, TXN_INDEX = ".log", ".index", ".timeindex", ".txnindex"
 SNAPSHOT, DELETED, CLEANED, SWAP = ".snapshot", ".deleted", ".cleaned", ".swap"
@@ -64,7 +57,7 @@ class Disk:
             LoadError: there is a directory in its place.
         """
         if name in self._directories:
-            raise LoadError(IO, f"{name} (Is a directory)", name)
+            raise LoadError(thrown.IO, f"{name} (Is a directory)", name)
         if name in self.files:
             return self.files[name], False
         self.rebuilt.add(name)
@@ -103,9 +96,11 @@ class Disk:
         """Return the bytes of a file that Kafka reads whole.
 
         Raises:
-            LoadError: there is a directory in its place.
+            LoadError: there is a directory in its place: an IOException as of all text files.
             SourceError: it is far larger than such a file can be.
         """
+        if name in self._directories:
+            raise LoadError(thrown.STORAGE, f"Error while reading {name} (Is a directory)", name)
         file, _ = self.file(name)
         if file.size > _LARGEST_WHOLE:
             raise SourceError(f"{name} has {file.size} bytes, more than are read of such a file")
@@ -143,7 +138,7 @@ def offset_of(name: str) -> int:
     """
     number = parse_integer(name.partition(".")[0], 64)
     if number is None:
-        raise LoadError(NUMBER_FORMAT, f'For input string: "{name.partition(".")[0]}"', name)
+        raise LoadError(thrown.NUMBER_FORMAT, f'For input string: "{name.partition(".")[0]}"', name)
     return number
 
 

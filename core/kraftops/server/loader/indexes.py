@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import Struct
 
-from kraftops.server.loader.contract import (
-    BUFFER_OVERFLOW,
-    ILLEGAL_ARGUMENT,
-    INVALID_OFFSET,
-    KAFKA,
-    LoadError,
-    LogBatch,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import LogBatch
 from kraftops.server.loader.disk import Disk
+from kraftops.server.loader.thrown import LoadError
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY_SIZE = 12
@@ -39,10 +34,10 @@ class _Mapped:
         most = disk.request.segment_index_bytes
         self.file, is_new = disk.file(name, self._rounded(most))
         if is_new and most < self.entry_size:
-            raise LoadError(ILLEGAL_ARGUMENT, f"Invalid max index size: {most}", name)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, f"Invalid max index size: {most}", name)
         if self.file.size > _MOST_BYTES:
             reason = "Size exceeds Integer.MAX_VALUE"
-            raise LoadError(ILLEGAL_ARGUMENT, reason, name)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, name)
         self.entries = 0 if is_new else self.file.size // self.entry_size
         self.most_entries = self.file.size // self.entry_size
 
@@ -63,7 +58,7 @@ class _Mapped:
         self.most_entries = rounded // self.entry_size
         if position > rounded:
             reason = f"newPosition > limit: ({position} > {rounded})"
-            raise LoadError(ILLEGAL_ARGUMENT, reason, self.name)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, self.name)
 
     def resize_to_most(self) -> None:
         """Make room for as many entries as the topic allows."""
@@ -85,11 +80,11 @@ class _Mapped:
             f"Attempt to append an offset {offset} to position {self.entries} "
             f"no larger than the last offset appended ({last})"
         )
-        return LoadError(INVALID_OFFSET, reason, self.name)
+        return LoadError(thrown.INVALID_OFFSET, reason, self.name)
 
     def _full_error(self) -> LoadError:
         reason = f"Attempt to append to a full index (size = {self.entries})"
-        return LoadError(ILLEGAL_ARGUMENT, reason, self.name)
+        return LoadError(thrown.ILLEGAL_ARGUMENT, reason, self.name)
 
 
 class OffsetIndex(_Mapped):
@@ -183,7 +178,7 @@ class TimeIndex(_Mapped):
             raise self._append_error(offset, self._last[1])
         if timestamp > self._last[0]:
             if self.entries >= self.most_entries:
-                raise LoadError(BUFFER_OVERFLOW, "no room for the last entry", self.name)
+                raise LoadError(thrown.BUFFER_OVERFLOW, "no room for the last entry", self.name)
             self.entries += 1
             self._last = (timestamp, offset)
 
@@ -212,7 +207,7 @@ class TxnIndex:
                 if entry[0] > 0:
                     reason = f"Unexpected aborted transaction version {entry[0]}"
                     at = position + index * _ABORTED_TXN.size
-                    raise LoadError(KAFKA, reason, self.name, at)
+                    raise LoadError(thrown.KAFKA, reason, self.name, at)
                 if entry[3] < self._base_offset:
                     return False
         return True
@@ -237,7 +232,7 @@ class TxnIndex:
                 "The last offset of appended transactions must increase sequentially, but "
                 f"{offset} is not greater than current last offset {self._last_offset}"
             )
-            raise LoadError(ILLEGAL_ARGUMENT, reason, self.name)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, self.name)
         # No bytes: what is written here is sane wherever it is read again.
         self._disk.file(self.name)
         self._last_offset = offset

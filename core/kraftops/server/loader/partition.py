@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from kraftops.server.loader import thrown
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    INVALID_OFFSET,
     BatchWalk,
     Cut,
     DeletedSegment,
     Depth,
     Folder,
-    LoadError,
     LoadOutcome,
     LoadRequest,
     Refusal,
@@ -41,10 +39,10 @@ from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
     LeaderEpochs,
-    check_partition_metadata,
     epoch_entries,
-    not_a_file,
+    topic_id_of,
 )
+from kraftops.server.loader.thrown import LoadError
 
 T = TypeVar("T")
 
@@ -79,6 +77,7 @@ class _Load:
         self._cuts: list[Cut] = []
         self._deleted: list[DeletedSegment] = []
         self._recovered: list[int] = []
+        self._topic_id: bytes | None = None
         self._start_offset = self._local_start = self._end_offset = 0
 
     def run(self) -> None:
@@ -93,9 +92,7 @@ class _Load:
             self._start_offset = self._local_start
         self._find_first_unstable()
         if self._disk.exists(PARTITION_METADATA):
-            if PARTITION_METADATA not in self._disk.files:
-                raise not_a_file(PARTITION_METADATA)
-            check_partition_metadata(self._disk.read_whole(PARTITION_METADATA))
+            self._topic_id = topic_id_of(self._disk.read_whole(PARTITION_METADATA))
 
     def outcome(self, names_before: set[str], refusal: Refusal | None) -> LoadOutcome:
         """Return what has become of the partition."""
@@ -107,6 +104,7 @@ class _Load:
             self._local_start if loads else None,
             self._end_offset if loads else None,
             self._epochs.latest if loads else None,
+            self._topic_id,
             tuple(self._segments.base_offsets) if loads else (),
             tuple(self._cuts),
             tuple(self._deleted),
@@ -119,10 +117,6 @@ class _Load:
 
     def _read_epochs(self) -> LeaderEpochs:
         """Read the leader epochs; a missing file is made (`CheckpointFile`)."""
-        if not self._disk.exists(LEADER_EPOCHS):
-            self._disk.file(LEADER_EPOCHS)
-        if LEADER_EPOCHS not in self._disk.files:
-            raise not_a_file(LEADER_EPOCHS)
         return LeaderEpochs(epoch_entries(self._disk.read_whole(LEADER_EPOCHS)))
 
     def _load(self) -> None:
@@ -205,7 +199,9 @@ class _Load:
             except SegmentOverflow as overflow:
                 for base_offset in split(overflow.segment, self._segments, self._disk):
                     self._producers.mark_for_deletion(base_offset)
-        raise LoadError(ILLEGAL_ARGUMENT, "the loader splits the same segment again and again")
+        raise LoadError(
+            thrown.ILLEGAL_ARGUMENT, "the loader splits the same segment again and again"
+        )
 
     def _load_segment_files(self) -> None:
         """Open the segments, remove indexes without a log, recover segments without an index."""
@@ -254,7 +250,7 @@ class _Load:
             try:
                 cut = self._recover_segment(segment)
             except LoadError as error:
-                if error.java_class != INVALID_OFFSET:
+                if error.java_class != thrown.INVALID_OFFSET:
                     raise
                 size = segment.log.size
                 cut = segment.empty()
@@ -337,7 +333,7 @@ class _Load:
             return
         if stop < first.position:  # batches are out of order
             reason = f"Invalid size: {stop - first.position} in read"
-            raise LoadError(ILLEGAL_ARGUMENT, reason, segment.log_name, first.position)
+            raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, segment.log_name, first.position)
         producers.add(segment.batches(first.position, Depth.PRODUCERS, stop))
 
     def _find_first_unstable(self) -> None:

@@ -6,18 +6,14 @@ Sequences, epochs and timestamps of producers are left out: with batches from a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kraftops.errors import DecodeError
 from kraftops.log.producers import read_producers
-from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    INVALID_TXN_STATE,
-    LoadError,
-    LogBatch,
-    Marker,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import LogBatch, Marker
 from kraftops.server.loader.disk import DELETED, SNAPSHOT, Disk, DiskFile, name_of
+from kraftops.server.loader.thrown import LoadError
 
 
 class ProducerState:
@@ -130,89 +126,49 @@ class ProducerState:
 
     # Batches
 
-    def add(self, batches: Iterable[LogBatch]) -> None:
+    def add(
+        self, batches: Iterable[LogBatch], on_abort: Callable[[LogBatch], None] | None = None
+    ) -> None:
         """Take in the batches of a read; transactions end when all of them are taken in.
+
+        *on_abort* gets the markers of those that are aborted.
 
         Raises:
             LoadError: Kafka's exception (`UnifiedLog.loadProducersFromRecords`).
         """
-        read = _Read(self._first_offsets)
+        open_txns = self._first_offsets
+        ended: list[tuple[int, LogBatch]] = []
         for batch in batches:
-            if batch.producer_id >= 0:
-                read.append(batch)
-        self._update(read)
-        for first_offset in read.completed:
-            self._complete(first_offset)
-
-    def append(self, batch: LogBatch) -> bool:
-        """Take in one batch; tell whether it aborts a transaction (`updateProducerState`).
-
-        Call `complete` then, after the transaction is in the index.
-
-        Raises:
-            LoadError: Kafka's exception.
-        """
-        read = _Read(self._first_offsets)
-        read.append(batch)
-        self._update(read)
-        self._ending = read.completed
-        return bool(read.completed) and batch.marker is Marker.ABORT
-
-    def complete(self) -> None:
-        """End the transaction of the last batch.
-
-        Raises:
-            LoadError: nothing has started it.
-        """
-        for first_offset in self._ending:
-            self._complete(first_offset)
-
-    def _update(self, read: _Read) -> None:
-        for producer, first_offset in read.first_offsets.items():
-            if first_offset is None:
-                self._first_offsets.pop(producer, None)
-            else:
-                self._first_offsets[producer] = first_offset
-        for first_offset, producer in read.started:
-            self._producers[first_offset] = producer
-
-    def _complete(self, first_offset: int) -> None:
-        if self._producers.pop(first_offset, None) is None:
-            reason = (
-                f"Attempted to complete the transaction at {first_offset} which was not started"
-            )
-            raise LoadError(ILLEGAL_ARGUMENT, reason)
-        self._completed.add(first_offset)
+            if batch.producer_id < 0:
+                continue
+            before = open_txns.get(batch.producer_id)
+            after = _first_offset_after(batch, before)
+            if before is None and after is not None:
+                open_txns[batch.producer_id] = after
+                self._producers[after] = batch.producer_id
+            elif before is not None and after is None:
+                del open_txns[batch.producer_id]
+                ended.append((before, batch))
+        for first_offset, marker in ended:
+            if on_abort and marker.marker is Marker.ABORT:
+                on_abort(marker)
+            if self._producers.pop(first_offset, None) is None:
+                reason = f"Attempted to complete the transaction at {first_offset}, never started"
+                raise LoadError(thrown.ILLEGAL_ARGUMENT, reason)
+            self._completed.add(first_offset)
 
 
-class _Read:
-    """What batches of one read do to producers (`ProducerAppendInfo`)."""
+def _first_offset_after(batch: LogBatch, first_offset: int | None) -> int | None:
+    """Return the first offset of a producer's open transaction after a batch of it.
 
-    def __init__(self, before: dict[int, int]) -> None:
-        self._before = before
-        self.first_offsets: dict[int, int | None] = {}
-        self.started: list[tuple[int, int]] = []
-        self.completed: list[int] = []
-
-    def append(self, batch: LogBatch) -> None:
-        producer = batch.producer_id
-        first_offset = self.first_offsets.get(producer, self._before.get(producer))
-        if producer in self.first_offsets:
-            first_offset = self.first_offsets[producer]
-        if batch.is_control:
-            if isinstance(batch.marker, LoadError):
-                raise batch.marker
-            if batch.marker is None:
-                return
-            if first_offset is not None:
-                self.completed.append(first_offset)
-            self.first_offsets[producer] = None
-        elif first_offset is not None and not batch.is_transactional:
-            reason = (
-                f"Expected transactional write from producer {producer} at offset "
-                f"{batch.base_offset}"
-            )
-            raise LoadError(INVALID_TXN_STATE, reason, position=batch.position)
-        elif first_offset is None and batch.is_transactional:
-            self.first_offsets[producer] = batch.base_offset
-            self.started.append((batch.base_offset, producer))
+    Raises:
+        LoadError: Kafka's exception (`ProducerAppendInfo.append`).
+    """
+    if batch.is_control:
+        if isinstance(batch.marker, LoadError):
+            raise batch.marker
+        return None if batch.marker else first_offset
+    if not batch.is_transactional and first_offset is not None:
+        reason = f"Expected transactional write from producer {batch.producer_id}"
+        raise LoadError(thrown.INVALID_TXN_STATE, reason, position=batch.position)
+    return batch.base_offset if batch.is_transactional and first_offset is None else first_offset

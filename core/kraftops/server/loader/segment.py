@@ -5,15 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
-from kraftops.server.loader.contract import (
-    CORRUPT_RECORD,
-    INVALID_RECORD,
-    IO,
-    KAFKA,
-    Depth,
-    LoadError,
-    LogBatch,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import Depth, LogBatch
 from kraftops.server.loader.disk import (
     DELETED,
     INDEX,
@@ -27,10 +20,13 @@ from kraftops.server.loader.disk import (
 from kraftops.server.loader.indexes import RELATIVE, OffsetIndex, TimeIndex, TxnIndex
 from kraftops.server.loader.producers import ProducerState
 from kraftops.server.loader.text_files import LEADER_EPOCHS, EpochEntry, LeaderEpochs
+from kraftops.server.loader.thrown import LoadError
 
 LAST_OFFSET = (1 << 63) - 1
+_BY_BASE_OFFSET = (4, 1)
+"""The release in which `FileRecords` begins to search by base offsets, before by last ones."""
 _MOST_BYTES = (1 << 31) - 1
-_END_OF_RECOVERY = (CORRUPT_RECORD, INVALID_RECORD)
+_END_OF_RECOVERY = (thrown.CORRUPT_RECORD, thrown.INVALID_RECORD)
 
 
 class SegmentOverflow(Exception):
@@ -54,7 +50,7 @@ class Segment:
         self.log, _ = disk.file(self._name(LOG))
         if self.log.size > _MOST_BYTES:
             reason = f"The size of segment {self.log_name} ({self.log.size}) is larger than allowed"
-            raise LoadError(KAFKA, reason, self.log_name)
+            raise LoadError(thrown.KAFKA, reason, self.log_name)
         self.txn_index = TxnIndex(disk, self._name(TXN_INDEX), base_offset)
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
@@ -116,12 +112,12 @@ class Segment:
         """
         position = max(self.offset_index.position_below(offset), 0)
         batches = self.batches(position, Depth.HEADS)
-        if not self._disk.request.searches_by_base_offset:
-            return next((batch for batch in batches if batch.last_offset >= offset), None)
+        version = self._disk.request.version
+        if version < _BY_BASE_OFFSET:
+            first = next((batch for batch in batches if batch.last_offset >= offset), None)
+            return _with_base_offset(first) if first and version >= (4, 0) else first
         before = None
-        for batch in batches:
-            if isinstance(batch.marker, LoadError):
-                raise batch.marker  # the first offset of a wrapper is in its records
+        for batch in map(_with_base_offset, batches):
             if batch.base_offset == offset:
                 return batch
             if batch.base_offset > offset:
@@ -212,10 +208,7 @@ class Segment:
             self._disk.rebuilt.add(LEADER_EPOCHS)
 
     def _note_producer(self, batch: LogBatch, producers: ProducerState) -> None:
-        if batch.producer_id >= 0:
-            if producers.append(batch):
-                self.txn_index.append(batch)
-            producers.complete()
+        producers.add([batch], self.txn_index.append)
         producers.end_offset = batch.last_offset + 1
 
     def empty(self) -> int:
@@ -250,14 +243,17 @@ class Segment:
             if not self.has_in_range(batch.last_offset):
                 break
             if batch.magic > 2:
-                raise LoadError(CORRUPT_RECORD, f"Invalid magic found in record: {batch.magic}")
+                raise LoadError(
+                    thrown.CORRUPT_RECORD, f"Invalid magic found in record: {batch.magic}"
+                )
             self._note_timestamp(batch)
             if since_entry > self._disk.request.index_interval_bytes:
                 self._index(batch, size)
                 since_entry = 0
             size += batch.size
             since_entry += batch.size
-        self.log.origin, self.log.start, self.log.size = other.log.origin, start, size
+        self.log.origin, self.log.start = other.log.origin, other.log.start + start
+        self.log.size = size
         return size
 
     def become_inactive(self) -> None:
@@ -276,7 +272,7 @@ class Segment:
         self.txn_index.name = self._name(TXN_INDEX)
         for kind, name in before.items():
             if not self._disk.rename(name, self._name(kind)) and kind == LOG:
-                raise LoadError(IO, f"{name} does not exist", name)
+                raise LoadError(thrown.IO, f"{name} does not exist", name)
 
     def mark_for_deletion(self) -> None:
         """Rename its files, so that they are deleted a minute later."""
@@ -286,6 +282,17 @@ class Segment:
         """Delete its files."""
         for kind in (LOG, *INDEXES):
             self._disk.delete(self._name(kind))
+
+
+def _with_base_offset(batch: LogBatch) -> LogBatch:
+    """Return a batch whose first offset Kafka asks for: that of a wrapper is in its records.
+
+    Raises:
+        LoadError: those cannot be read.
+    """
+    if isinstance(batch.marker, LoadError):
+        raise batch.marker
+    return batch
 
 
 class Segments:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    ILLEGAL_STATE,
-    NO_SUCH_ELEMENT,
-    Depth,
-    LoadError,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import Depth
 from kraftops.server.loader.disk import CLEANED, SWAP, Disk
 from kraftops.server.loader.segment import Segment, Segments
+from kraftops.server.loader.thrown import LoadError
 
 
 def split(segment: Segment, segments: Segments, disk: Disk) -> list[int]:
@@ -24,7 +20,7 @@ def split(segment: Segment, segments: Segments, disk: Disk) -> list[int]:
     """
     if not segment.has_overflow():
         reason = "Split operation is only permitted for segments with overflow"
-        raise LoadError(ILLEGAL_ARGUMENT, reason, segment.log_name)
+        raise LoadError(thrown.ILLEGAL_ARGUMENT, reason, segment.log_name)
     parts: list[Segment] = []
     try:
         _fill(parts, segment, disk)
@@ -40,7 +36,7 @@ def _fill(parts: list[Segment], segment: Segment, disk: Disk) -> None:
     while position < segment.log.size:
         first = next(segment.batches(position, Depth.HEADS), None)
         if first is None:
-            raise LoadError(NO_SUCH_ELEMENT, "the log ends in the middle of a batch")
+            raise LoadError(thrown.NO_SUCH_ELEMENT, "the log ends in the middle of a batch")
         part = Segment(disk, first.base_offset, CLEANED)
         if part.log.size:
             part.delete()
@@ -48,7 +44,9 @@ def _fill(parts: list[Segment], segment: Segment, disk: Disk) -> None:
         parts.append(part)
         size = part.append_from(segment, position)
         if not size:
-            raise LoadError(ILLEGAL_STATE, f"Failed to append records from position {position}")
+            raise LoadError(
+                thrown.ILLEGAL_STATE, f"Failed to append records from position {position}"
+            )
         position += size
     for part in parts:
         part.become_inactive()

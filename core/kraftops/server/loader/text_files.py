@@ -8,14 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from kraftops.errors import DecodeError, SourceError
 from kraftops.java.numbers import parse_integer
-from kraftops.server.loader.contract import (
-    ILLEGAL_ARGUMENT,
-    NULL_POINTER,
-    NUMBER_FORMAT,
-    OUT_OF_MEMORY,
-    STORAGE,
-    LoadError,
-)
+from kraftops.server.loader import thrown
+from kraftops.server.loader.thrown import LoadError
 from kraftops.uuids import ZERO, from_text
 
 LEADER_EPOCHS = "leader-epoch-checkpoint"
@@ -60,7 +54,7 @@ class LeaderEpochs:
         """
         if entry.epoch < 0 or entry.start_offset < 0:
             raise LoadError(
-                ILLEGAL_ARGUMENT,
+                thrown.ILLEGAL_ARGUMENT,
                 f"Received invalid partition leader epoch entry {entry.epoch} {entry.start_offset}",
                 LEADER_EPOCHS,
             )
@@ -133,7 +127,7 @@ def _checkpoint_entries(
     an IOException, and so a KafkaStorageException; a word in an entry that is not a number is
     neither.
     """
-    failure = LoadError(STORAGE, f"Error while reading checkpoint file {name}", name)
+    failure = LoadError(thrown.STORAGE, f"Error while reading checkpoint file {name}", name)
     lines = _lines(raw, name)
     if lines and parse_integer(lines[0], 32) != 0:
         raise failure
@@ -143,9 +137,9 @@ def _checkpoint_entries(
     if count is None:
         raise failure
     if count < 0:
-        raise LoadError(ILLEGAL_ARGUMENT, f"Illegal Capacity: {count}", name)
+        raise LoadError(thrown.ILLEGAL_ARGUMENT, f"Illegal Capacity: {count}", name)
     if count > _MOST_ENTRIES:
-        raise LoadError(OUT_OF_MEMORY, "Requested array size exceeds VM limit", name)
+        raise LoadError(thrown.OUT_OF_MEMORY, "Requested array size exceeds VM limit", name)
     entries = []
     for line in lines[2:]:
         parts = _split(line, _WHITE_SPACE)
@@ -161,14 +155,14 @@ def _checkpoint_entries(
     return entries
 
 
-def check_partition_metadata(raw: bytes) -> bytes:
+def topic_id_of(raw: bytes) -> bytes:
     """Return the topic id of a partition.metadata (`PartitionMetadataReadBuffer`).
 
     Raises:
         LoadError: Kafka's exception.
     """
     failure = LoadError(
-        STORAGE,
+        thrown.STORAGE,
         f"Error while reading partition metadata file {PARTITION_METADATA}",
         PARTITION_METADATA,
     )
@@ -179,7 +173,7 @@ def check_partition_metadata(raw: bytes) -> bytes:
     try:
         topic_id = from_text(_value(next(lines, None), failure))
     except DecodeError as error:
-        raise LoadError(ILLEGAL_ARGUMENT, error.message, PARTITION_METADATA) from None
+        raise LoadError(thrown.ILLEGAL_ARGUMENT, error.message, PARTITION_METADATA) from None
     if topic_id == ZERO:
         raise failure
     return topic_id
@@ -188,7 +182,7 @@ def check_partition_metadata(raw: bytes) -> bytes:
 def _value(line: str | None, failure: LoadError) -> str:
     if line is None:
         reason = "the file has no such line"
-        raise LoadError(NULL_POINTER, reason, PARTITION_METADATA)
+        raise LoadError(thrown.NULL_POINTER, reason, PARTITION_METADATA)
     parts = _split(line, ":" + _WHITE_SPACE)
     if len(parts) != 2:
         raise failure
@@ -206,7 +200,7 @@ def _lines(raw: bytes, name: str) -> list[str]:
     try:
         text = raw.decode()
     except UnicodeDecodeError:
-        raise LoadError(STORAGE, f"Error while reading {name}", name) from None
+        raise LoadError(thrown.STORAGE, f"Error while reading {name}", name) from None
     lines = re.split("\r\n|\r|\n", text)
     if not lines[-1]:
         lines.pop()
@@ -224,10 +218,5 @@ def _split(line: str, separator: str) -> list[str]:
 def _integer(text: str, bits: int) -> int:
     number = parse_integer(text, bits)
     if number is None:
-        raise LoadError(NUMBER_FORMAT, f'For input string: "{text}"')
+        raise LoadError(thrown.NUMBER_FORMAT, f'For input string: "{text}"')
     return number
-
-
-def not_a_file(name: str) -> LoadError:
-    """Return the exception of a directory in the place of a text file."""
-    return LoadError(STORAGE, f"Error while reading {name} (Is a directory)", name)

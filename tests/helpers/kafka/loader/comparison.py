@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from kraftops.server.loader.contract import Consequence, DiskFolder, LoadOutcome
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.uuids import to_text
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.loader.faults import WEIGHTS, Fault
 from tests.helpers.kafka.loader.kafka_loader import KafkaLoader
@@ -124,7 +125,7 @@ class Comparison:
         self._is_refused = not answer["starts"]
         if isinstance(outcome, Exception):
             return Difference(case, {"failure": (None, outcome)}, answer, outcome)
-        values = {
+        values: dict[str, tuple[Any, Any]] = {
             "consequence": (_consequence(answer), outcome.consequence),
             "files": (answer["files"], sorted({*outcome.files, *folder.directories})),
         }
@@ -134,6 +135,7 @@ class Comparison:
                 "local start": (answer["localStartOffset"], outcome.local_start_offset),
                 "end": (answer["endOffset"], outcome.end_offset),
                 "segments": (answer["segments"], len(outcome.segments)),
+                "topic id": (answer["topicId"], outcome.topic_id and to_text(outcome.topic_id)),
                 "latest epoch": (answer["latestEpoch"], outcome.latest_epoch),
             }
         elif outcome.refusal and not answer["starts"]:

@@ -62,7 +62,7 @@ class Partition:
     def bases(self) -> list[int]:
         """The base offsets of the segments."""
         names = (name.removesuffix(".log") for name in self.files if name.endswith(".log"))
-        return sorted(int(name) for name in names if name.isdigit())
+        return sorted(int(name) for name in names if name.isdigit() and len(name) == 20)
 
 
 def named(offset: int, suffix: str) -> str:

@@ -1,0 +1,129 @@
+"""What a start makes of the metadata log (`KafkaRaftLog.createLog`, earlier `KafkaMetadataLog`).
+
+Its segments load as those of a partition after an unclean stop, always from the first one on; then
+its snapshots are looked at. Whatever fails ends the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.java.numbers import parse_integer
+from kraftops.server.loader import thrown
+from kraftops.server.loader.contract import BatchWalk, Folder, LoadOutcome, LoadRequest, Refusal
+from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.loader.thrown import LoadError
+
+METADATA_PARTITION = "__cluster_metadata-0"
+_TOPIC_ID = (1).to_bytes(16)
+_SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
+_EPOCH = slice(21, 31)  # behind the offset and a dash
+
+
+class SnapshotId(NamedTuple):
+    """The end offset (exclusive) and the epoch of a snapshot."""
+
+    offset: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataLogOutcome:
+    """What a start makes of the metadata log.
+
+    *log* is the outcome of the loading of its segments. *snapshots* are kept, by epoch and offset.
+    Where the last of them is newer than the log, it starts anew there, without segments of before:
+    *restarted_at*.
+    """
+
+    log: LoadOutcome
+    refusal: Refusal | None
+    snapshots: tuple[SnapshotId, ...] = ()
+    removed_snapshots: tuple[str, ...] = ()
+    restarted_at: SnapshotId | None = None
+
+    @property
+    def starts(self) -> bool:
+        """Whether the server takes the log; if not, it ends."""
+        return self.refusal is None
+
+    @property
+    def start_offset(self) -> int | None:
+        """The first offset of the log."""
+        return self.restarted_at.offset if self.restarted_at else self.log.log_start_offset
+
+    @property
+    def end_offset(self) -> int | None:
+        """The offset after the last record."""
+        return self.restarted_at.offset if self.restarted_at else self.log.end_offset
+
+
+def foretell_metadata_log(
+    folder: Folder, release: str = "4.3.1", walk: BatchWalk | None = None
+) -> MetadataLogOutcome:
+    """Return what a start makes of the directory of the metadata log.
+
+    Raises:
+        SourceError: a file cannot be read, or is far larger than Kafka's are.
+    """
+    log = foretell_partition(folder, LoadRequest(METADATA_PARTITION, release=release), walk)
+    if log.refusal:
+        return MetadataLogOutcome(log, log.refusal)
+    try:
+        return _with_snapshots(log)
+    except LoadError as error:
+        return MetadataLogOutcome(log, Refusal(error.java_class, error.message, error.file))
+
+
+def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
+    if log.topic_id not in (None, _TOPIC_ID):
+        raise LoadError(thrown.INCONSISTENT_TOPIC_ID, "the log has the id of another topic")
+    start, end = log.log_start_offset, log.end_offset
+    assert start is not None
+    assert end is not None
+    snapshots = {name: _snapshot_id(name) for name in log.files if _is_snapshot(name)}
+    old = [
+        name
+        for name, snapshot in snapshots.items()
+        if not name.endswith(_SNAPSHOT) or snapshot.offset < start
+    ]
+    # `OffsetAndEpoch` compares epochs first.
+    newest = sorted({snapshots[name][::-1] for name in snapshots.keys() - set(old)})
+    kept = [SnapshotId(offset, epoch) for epoch, offset in newest]
+    if start > 0 and not kept:
+        raise LoadError(
+            thrown.ILLEGAL_STATE,
+            "Inconsistent snapshot state: there must be a snapshot at an offset larger then the "
+            f"current log start offset {start}",
+        )
+    latest_epoch = log.latest_epoch or 0
+    if kept and (kept[-1].epoch, kept[-1].offset) > (latest_epoch, end):
+        removed = [name for name, snapshot in snapshots.items() if snapshot != kept[-1]]
+        return MetadataLogOutcome(log, None, (kept[-1],), tuple(sorted(removed)), kept[-1])
+    if log.latest_epoch is None and kept and not start == end == kept[-1].offset:
+        # `KafkaRaftClient` asks for the epoch of the last batch, or of the snapshot in its place.
+        raise LoadError(
+            thrown.KAFKA, f"Log doesn't have a last fetch epoch and there is a {kept[-1]}"
+        )
+    return MetadataLogOutcome(log, None, tuple(kept), tuple(old))
+
+
+def _is_snapshot(name: str) -> bool:
+    return name.endswith((_SNAPSHOT, _PARTIAL, _DELETED))
+
+
+def _snapshot_id(name: str) -> SnapshotId:
+    """Return the id in the name of a snapshot (`Snapshots.parse`).
+
+    Raises:
+        LoadError: there is none.
+    """
+    if len(name) < _EPOCH.stop:
+        raise LoadError(
+            thrown.OUT_OF_RANGE, f"{name} is too short for the name of a snapshot", name
+        )
+    offset, epoch = parse_integer(name[:20], 64), parse_integer(name[_EPOCH], 32)
+    if offset is None or epoch is None:
+        raise LoadError(thrown.NUMBER_FORMAT, f"{name} is not the name of a snapshot", name)
+    return SnapshotId(offset, epoch)

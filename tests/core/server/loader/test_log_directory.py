@@ -1,0 +1,111 @@
+"""How a start loads a log directory; each rule was seen with real brokers of Kafka 4.3.1."""
+
+import pytest
+
+from kraftops.server.loader.contract import Consequence, LoadRequest
+from kraftops.server.loader.log_directory import (
+    FolderKind,
+    FolderName,
+    duplicates,
+    ends_server,
+    load_plan,
+    parse_folder_name,
+)
+from tests.helpers.logs.partition_folders import MemoryFolder
+
+RECOVERY, STARTS = "recovery-point-offset-checkpoint", "log-start-offset-checkpoint"
+ID = "0" * 32
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("t-0", FolderName("t", 0, FolderKind.CURRENT)),
+        ("a-b-12", FolderName("a-b", 12, FolderKind.CURRENT)),
+        ("kept--1", FolderName("kept-", 1, FolderKind.CURRENT)),
+        (f"t-0.{ID}-delete", FolderName("t", 0, FolderKind.DELETED)),
+        (f"t-0.{ID}-future", FolderName("t", 0, FolderKind.FUTURE)),
+        (f"t-0.{ID}-stray", FolderName("t", 0, FolderKind.STRAY)),
+        ("t.u-3.x-future", FolderName("t.u", 3, FolderKind.FUTURE)),
+        ("t-0-delete", None),
+        ("lost+found", None),
+        ("some-folder", None),
+        ("t-99999999999", None),
+        ("-0", None),
+        ("t-", None),
+    ],
+)
+def test_names_of_folders(name: str, expected: FolderName | None) -> None:
+    assert parse_folder_name(name) == expected
+
+
+def test_offsets_of_checkpoints_are_those_of_the_request() -> None:
+    files = {RECOVERY: b"0\n1\nt 0 7\n", STARTS: b"0\n1\nt 0 3\n", ".kafka_cleanshutdown": b""}
+
+    plan = load_plan(MemoryFolder(files, ["t-0", "t-1"]), has_metadata_log=False)
+
+    assert plan.request("t-0") == LoadRequest("t-0", 3, 7, was_clean=True)
+    assert plan.request("t-1") == LoadRequest("t-1", 0, 0, was_clean=True)
+    assert plan.damaged == ()
+
+
+@pytest.mark.parametrize("name", [RECOVERY, STARTS, "replication-offset-checkpoint"])
+@pytest.mark.parametrize(
+    ("content", "consequence"),
+    [
+        (b"words\n", Consequence.DIRECTORY_OFFLINE),
+        (b"0\n9\n", Consequence.DIRECTORY_OFFLINE),
+        (b"0\n1\nt x 5\n", Consequence.LOADS),
+        (b"0\n-1\n", Consequence.LOADS),
+    ],
+)
+def test_damaged_checkpoint_is_taken_for_empty(
+    name: str, content: bytes, consequence: Consequence
+) -> None:
+    plan = load_plan(MemoryFolder({name: content}, ["t-0"]), has_metadata_log=False)
+
+    assert plan.refusal is None
+    assert plan.request("t-0") == LoadRequest("t-0")
+    assert [(damage.name, damage.consequence) for damage in plan.damaged] == [(name, consequence)]
+
+
+@pytest.mark.parametrize("name", ["lost+found", "some-folder", "t-0-delete"])
+def test_stray_folder_ends_the_broker(name: str) -> None:
+    plan = load_plan(MemoryFolder({}, ["t-0", name]), has_metadata_log=False)
+
+    assert plan.refusal is not None
+    assert plan.refusal.consequence is Consequence.BROKER_DIES
+
+
+def test_files_and_folders_of_others_are_passed_over() -> None:
+    directory = MemoryFolder({"notes.txt": b""}, ["remote-log-index-cache", "__cluster_metadata-0"])
+
+    plan = load_plan(directory, has_metadata_log=True)
+
+    assert (plan.refusal, plan.folders) == (None, {})
+
+
+def test_metadata_log_in_another_directory_ends_the_server() -> None:
+    plan = load_plan(MemoryFolder({}, ["__cluster_metadata-0"]), has_metadata_log=False)
+
+    assert plan.refusal is not None
+    assert "unexpected metadata location" in plan.refusal.message
+
+
+def test_partition_in_two_directories_ends_the_broker() -> None:
+    plans = {
+        "d1": load_plan(MemoryFolder({}, ["t-0", f"t-1.{ID}-future"]), has_metadata_log=True),
+        "d2": load_plan(MemoryFolder({}, ["t-0", "t-1"]), has_metadata_log=False),
+        "d3": load_plan(MemoryFolder({}, [f"t-0.{ID}-delete"]), has_metadata_log=False),
+        "d4": load_plan(MemoryFolder({}, [f"t-0.{ID}-delete"]), has_metadata_log=False),
+    }
+
+    assert [refusal.file for refusal in duplicates(plans)] == ["d2/t-0"]
+
+
+def test_server_needs_a_directory_and_that_of_the_metadata() -> None:
+    directories = ["d1", "d2", "d3"]
+
+    assert not ends_server(["d2", "d3"], directories, "d1")
+    assert ends_server(["d1"], directories, "d1")
+    assert ends_server(directories, directories, "m")
