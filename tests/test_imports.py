@@ -59,7 +59,7 @@ OF_SPARK = {
     "pyspark_kraftops",
 }
 """Modules with subclasses of Spark's classes; only Spark and its users load them."""
-MODULES_A_FOLDER = 15
+MODULES_A_FOLDER = 20
 DOORS = {
     "kraftops.dump.index_text": "indexes are dumped rarely",
     "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",

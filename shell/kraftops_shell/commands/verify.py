@@ -15,7 +15,7 @@ from kraftops.image.verify.verify import verify
 from kraftops.records.readability import release_of
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.output.change_format import json_line
+from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.session import FAILED, OK, Session
 
 HAS_FINDINGS = 2
@@ -28,13 +28,14 @@ def verify_command(session: Session, call: Call) -> int:
     sources = call.words
     checks = _checks_of(call)
     code, readable = OK, list[str]()
+    answer = session.begin_json(call, "findings") if call.is_json else None
     for source in dict.fromkeys(sources or (None,)):
         shown = source or ", ".join(origin.sources) or "the quorum"
         count = 0
         try:
             for finding in _findings(_image(session, source), checks):
                 count += 1
-                _print(session, call, finding)
+                _print(session, answer, finding)
         except KraftopsError as error:
             session.print_error(error.message)
             code = max(code, FAILED)
@@ -42,12 +43,12 @@ def verify_command(session: Session, call: Call) -> int:
         readable.append(shown)
         if count:
             code = HAS_FINDINGS
-        elif not call.is_json:
+        elif not answer:
             session.line(f"{shown}: nothing is wrong")
     if len(readable) > 1:
         for finding in replica_findings(readable):
             code = HAS_FINDINGS
-            _print(session, call, finding)
+            _print(session, answer, finding)
     return code
 
 
@@ -83,8 +84,8 @@ def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding
         yield from check(image)
 
 
-def _print(session: Session, call: Call, finding: Finding) -> None:
-    if call.is_json:
+def _print(session: Session, answer: JsonAnswer | None, finding: Finding) -> None:
+    if answer:
         fields = {
             "kind": finding.kind.value,
             "reason": finding.reason,
@@ -93,6 +94,6 @@ def _print(session: Session, call: Call, finding: Finding) -> None:
             "position": finding.position,
             "cure": finding.cure,
         }
-        session.out(json_line(fields))
+        answer.put(fields)
     else:
         session.line(f"{finding}; {finding.cure}" if finding.cure else str(finding))

@@ -57,7 +57,7 @@ def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
         f"{log}, offset 3, position 0: there is no topic with this id",
         f"{log}, offset 2, position 0: partition t-0: it has replicas on broker 7, not registered",
     ]
-    told = [json.loads(line) for line in shell("verify", "--format", "json").lines]
+    told = json.loads(shell("verify", "--format", "json").out)["findings"]
     assert [(one["kind"], one["offset"]) for one in told] == [("record", 3), ("state", 2)]
 
 
