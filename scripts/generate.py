@@ -18,13 +18,13 @@ import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops.answers.fields import Answer
 from kraftops.answers.schema import manual_of, schema_of
+from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.terminal.streams import JSON_VERSION
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS

@@ -105,7 +105,7 @@ complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l no-escape
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l id -s i -x -d 'Only these brokers; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l rack -x -d 'Only brokers of this rack; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l fenced -d 'Only brokers that are fenced'
-complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l watch -x -d 'Repeat it after this time, until interrupted; on a terminal as a screen, see below'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l watch -x -d 'Repeat it after this time, until interrupted; on a terminal as a screen, see below. --format json prints an object on a line each time'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -s h -l help -d 'Show this message and exit'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from wait' -l bootstrap-server -s b -x -d 'Addresses of brokers'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from wait' -l bootstrap-controller -s C -x -d 'Addresses of controllers'

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
+from kraftops.errors import KraftopsError
 from kraftops_shell.grammar.arguments import BadLineError, read_call
 from kraftops_shell.session.session import FAILED, OK, Session
 
 _COMMANDS = "kraftops_shell.commands"
+
+
+def failure_fields(code: str, message: str, hint: str | None = None) -> dict[str, object]:
+    """Return the JSON fields of a failure."""
+    return {"error": code, "message": message, "hint": hint}
 
 
 def run_line(session: Session, line: Sequence[str]) -> int:
@@ -17,7 +23,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     Raises:
         KraftopsError: the source cannot be read any more.
     """
-    session.first_error = None
+    session.first_error = session.answer = None
     try:
         call = read_call(line, session.commands, kafka=session.is_kafka, also=session.words)
         if call is None:
@@ -29,6 +35,13 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     except BadLineError as error:
         session.print_error(str(error), error.usage)
         code = FAILED
+    except KraftopsError as error:
+        if session.answer:
+            session.answer.end(failure_fields(error.code, error.message, error.hint))
+        raise
+    if session.answer:
+        failed = session.first_error
+        session.answer.end({} if failed is None else failure_fields("failed", failed))
     if session.is_kafka:
         return OK
     return code or (OK if session.first_error is None else FAILED)

@@ -74,7 +74,8 @@ a value that the node does not know, or that the user may not see.""",
     "--watch",
     metavar="SECONDS",
     type=Seconds(),
-    help="Repeat it after this time, until interrupted; on a terminal as a screen, see below.",
+    help="Repeat it after this time, until interrupted; on a terminal as a screen, see below."
+    " --format json prints an object on a line each time.",
 )
 @click.pass_obj
 def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:

@@ -187,7 +187,8 @@ Counts of keys and producers are never too high. With many different ones they c
 most the error that is printed, which is less than 1/256 of the total; what is not listed has at
 most this error more than the last that is. Keys of more than 256 bytes are shown by their begin.
 With a filter on anything but offsets and times, or a limit, open transactions are unknown.
---format json has an object for each log, in the order of --sort, and no total.""",
+--format json is one object, whose logs are in the order of --sort, without a total; with --follow
+it is printed again when a log has grown, on a line of its own.""",
     ),
     (
         "Checking directories",

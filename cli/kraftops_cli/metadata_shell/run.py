@@ -63,7 +63,7 @@ class _Browsed:
         self._session.call = partial(run_line, self._session)
 
     def run_command(self) -> int:
-        """Run the words of the request; for programs, a failure is an object behind the output."""
+        """Run the words of the request; for programs, a failure is in the answer or behind it."""
         if self._request.is_kafka:
             return self._run_words()
         from kraftops_shell.output.outlets import StandardOutput, connect
@@ -71,9 +71,16 @@ class _Browsed:
         console = console_of(self._terminal)
         with StandardOutput(console) as outlet:
             connect(self._session, console, outlet)
-            code = self._run_words()
-        if code == FAILED and self._terminal.is_json and self._session.first_error:
-            return conclude(self._terminal, Failure("failed", self._session.first_error))
+            try:
+                code = self._run_words()
+            except KraftopsError as error:
+                if not self._session.answer:
+                    raise
+                self._terminal.error(error.message, error.hint)  # the answer has it for programs
+                return error.exit_code
+        failure = self._session.first_error
+        if code == FAILED and self._terminal.is_json and failure and not self._session.answer:
+            return conclude(self._terminal, Failure("failed", failure))
         return code
 
     def run_interactive(self) -> int:

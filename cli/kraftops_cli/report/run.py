@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among
@@ -35,7 +36,7 @@ from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
-from kraftops_cli.terminal.streams import JSON_VERSION, Terminal, json_line
+from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen

@@ -27,7 +27,7 @@ KAFKAS_CASES = frozenset(
 """Codes of cases that Kafka's tools have, too: a refusal or failure ends with 1."""
 _KAFKAS_EXIT_CODE = 1
 _PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]+(?=@)")
-_JSON = re.compile(r"--?form(?:at?)?(=json)?")
+_JSON = re.compile(r"--?form(?:at?)?(=(?:nd)?json)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,11 @@ def conclude(terminal: Terminal, failure: Failure) -> int:
 
 
 def asks_for_json(args: Sequence[str]) -> bool:
-    """Tell whether `--format json` is among arguments, also among those that cannot be parsed."""
+    """Tell whether arguments ask for JSON, also those that cannot be parsed."""
     for number, argument in enumerate(args):
         if argument == "--":
             return False
         match = _JSON.fullmatch(argument)
-        if match and (match[1] or "json" in args[number + 1 : number + 2]):
+        if match and (match[1] or {"json", "ndjson"} & {*args[number + 1 : number + 2]}):
             return True
     return False

@@ -10,6 +10,7 @@ from io import BufferedWriter, FileIO, TextIOWrapper
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from kraftops.answers.version import JSON_VERSION
 from kraftops.fileio.writing import write_all
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from kraftops_terminal.console import Console
     from kraftops_terminal.escaped_output import EscapedOutput
     from kraftops_terminal.status import Status
-
-JSON_VERSION = 2
-"""Version of the JSON output; it changes when a field changes its meaning."""
 
 _LINES_AT_ONCE = 4096
 

@@ -57,7 +57,9 @@ COLUMNS = (
     texts("directories", "ids of log directories, one a replica", is_usual=False),
     text("recovery", "whether the leader is unclean", values=RECOVERY_STATES, is_usual=False),
     boolean(
-        "underReplicated", "whether the ISR has fewer than the replicas, less those being added"
+        "underReplicated",
+        "whether the ISR has fewer than the replicas, less those being added",
+        is_usual=False,
     ),
     boolean("underMinIsr", "whether the ISR has fewer than minIsr", is_usual=False),
     boolean("reassigning", "whether replicas are being added or removed", is_usual=False),

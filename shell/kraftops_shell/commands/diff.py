@@ -11,7 +11,7 @@ from kraftops.tree.node import Directory, Node, descend, json_text
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import Match, absolute, escaped
-from kraftops_shell.output.change_format import fields_data, fields_text, json_line
+from kraftops_shell.output.change_format import fields_data, fields_text
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import OK, Session
 
@@ -47,13 +47,14 @@ def diff_command(session: Session, call: Call) -> int:
     # A leaf that only the newer node has gets its path.
     new_names = new.match.names if new.match else names
     code = OK
+    answer = session.begin_json(call, "differences") if call.is_json else None
     for difference in diff(first, second, names):
         code = IS_DIFFERENT
         below = difference.names[len(names) :]
         start = new_names if difference.kind is ChangeKind.ADDED else names
         path = "/" + "/".join(map(escaped, (*start, *below)))
-        if call.is_json:
-            session.out(json_line(_data(difference, path)))
+        if answer:
+            answer.put(_data(difference, path))
         else:
             session.line(_line(difference, path))
     return code

@@ -16,7 +16,6 @@ from kraftops_shell.output.change_format import (
     change_text,
     fields_data,
     fields_text,
-    json_line,
 )
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
@@ -34,10 +33,11 @@ def history_of(session: Session, call: Call) -> None:
     found = [match.names for match in session.matches(target)]
     # A deleted node has its old name.
     gone = tuple(absolute(target, session.working, with_escapes=True))
+    answer = session.begin_json(call, "changes") if call.is_json else None
     for names in found or [gone]:
         tables = TABLES_BELOW.get("/" + "/".join(names))
         if limit is not None or tables is not None:
-            _print_last(session, call, names, limit)
+            _print_last(session, names, limit)
             continue
         subject = history_subject(names, show_secrets=source.show_secrets)
         steps = history(
@@ -52,20 +52,20 @@ def history_of(session: Session, call: Call) -> None:
         start = "/" + "/".join(map(escaped, names))
         for step in steps:
             path = f"{start}/{step.path}" if step.path else start
-            if call.is_json:
-                session.out(json_line(_data(step, path)))
+            if answer:
+                answer.put(_data(step, path))
             else:
                 session.line(_line(step, path))
 
 
-def _print_last(session: Session, call: Call, names: tuple[str, ...], limit: int | None) -> None:
+def _print_last(session: Session, names: tuple[str, ...], limit: int | None) -> None:
     """Print the last changes of a node or a directory of many, oldest first."""
     travel, end = travel_of(session), session.source.image.offset + 1
     number = _MOST_OF_MANY if limit is None else limit
     changes = travel.before(end, wanted_below(names), number) if number else []
     for change in changes:
         after = travel.at(offset=change.offset)
-        print_changes(session, change, after, json=call.is_json)
+        print_changes(session, change, after)
     if not changes and number:
         _print_missing(session, "/" + "/".join(map(escaped, names)), names)
     if limit is None and len(changes) == number:

@@ -8,7 +8,7 @@ from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
-from kraftops_shell.output.change_format import change_data, json_line
+from kraftops_shell.output.change_format import change_data
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Table, print_table
 
@@ -16,10 +16,11 @@ from kraftops_terminal.tables import Table, print_table
 def stat(session: Session, call: Call) -> None:
     """Print kind, size, last change and record of nodes."""
     is_first = True
+    answer = session.begin_json(call, "nodes") if call.is_json else None
     for _, match in session.targets(call, call.words):
         fields = _fields_of(match)
-        if call.is_json:
-            session.out(json_line(fields))
+        if answer:
+            answer.put(fields)
             continue
         session.out("" if is_first else "\n")
         is_first = False

@@ -13,7 +13,6 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.storage.bootstrap.releases import by_level
 from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Table, print_table
 
@@ -27,7 +26,7 @@ def summary(session: Session, call: Call) -> None:
     except KraftopsError as error:  # the state is known all the same
         session.print_error(f"summary: {error.message}")
     if call.is_json:
-        session.out(json_line(fields))
+        session.begin_json(call).put_fields(fields)
         return
     rows = [
         (label, shown(fields[name]))

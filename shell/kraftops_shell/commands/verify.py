@@ -17,7 +17,7 @@ from kraftops.image.verify.verify import verify
 from kraftops.records.readability import release_of
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.output.change_format import json_line
+from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.session import FAILED, OK, Session
 from kraftops_terminal.findings import finding_line
 
@@ -30,6 +30,7 @@ def verify_command(session: Session, call: Call) -> int:
     sources = call.words
     checks = _checks_of(call)
     code, readable = OK, list[str]()
+    answer = session.begin_json(call, "findings") if call.is_json else None
     for source in dict.fromkeys(sources or (None,)):
         shown = source or ", ".join(origin.sources) or "the quorum"
         is_sound = True
@@ -37,18 +38,18 @@ def verify_command(session: Session, call: Call) -> int:
             for finding in _findings(_image(session, source), checks):
                 is_sound = False
                 code = max(code, exit_code([finding]))
-                _print(session, call, finding)
+                _print(session, answer, finding)
         except KraftopsError as error:
             session.print_error(error.message)
             code = max(code, FAILED)
             continue
         readable.append(shown)
-        if is_sound and not call.is_json:
+        if is_sound and not answer:
             session.line(f"{shown}: nothing is wrong")
     if len(readable) > 1:
         for finding in replica_findings(readable):
             code = HAS_FINDINGS
-            _print(session, call, finding)
+            _print(session, answer, finding)
     return code
 
 
@@ -84,8 +85,8 @@ def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding
         yield from check(image)
 
 
-def _print(session: Session, call: Call, finding: Finding) -> None:
-    if call.is_json:
-        session.out(json_line(json_of(FINDING, finding)))
+def _print(session: Session, answer: JsonAnswer | None, finding: Finding) -> None:
+    if answer:
+        answer.put(json_of(FINDING, finding))
     else:
         session.line(finding_line(finding))

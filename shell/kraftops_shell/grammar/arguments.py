@@ -39,8 +39,8 @@ class Call(NamedTuple):
 
     @property
     def is_json(self) -> bool:
-        """Whether the output is JSON."""
-        return self.flags.get("--format") == "json"
+        """Whether the output is JSON: an object, or lines."""
+        return self.flags.get("--format") in ("json", "ndjson")
 
 
 def read_call(

@@ -133,4 +133,10 @@ class Command(NamedTuple):
         return " ".join(["usage:", self.name, *self.usage_words(with_flags=True)])
 
 
-TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or lines of JSON.", ("text", "json"))
+TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or a JSON object.", ("text", "json"))
+TEXT_OR_ROWS = Flag(
+    "--format",
+    "text|json|ndjson",
+    "Print text, a JSON object, or a line of JSON for each row.",
+    ("text", "json", "ndjson"),
+)

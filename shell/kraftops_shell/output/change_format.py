@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from kraftops.display.times import iso_time, time_fields
 from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import FieldChange
 from kraftops.tree.node import json_text
-
-
-def json_line(value: Mapping[str, object]) -> str:
-    """Return a JSON object on a line of its own."""
-    return json_text(value) + "\n"
 
 
 def fields_text(fields: Iterable[FieldChange]) -> str:

@@ -15,6 +15,7 @@ from kraftops_shell.grammar.registry import commands, words_of_a_terminal
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
 
@@ -81,6 +82,8 @@ class Session:
     """Name and line of a script, before errors."""
     first_error: str | None = None
     """Why the present line failed, if it did."""
+    answer: JsonAnswer | None = None
+    """The JSON of the present line, which tells a failure, too; None where it has none."""
 
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
@@ -104,6 +107,12 @@ class Session:
         show(f"{self.place}{message}")
         if usage:
             show(usage)
+
+    def begin_json(self, call: Call, rows: str = "") -> JsonAnswer:
+        """Begin the JSON answer of a command; *rows* is the name of the list of its rows."""
+        is_lines = call.flags.get("--format") == "ndjson"
+        self.answer = JsonAnswer(self.out, call.command.name, rows, is_lines=is_lines)
+        return self.answer
 
     def line(self, text: str) -> None:
         """Print a line of text from data."""

@@ -16,7 +16,12 @@ from tests.helpers.project.imports import REPOSITORY
 
 FOLDER = REPOSITORY / "core/kraftops/json_schemas"
 _MOST_LINES = 20
-_OF_SHELL = {path.name.split(".")[0].removeprefix("metadata-shell-") for path in FOLDER.iterdir()}
+_SHELL = "metadata-shell-"
+_AS_HISTORY = {"next": "history-of", "prev": "history-of"}
+_OF_SHELL = {
+    *(path.name.split(".")[0].removeprefix(_SHELL) for path in FOLDER.glob(f"{_SHELL}*")),
+    *_AS_HISTORY,
+}
 OPEN = {"failure.v2"}
 """Schemas of objects with fields that they do not list."""
 
@@ -25,11 +30,13 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
     """Return the name of the schema of an object in the output of a tool (`storage`)."""
     if {"file", "baseOffset", "crcValid"} <= data.keys():
         return "row.v1"
-    version = f"v{data.get('formatVersion', 2)}"
+    version = f"v{data.get('formatVersion', 1)}"
     if "error" in data:
         return f"failure.{version}"
     command = str(data.get("command", ""))
-    return f"{tool}-{command}.{version}" if command not in ("", tool) else f"{tool}.{version}"
+    command = _AS_HISTORY.get(command, command)
+    is_named = command == tool or tool.endswith(f"-{command}")
+    return f"{tool}.{version}" if is_named else f"{tool}-{command}.{version}"
 
 
 def check_output(program: str, args: Sequence[str], text: str) -> None:
@@ -40,7 +47,8 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
     if tool == "kraftops":
         tool = next((each for each in args if not each.startswith("-")), tool)
     if tool == "metadata-shell":  # the schemas are those of the shell's commands
-        tool = next((f"{tool}-{each}" for each in args if each in _OF_SHELL), tool)
+        word = next((each for each in args if each in _OF_SHELL), None)
+        tool = f"{_SHELL}{_AS_HISTORY.get(word, word)}" if word else tool
     for line in text.splitlines()[-_MOST_LINES:]:
         if line.startswith("{") and line.endswith("}"):
             assert problems(tool, line) == [], line
@@ -48,11 +56,21 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
 
 def problems(tool: str, line: str) -> list[str]:
     """Return what is wrong with a line of JSON of a tool."""
-    data = json.loads(line)
+    data = _as_answer(tool, json.loads(line))
     name = schema_name(tool, data)
     if not (FOLDER / f"{name}.json").exists():
         return []
     return [f"{name}: {error.json_path}: {error.message}" for error in _errors(name, data)]
+
+
+def _as_answer(tool: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of `ndjson` as the answer that `json` has with this row alone."""
+    path = FOLDER / f"{tool}.v2.json"
+    if "formatVersion" in row or not path.exists():
+        return row
+    properties = json.loads(path.read_text("utf-8"))["properties"]
+    lists = [name for name, schema in properties.items() if schema.get("type") == "array"]
+    return {"command": tool.removeprefix(_SHELL), "formatVersion": 2, lists[0]: [row]}
 
 
 def _errors(name: str, data: object) -> Iterator[Any]:

@@ -202,7 +202,7 @@ def test_views_of_the_shell_are_what_brokers_answer(live: Cluster) -> None:
 
     def rows(*words: str) -> list[dict[str, Any]]:
         done = run_command(
-            "metadata-shell", "-C", live.controllers, *words, "--format", "json", program=KRAFTOPS
+            "metadata-shell", "-C", live.controllers, *words, "--format", "ndjson", program=KRAFTOPS
         )
         assert done.code == 0, done.err
         return [json.loads(line) for line in done.text.splitlines()]

@@ -67,10 +67,8 @@ def test_added_leaf_has_the_path_of_the_newer_node(shell: Shell) -> None:
 
 
 def test_differences_can_be_json(shell: Shell) -> None:
-    (told,) = [
-        json.loads(line)
-        for line in shell("diff", "@300", "@350", f"{ORDERS}/0", "--format", "json").lines
-    ]
+    found = shell("diff", "@300", "@350", f"{ORDERS}/0", "--format", "json")
+    (told,) = json.loads(found.out)["differences"]
 
     assert told["change"] == "changed"
     assert told["path"] == f"{ORDERS}/0"

@@ -43,9 +43,7 @@ def test_deleted_node_has_a_history(shell: Shell) -> None:
 
 
 def test_history_can_be_json(shell: Shell) -> None:
-    told = [
-        json.loads(line) for line in shell("history-of", f"{ORDERS}/0", "--format", "json").lines
-    ]
+    told = json.loads(shell("history-of", f"{ORDERS}/0", "--format", "json").out)["changes"]
 
     assert [one["offset"] for one in told] == [75, 121, 145, 350, 555]
     assert told[3]["fields"][0] == {"field": "isr", "old": [4, 1], "new": [1]}

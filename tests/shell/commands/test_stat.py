@@ -26,9 +26,7 @@ def test_stat_has_the_record_of_a_leaf(shell: Shell) -> None:
 
 
 def test_stat_of_several_nodes_has_blocks(shell: Shell) -> None:
-    told = [
-        json.loads(line) for line in shell("stat", "--format", "json", "/image", "/local").lines
-    ]
+    told = json.loads(shell("stat", "--format", "json", "/image", "/local").out)["nodes"]
 
     assert [one["path"] for one in told] == ["/image", "/local"]
     assert told[0]["sort"] == "directory"
@@ -41,4 +39,17 @@ def test_stat_of_a_snapshot_has_an_upper_bound() -> None:
     shell = Shell(SNAPSHOT)
 
     assert "<=412" in shell("stat", ORDERS).out
-    assert json.loads(shell("stat", ORDERS, "--format", "json").out)["isInSnapshot"] is True
+    assert json.loads(shell("stat", ORDERS, "--format", "ndjson").out)["isInSnapshot"] is True
+
+
+def test_failure_is_in_the_answer_and_behind_rows_that_are_lines() -> None:
+    words = ("stat", "/image", "/nope", "--format")
+    message = "stat: /nope: no such file or directory."
+    shell = Shell(LOG)
+
+    answer = json.loads(shell(*words, "json").out)
+    row, failure = map(json.loads, shell(*words, "ndjson").lines)
+
+    assert [node["path"] for node in answer["nodes"]] == [row["path"]] == ["/image"]
+    for told in (answer, failure):
+        assert (told["command"], told["error"], told["message"]) == ("stat", "failed", message)

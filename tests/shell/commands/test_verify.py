@@ -60,8 +60,8 @@ def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
             "registered [impossible-state]"
         ),
     ]
-    told = [json.loads(line) for line in shell("verify", "--format", "json").lines]
-    assert [(finding["code"], finding["offset"]) for finding in told] == [
+    findings = json.loads(shell("verify", "--format", "json").out)["findings"]
+    assert [(finding["code"], finding["offset"]) for finding in findings] == [
         ("record-left-out", 3),
         ("impossible-state", 2),
     ]

@@ -10,7 +10,7 @@ from kraftops.image.state.changes import Change
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.node import Directory, json_text
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.output.change_format import change_data, change_text, json_line
+from kraftops_shell.output.change_format import change_data, change_text
 from kraftops_shell.session.session import Session
 
 
@@ -26,6 +26,7 @@ class _Blamed(NamedTuple):
 def blame(session: Session, call: Call) -> None:
     """Print each field of leaves with its last change."""
     source = session.source
+    answer = session.begin_json(call, "fields") if call.is_json else None
     for target, match in session.targets(call, call.words):
         if isinstance(match.node, Directory):
             session.print_error(f"blame: {target}: Is a directory")
@@ -41,8 +42,9 @@ def blame(session: Session, call: Call) -> None:
         fields = _fields(steps)
         if not fields:
             raise UsageError(f"blame: {match.path}: nothing of it is in the log")
-        if call.is_json:
-            session.out("".join(json_line({"path": match.path, **_data(one)}) for one in fields))
+        if answer:
+            for field in fields:
+                answer.put({"path": match.path, **_data(field)})
             continue
         if len(call.words) > 1 or match.path != target:
             session.line(f"{match.path}:")

@@ -13,7 +13,6 @@ from kraftops_shell.commands.time.wanted import wanted_below_any
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.grammar.moments import Moment, read_moment
 from kraftops_shell.grammar.paths import absolute
-from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.moving import BEGINNING, move, moved, travel_of
 from kraftops_shell.session.session import FAILED, OK, Session
 
@@ -68,17 +67,18 @@ def _arrive(
         session.print_error(f"{call.command.name}: the log has no such change")
         return FAILED
     (arrival,) = end
+    answer = session.begin_json(call, "changes") if call.is_json else None
     for line in move(session, Moment(arrival.offset, None)):
-        if not call.is_json:
+        if not answer:
             session.line(line)
     travel = travel_of(session)
     shown = found[:_MOST_SHOWN] if arrival is found[0] else found[-_MOST_SHOWN:]
     for change in shown:
-        print_changes(session, change, travel.at(offset=change.offset), json=call.is_json)
+        print_changes(session, change, travel.at(offset=change.offset))
     if len(shown) < len(found):
         left_out = number_text(len(found) - len(shown))
         session.err(f"{call.command.name}: {left_out} changes on the way are not shown")
-    if len(found) < number and not call.is_json:
+    if len(found) < number and not answer:
         session.line(f"no more than {len(found)} of {number}: the log has no others")
     return OK
 
@@ -106,7 +106,7 @@ def _print_place(session: Session, call: Call) -> None:
     events = log_events(session.source.log, buckets=_BUCKETS, dialect=image.dialect)
     provenance = image.provenance
     if call.is_json:
-        session.out(json_line(_place_data(image, events)))
+        session.begin_json(call).put_fields(_place_data(image, events))
         return
     time = iso_time(provenance.timestamp) if provenance.timestamp >= 0 else None
     if image.offset < 0:

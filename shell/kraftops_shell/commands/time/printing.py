@@ -20,7 +20,6 @@ from kraftops_shell.output.change_format import (
     change_text,
     fields_data,
     fields_text,
-    json_line,
 )
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
@@ -85,16 +84,19 @@ def leaf_changes(session: Session, change: LogChange, after: MetadataImage) -> I
                 yield LeafChange(made, record_type(record, after.dialect), found)
 
 
-def print_changes(session: Session, change: LogChange, after: MetadataImage, *, json: bool) -> None:
-    """Print the changes of leaves by a change of the log, and one line where there are none."""
+def print_changes(session: Session, change: LogChange, after: MetadataImage) -> None:
+    """Print the changes of leaves by a change of the log, and one line where there are none.
+
+    They are rows of the session's JSON answer, if there is one.
+    """
     is_told = False
     for found in leaf_changes(session, change, after):
         is_told = True
-        if json:
-            session.out(json_line(found.data()))
+        if session.answer:
+            session.answer.put(found.data())
         else:
             session.line(found.line())
-    if is_told or json:
+    if is_told or session.answer:
         return
     if not change.records:
         session.line(f"{change.offset}  the end of a snapshot: earlier states are not in this log")

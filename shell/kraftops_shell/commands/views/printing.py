@@ -1,4 +1,4 @@
-"""Rows of views as tables for people, as lines of JSON, and as CSV."""
+"""Rows of views as tables for people, as JSON, and as CSV."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ def print_rows(
     print_table(session.table_console, Table(head, cells, total=last))
 
 
-def print_json(session: Session, columns: Sequence[Field], rows: Rows) -> None:
-    """Print a line of JSON for each row."""
+def print_json(
+    session: Session, call: Call, name: str, columns: Sequence[Field], rows: Rows
+) -> None:
+    """Print rows as JSON, as the list *name* of an object or as lines."""
+    answer = session.begin_json(call, name)
     names = [column.name for column in columns]
     for row in rows:
-        session.out(json_text(dict(zip(names, row, strict=True))) + "\n")
+        answer.put(dict(zip(names, row, strict=True)))
 
 
 def print_csv(session: Session, call: Call, columns: Sequence[Field], rows: Rows) -> None:

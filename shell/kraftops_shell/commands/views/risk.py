@@ -10,7 +10,6 @@ from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.charts import bar
 from kraftops.display.sizes import number_text
 from kraftops.errors import UsageError
-from kraftops.tree.node import json_text
 from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
 from kraftops.views.skew import Share
@@ -51,7 +50,7 @@ def what_if(session: Session, call: Call) -> None:
     require_brokers(image, sorted(brokers))
     loss = loss_of(image, brokers | brokers_in(image, racks))
     if call.is_json:
-        session.out(json_text(_data(loss, racks, limit)) + "\n")
+        session.begin_json(call).put_fields(_data(loss, racks, limit))
     elif asks_for_csv(call):
         print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
     else:
@@ -77,7 +76,7 @@ def skew(session: Session, call: Call) -> None:
     check_forms(call)
     shares = loads.skew(session.source.image)
     if call.is_json:
-        print_json(session, loads.COLUMNS, shares)
+        print_json(session, call, "shares", loads.COLUMNS, shares)
         return
     if asks_for_csv(call):
         print_csv(session, call, loads.COLUMNS, shares)

@@ -102,7 +102,7 @@ def _print(
         for index in islice(in_order(view, frame, found, sort), limit)
     )
     if call.is_json:
-        print_json(session, columns, rows)
+        print_json(session, call, view.name, columns, rows)
     elif asks_for_csv(call):
         print_csv(session, call, columns, rows)
     else:

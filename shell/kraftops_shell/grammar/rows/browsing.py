@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag, Task, Values
+from kraftops_shell.grammar.command import TEXT_OR_ROWS, Argument, Command, Flag, Task, Values
 
 ROWS: tuple[Command, ...] = (
     Command(
@@ -144,7 +144,7 @@ part of a name, is an escape.""",
         "Show size, last change and record of nodes.",
         "stat:stat",
         (Argument("paths", "+", "The nodes."),),
-        flags=(TEXT_OR_JSON,),
+        flags=(TEXT_OR_ROWS,),
         details="""\
 Kind and size, offset and time of the last change, and for a leaf the record that made it: type,
 file, and position of its batch.""",

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag, Task, Values
+from kraftops_shell.grammar.command import (
+    TEXT_OR_JSON,
+    TEXT_OR_ROWS,
+    Argument,
+    Command,
+    Flag,
+    Task,
+    Values,
+)
 
 ROWS: tuple[Command, ...] = (
     Command(
@@ -57,7 +65,7 @@ leaderless partitions, the size of the log, and age and lag of the newest snapsh
                 is_list=True,
                 values=Values.DIRECTORIES,
             ),
-            TEXT_OR_JSON,
+            TEXT_OR_ROWS,
         ),
         details="""\
 A line for each finding: severity, file, offset, position of the batch, what is wrong, a cure where

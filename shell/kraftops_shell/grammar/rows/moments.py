@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from kraftops_shell.grammar.command import TEXT_OR_JSON, Argument, Command, Flag, Task, Values
+from kraftops_shell.grammar.command import (
+    TEXT_OR_JSON,
+    TEXT_OR_ROWS,
+    Argument,
+    Command,
+    Flag,
+    Task,
+    Values,
+)
 
 _CHANGE_FLAGS = (
     Flag("--path", "PATH", "Only changes of nodes and what is below them.", values=Values.NODES),
     Flag("--type", "TYPE", "Only changes by records of a type.", values=Values.RECORD_TYPES),
-    TEXT_OR_JSON,
+    TEXT_OR_ROWS,
 )
 _STEPS = Argument("number", "?", "How many changes to go.", Values.TEXT)
 
@@ -72,7 +80,7 @@ oldest first.""",
         "Show the last change of each field.",
         "time.blame:blame",
         (Argument("paths", "+", "The leaves."),),
-        flags=(TEXT_OR_JSON,),
+        flags=(TEXT_OR_ROWS,),
         details="""\
 A line for each field: offset, time and epoch of its last change, type of the record, name and
 value. The log knows no person. <= stands before an offset where only a snapshot has the value.""",
@@ -98,7 +106,7 @@ value. The log knows no person. <= stands before an offset where only a snapshot
             Argument("B", "", "The newer, in the same form.", Values.STATES),
             Argument("path", "?", "Compare only this path of two states."),
         ),
-        flags=(TEXT_OR_JSON,),
+        flags=(TEXT_OR_ROWS,),
         details="""\
 A line for each difference: + for a node that only B has, - for a node that only A has, ~ for values
 that differ, with the fields that differ. @OFFSET is the state after a record, @TIME the state at a
@@ -119,7 +127,7 @@ quorum is its newest snapshot. Exit code: 2 if there is a difference.""",
         (Argument("path", "", "The node or directory; it may be deleted."),),
         flags=(
             Flag("--limit", "N", "Show the last N changes only, without reading the whole log."),
-            TEXT_OR_JSON,
+            TEXT_OR_ROWS,
         ),
         details="""\
 A line for each change, oldest first: offset, time, type of the record, path, and fields. The log is

@@ -6,13 +6,15 @@ from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
 _SAFE = Flag("--csv-safe", None, "With CSV: text in which spreadsheets find no formulas.")
+_COLUMNS = Flag("--columns", "NAME[,NAME…]", "Show these columns.", values=Values.COLUMNS)
 _FORMS = (
-    Flag("--format", "text|json|csv", "Print a table, JSON, or CSV.", ("text", "json", "csv")),
+    Flag(
+        "--format",
+        "text|json|ndjson|csv",
+        "Print a table, a JSON object, a line of JSON for each row, or CSV.",
+        ("text", "json", "ndjson", "csv"),
+    ),
     _SAFE,
-)
-_OUTPUT = (
-    Flag("--columns", "NAME[,NAME…]", "Show these columns.", values=Values.COLUMNS),
-    *_FORMS,
 )
 
 _WHERE = Flag("--where", "CONDITION", "Only rows of which it is true.", values=Values.CONDITION)
@@ -25,7 +27,8 @@ _FLAGS = (
         values=Values.COLUMNS,
     ),
     Flag("--limit", "N", "Show no more than N rows."),
-    *_OUTPUT,
+    _COLUMNS,
+    *_FORMS,
 )
 _LAST = ("lastOffset", "lastTime", "inSnapshot")
 _DETAILS = """\
@@ -113,7 +116,14 @@ directory are listed, as of the end of these logs, wherever the session stands.
             ),
             Flag("--all", None, "Show records that change nothing, too: those of idle time."),
             Flag("--limit", "N", "Show no more than the newest N records."),
-            *_OUTPUT,
+            _COLUMNS,
+            Flag(
+                "--format",
+                "text|json|csv",
+                "Print a table, rows of JSON as of dump-log, or CSV.",
+                ("text", "json", "csv"),
+            ),
+            _SAFE,
         ),
         details="""\
 The last record is the newest of the state that is shown. A table has the newest 100 records, and a
@@ -212,7 +222,13 @@ partitions whose first replica it is, and replicas. The longest bar is the highe
             Flag("--lose", "ID[,ID…]", "Lose these brokers.", values=Values.BROKERS),
             Flag("--lose-rack", "RACK[,RACK…]", "Lose all brokers of racks.", values=Values.RACKS),
             Flag("--limit", "N", "Show no more than N topics and N partitions."),
-            *_FORMS,
+            Flag(
+                "--format",
+                "text|json|csv",
+                "Print tables, a JSON object, or CSV of partitions.",
+                ("text", "json", "csv"),
+            ),
+            _SAFE,
         ),
         details="""\
 All of them are lost at once, and nothing else changes. A partition goes offline if none of its

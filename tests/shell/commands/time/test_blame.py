@@ -30,10 +30,10 @@ def test_each_field_has_its_last_change(shell: Shell) -> None:
 
 
 def test_the_fields_agree_with_the_history(shell: Shell) -> None:
-    lines = shell("blame", PARTITION, "--format", "json").lines
-    assert [problems("metadata-shell-blame", line) for line in lines] == [[]] * len(lines)
-    told = [json.loads(line) for line in lines]
-    steps = [json.loads(line) for line in shell("history-of", PARTITION, "--format", "json").lines]
+    text = shell("blame", PARTITION, "--format", "json").out
+    assert problems("metadata-shell-blame", text) == []
+    told = json.loads(text)["fields"]
+    steps = json.loads(shell("history-of", PARTITION, "--format", "json").out)["changes"]
 
     for one in told:
         values = [(step["offset"], step["new"][one["field"]]) for step in steps]

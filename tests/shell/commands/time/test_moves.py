@@ -195,8 +195,10 @@ def test_changes_can_be_json() -> None:
 
     (line,) = shell("next", "--format", "json").lines
     assert problems("metadata-shell-history-of", line) == []
-    told = json.loads(line)
+    answer = json.loads(line)
+    (told,) = answer["changes"]
 
+    assert answer["command"] == "next"
     assert (told["offset"], told["path"], told["change"]) == (350, f"{ORDERS}/0", "changed")
 
 

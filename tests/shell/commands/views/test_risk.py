@@ -105,9 +105,10 @@ def test_skew_has_bars_for_brokers_and_racks(shell: Shell) -> None:
     assert found.lines[3].split() == ["3", "r3", "8", "█" * 16, "8", "14", "█" * 19]
     assert found.lines[5] == ""
     assert found.lines[6].split() == ["rack", "leaders", "preferred", "replicas"]
-    lines = shell("skew", "--format", "json").lines
-    assert [problems("metadata-shell-skew", line) for line in lines] == [[]] * 8
-    rows = [json.loads(line) for line in lines]
+    text = shell("skew", "--format", "json").out
+    assert problems("metadata-shell-skew", text) == []
+    rows = json.loads(text)["shares"]
+    assert len(rows) == 8
     assert rows[0] == {
         "of": "broker",
         "name": "1",

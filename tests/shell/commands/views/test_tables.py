@@ -35,7 +35,10 @@ def column(found: Answer, at: int = 0) -> list[str]:
 def test_table_json_and_csv_have_the_same_rows(shell: Shell, name: str) -> None:
     table, told, csv = shell(name), shell(name, "--format", "json"), shell(name, "--format", "csv")
 
-    rows = [json.loads(line) for line in told.lines]
+    answer = json.loads(told.out)
+    rows = answer[name]
+    assert (answer["command"], answer["formatVersion"]) == (name, 2)
+    assert [json.loads(line) for line in shell(name, "--format", "ndjson").lines] == rows
     assert len(table.lines) == len(csv.lines) == len(rows) + 1 > 1
     assert csv.lines[0].split(",") == [*rows[0]]
     assert set(table.lines[0].split()) < {*rows[0]}
@@ -44,10 +47,10 @@ def test_table_json_and_csv_have_the_same_rows(shell: Shell, name: str) -> None:
 
 def test_partitions_of_a_broker(shell: Shell) -> None:
     def chosen(*flags: str) -> list[tuple[str, int]]:
-        told = map(json.loads, shell("partitions", "--format", "json", *flags).lines)
+        told = json.loads(shell("partitions", "--format", "json", *flags).out)["partitions"]
         return [(one["topic"], one["partition"]) for one in told]
 
-    every = [json.loads(line) for line in shell("partitions", "--format", "json").lines]
+    every = json.loads(shell("partitions", "--format", "json").out)["partitions"]
     on = [(one["topic"], one["partition"]) for one in every if 1 in one["replicas"]]
     led = [(one["topic"], one["partition"]) for one in every if one["leader"] == 1]
     assert chosen("--broker", "1") == on
@@ -79,9 +82,8 @@ def test_topics_are_in_natural_order(shell: Shell) -> None:
 
 
 def test_numbers_of_json_are_those_of_the_log(shell: Shell) -> None:
-    (row,) = map(
-        json.loads, shell("configs", "--format", "json", "--where", "key = 'segment.bytes'").lines
-    )
+    found = shell("configs", "--format", "json", "--where", "key = 'segment.bytes'")
+    (row,) = json.loads(found.out)["configs"]
 
     assert row == {
         "type": "TOPIC",
@@ -151,9 +153,7 @@ def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str)
     (tmp_path / "__consumer_offsets-9.0123456789abcdef0123456789abcdef-delete").mkdir()
     told = summarise(str(OFFSETS / "00000000000000000000.log"), Query(decoder="offsets")).as_dict()
 
-    rows = [
-        json.loads(line) for line in Shell(tmp_path / source)("groups", "--format", "json").lines
-    ]
+    rows = json.loads(Shell(tmp_path / source)("groups", "--format", "json").out)["groups"]
 
     found = {group["group"]: group for group in told["groups"]["groups"]}
     assert [problems("metadata-shell-groups", json.dumps(row)) for row in rows] == [[]] * 3
@@ -175,7 +175,7 @@ def test_groups_are_beside_a_log_in_the_working_directory(tmp_path: Path) -> Non
     with chdir(tmp_path):
         shown = Shell(Path("__cluster_metadata-0"))("groups", "--format", "json")
 
-    assert len(shown.lines) == 3
+    assert len(json.loads(shown.out)["groups"]) == 3
 
 
 def test_log_without_groups_says_where_they_are(shell: Shell) -> None:
