@@ -69,7 +69,7 @@ def test_damage_is_a_finding_and_ends_the_ranges(tmp_path: Path) -> None:
     scan = scan_log(searched(path))
 
     assert [finding.code for finding in scan.findings] == [DAMAGE]
-    assert [finding.address for finding in scan.findings] == [None]
+    assert [finding.place.address for finding in scan.findings] == [None]
     assert [counted.stop for counted in scan.counted] == [size]
 
 

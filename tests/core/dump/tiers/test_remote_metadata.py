@@ -71,7 +71,7 @@ def test_missing_log_is_lost_unless_the_local_log_has_its_offsets(broker: Path) 
 
     assert checked(broker) == (
         2,
-        [("remote-missing", "risk", local.name), ("remote-missing", "loss", f"{OF_16}.log")],
+        [("remote-missing", "loss", f"{OF_16}.log"), ("remote-missing", "risk", local.name)],
     )
 
 
@@ -81,7 +81,7 @@ def test_missing_directory_of_a_tier_is_all_missing(broker: Path) -> None:
     code, found = checked(broker)
 
     assert (code, len(found)) == (2, 7)
-    assert [effect for _, effect, _ in found] == ["lost"] * 5 + ["stays"] * 2
+    assert [severity for _, severity, _ in found] == ["loss"] * 5 + ["risk"] * 2
 
 
 @pytest.mark.parametrize("kind", ["index", "timeindex", "snapshot", "leader_epoch_checkpoint"])
@@ -132,7 +132,7 @@ def test_gap_before_the_local_log_is_lost(names: tuple[str, ...], broker: Path) 
     assert code == 2
     has_metadata = names[0] == "stopped"
     wanted = "remote-missing" if has_metadata else "remote-gap"
-    assert (wanted, "lost") in {found[:2] for found in found}
+    assert (wanted, "loss") in {found[:2] for found in found}
 
 
 def files_of(done: Done) -> set[str]:
