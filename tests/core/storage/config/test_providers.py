@@ -26,7 +26,9 @@ ENVIRONMENT = {"ID": "1", "EMPTY": "", "OTHER": "${env:ID}"}
 
 def value(text: str, providers: dict[str, str], environment: dict[str, str] | None = None) -> str:
     """Return what becomes of the value of a key."""
-    return resolve_placeholders(providers | {"key": text}, environment or ENVIRONMENT).originals["key"]
+    return resolve_placeholders(providers | {"key": text}, environment or ENVIRONMENT).originals[
+        "key"
+    ]
 
 
 def refusal(text: str, providers: dict[str, str]) -> ConfigRefused:
