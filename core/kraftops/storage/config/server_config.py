@@ -115,7 +115,8 @@ def load_config(
         if other in raw:
             texts.setdefault(key, raw[other].value)
     try:
-        originals, unresolved = resolve_placeholders(texts, environment or {})
+        originals, foreign = resolve_placeholders(texts, environment or {})
+        unresolved = {key: provider for key, provider in foreign.items() if key in raw}
         settings = read_settings(originals, unresolved, changed_keys)
         endpoints = check_rules(settings)
         _check_metadata_dir(settings)

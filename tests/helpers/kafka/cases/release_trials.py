@@ -24,7 +24,7 @@ from kraftops.storage.releases.installation import read_installation
 from kraftops.storage.releases.table import release_named
 from kraftops.storage.verify.release import Target
 from tests.helpers.kafka.cases.damaged_directories import copy_node, format_node
-from tests.helpers.kafka.cases.release_setups import SETUPS, Setup
+from tests.helpers.kafka.cases.release_setups import RELEASES, SETUPS, Setup
 from tests.helpers.kafka.cases.start_trials import OFFLINE, will_wait
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.nodes.configs import (
@@ -239,7 +239,7 @@ def main() -> int:
     """Run all trials; return 1 if there are disagreements without a reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="part of the name of setups")
-    parser.add_argument("--release", default="", help="one release")
+    parser.add_argument("--release", help="another release, on which all setups are tried")
     parser.add_argument("--outcomes", type=Path, help="file of outcomes, read and written")
     options = parser.parse_args()
     path: Path | None = options.outcomes
@@ -248,11 +248,10 @@ def main() -> int:
         trials = ReleaseTrials(Path(folder), outcomes)
         agreed = named = unnamed = 0
         try:
-            for release in ("4.3.1", "4.0.0", "3.9.1"):
-                if options.release not in ("", release):
-                    continue
+            for release in [options.release] if options.release else RELEASES:
                 for setup in SETUPS.values():
-                    if release not in setup.releases or options.only not in setup.name:
+                    is_tried = release in setup.releases or options.release
+                    if not is_tried or options.only not in setup.name:
                         continue
                     trial = trials.trial(setup, release)
                     if path:
