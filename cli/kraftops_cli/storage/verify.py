@@ -24,10 +24,15 @@ from kraftops_terminal.findings import finding_line
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.answer import VerifyAnswer
+    from kraftops.storage.verify.release import Target
 
 EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
     ("the nodes of a cluster", "kafka-storage verify -c n1.properties -c n2.properties"),
+    (
+        "before an upgrade",
+        "kafka-storage verify -c server.properties --kafka-home /opt/kafka-4.3.1",
+    ),
 )
 SECTIONS = (
     (
@@ -56,6 +61,23 @@ controller.quorum.fetch.timeout.ms (20 seconds), since a leader without follower
 and later).""",
     ),
     (
+        "Releases",
+        """\
+The features, the keys and the classes that a configuration names are checked against the release
+that is to run the node: the one of --release-version, or of the jars in --kafka-home, else the one
+that registered the node in the metadata log. Where none of them tells, the oldest and the newest
+release that support the features of the node are tried, and what stops only one of them is a note.
+Only with --kafka-home it is known whether a class is there that is not Kafka's own. The table has
+Kafka 3.3 to 4.3.""",
+    ),
+    (
+        "This host",
+        """\
+With --here, listeners must be on addresses of this host, on ports where no other process listens,
+by what Linux lists. Nothing is bound. Where a server holds the lock of a directory, its ports are
+its own.""",
+    ),
+    (
         "Names",
         """\
 With --resolve the hosts of listeners, voters and bootstrap servers are looked up, side by side; one
@@ -74,7 +96,10 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=frozenset(
-            {"configs", "cluster_id", "resolve", "overrides", "form", "color", "max_memory"}
+            {
+                *("configs", "cluster_id", "release_version", "kafka_home", "here", "resolve"),
+                *("overrides", "form", "color", "max_memory"),
+            }
         )
     ),
     name="verify",
@@ -101,6 +126,18 @@ checked against each other. Nothing is locked or written.""",
 )
 @click.option("--cluster-id", "-t", metavar="ID", help="The cluster id that is expected.")
 @click.option(
+    "--release-version",
+    metavar="RELEASE",
+    help="The release that is to run the nodes, as 3.9.  [default: the one that has]",
+)
+@click.option(
+    "--kafka-home",
+    metavar="DIR",
+    type=click.Path(),
+    help="The installation that is to run the nodes; its jars have the release and the classes.",
+)
+@click.option("--here", is_flag=True, help="Check addresses and ports of listeners on this host.")
+@click.option(
     "--resolve",
     is_flag=True,
     help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
@@ -122,16 +159,24 @@ def verify(
     from kraftops.storage.verify.answer import VERIFY, VerifyAnswer
 
     form: str = options["form"]
+    target = _target(options["release_version"], options["kafka_home"])
+    changed_keys = target.release.changed_keys if target else None
     found: list[Finding] = []
     nodes: list[Node] = []
     for path in configs:
         try:
-            nodes.append(read_node(load_config(path, overrides, os.environ)))
+            nodes.append(read_node(load_config(path, overrides, os.environ, changed_keys)))
         except ConfigError as error:
             cure = error.hint or "mend the configuration"
             found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
     if nodes:
-        found += verify_nodes(nodes, options["cluster_id"], resolves=options["resolve"])
+        found += verify_nodes(
+            nodes,
+            options["cluster_id"],
+            resolves=options["resolve"],
+            is_here=options["here"],
+            target=target,
+        )
     answered = VerifyAnswer(verified_nodes(nodes, found), worst_first(found))
     is_drawn = form == "text" and terminal.console.is_drawn_on
     if form == "text" and not is_drawn:
@@ -146,6 +191,31 @@ def verify(
         lambda: drawn_findings(terminal.console, answered) if is_drawn else _as_text(answered),
     )
     return exit_code(found)
+
+
+def _target(release_version: str | None, kafka_home: str | None) -> Target | None:
+    """Return what is to run the nodes.
+
+    Raises:
+        UsageError: the release is unknown, or another one than that of the installation.
+        SourceError: the installation cannot be read.
+    """
+    from kraftops.errors import UsageError
+    from kraftops.storage.bootstrap.releases import by_name
+    from kraftops.storage.releases.installation import read_installation
+    from kraftops.storage.releases.table import release_named
+    from kraftops.storage.verify.release import Target
+
+    release = release_named(by_name(release_version).release) if release_version else None
+    if kafka_home is None:
+        return Target(release) if release else None
+    installation = read_installation(kafka_home)
+    if release not in (None, installation.release):
+        raise UsageError(
+            f"{kafka_home} is Kafka {installation.release.name}, not {release_version}",
+            hint="give one of --release-version and --kafka-home",
+        )
+    return Target(installation.release, installation)
 
 
 def _as_text(answered: VerifyAnswer) -> str:

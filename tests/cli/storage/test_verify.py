@@ -1,6 +1,7 @@
 """`kafka-storage verify` by its streams, exit codes and JSON."""
 
 import json
+import shutil
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.storage.verify.answer import VerifyAnswer
 from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
+from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record
 from tests.helpers.nodes.assigned_partitions import (
     D1,
     D2,
@@ -24,6 +26,7 @@ from tests.helpers.nodes.assigned_partitions import (
     topic,
     write_meta,
 )
+from tests.helpers.nodes.installations import write_installation
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
@@ -379,3 +382,101 @@ def test_nodes_are_listed_on_a_terminal(tmp_path: Path) -> None:
         str(path) for path in paths
     ]
     assert ", 0 note\n" in screen.text
+
+
+# Releases, installations, this host
+
+
+def test_release_that_does_not_know_the_metadata(node: Path) -> None:
+    done = verify(node, "--release-version", "4.0.1")
+
+    assert done.code == 2
+    assert "metadata.version=30 is not what Kafka 4.0 knows; start Kafka 4.3 or later" in done.text
+
+
+def test_release_of_an_installation(node: Path, tmp_path: Path) -> None:
+    home = write_installation(tmp_path / "kafka", "kafka_2.13-4.0.0.jar")
+
+    assert "what Kafka 4.0 knows" in verify(node, "--kafka-home", str(home)).text
+
+
+def test_release_and_installation_must_agree(node: Path, tmp_path: Path) -> None:
+    home = write_installation(tmp_path / "kafka", "kafka_2.13-4.0.0.jar")
+
+    done = verify(node, "--kafka-home", str(home), "--release-version", "4.3")
+
+    assert done.code == 1
+    assert done.errors[0] == f"kafka-storage: {home} is Kafka 4.0, not 4.3"
+
+
+def test_release_takes_values_that_later_ones_refuse(node: Path) -> None:
+    args = ("--override", "log.segment.bytes=2000")
+
+    assert "must be at least 1048576" in verify(node, *args).text
+    assert "log.segment.bytes" not in verify(node, *args, "--release-version", "3.9").text
+
+
+def test_registration_tells_the_release(node: Path) -> None:
+    share = "group.coordinator.rebalance.protocols=classic,consumer,streams"
+    features = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 25}
+    records = [
+        new_record("FeatureLevelRecord", name="metadata.version", featureLevel=25),
+        new_record("RegisterBrokerRecord", brokerId=1, features=[features]),
+    ]
+    shutil.rmtree(node / "d1/__cluster_metadata-0")
+    log = node / "d1/__cluster_metadata-0" / f"{0:020}.log"
+    log.parent.mkdir()
+    log.write_bytes(log_bytes(log_batches(records)))
+    make_node(node)
+
+    done = verify(node, "--override", share)
+
+    assert "Kafka 4.0 refuses group.coordinator.rebalance.protocols" in done.text
+
+
+def test_difference_between_possible_releases_is_a_note(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node")
+    assert format_node(node, "--release-version", "3.9").code == 0
+    (node / "d1/bootstrap.checkpoint").chmod(0o600)
+
+    done = verify(
+        node, "--override", "authorizer.class.name=kafka.security.auth.SimpleAclAuthorizer"
+    )
+    assert done.code == 2
+    assert "which Kafka 4.3 does not have" in done.text
+
+    done = verify(node, "--override", "control.plane.listener.name=PLAINTEXT")
+    assert done.code == 0
+    assert "with Kafka 3.9, but not 4.3: Kafka 3.9 refuses control.plane.listener.name" in done.err
+
+
+def test_port_in_use_is_found_here_only(node: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        make_node(
+            node, DYNAMIC, listeners=f"PLAINTEXT://localhost:{port},CONTROLLER://localhost:29093"
+        )
+
+        assert verify(node).code == 0
+        done = verify(node, "--here")
+
+    assert done.code == 2
+    assert (
+        f"another process listens on the port of the listener PLAINTEXT://localhost:{port}"
+        in done.text
+    )
+
+
+def test_foreign_provider_of_a_keystore_is_a_note(node: Path) -> None:
+    with (node / PROPERTIES).open("a") as file:
+        file.write("config.providers=vault\nconfig.providers.vault.class=com.example.Vault\n")
+        file.write("ssl.keystore.password=${vault:kafka:password}\n")
+
+    done = verify(node)
+
+    assert done.code == 0
+    assert (
+        "config.providers.vault.class is com.example.Vault, which is not a class of Kafka's"
+        in done.err
+    )
+    assert storage(node, "info", "-c", PROPERTIES).code == 0

@@ -10,14 +10,22 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_rewrites,
 )
+from kraftops.image.verify.targets import release_findings
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.binding import binding_findings, read_host
 from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.names import name_findings
+from kraftops.storage.verify.release import Target
 from kraftops.storage.verify.start import verify_node
 
 
 def verify_nodes(
-    nodes: Sequence[Node], cluster_id: str | None = None, *, resolves: bool = False
+    nodes: Sequence[Node],
+    cluster_id: str | None = None,
+    *,
+    resolves: bool = False,
+    is_here: bool = False,
+    target: Target | None = None,
 ) -> list[Finding]:
     """Return what keeps nodes of one cluster from starting with all their data, and notes.
 
@@ -25,6 +33,8 @@ def verify_nodes(
         nodes: the nodes.
         cluster_id: the expected cluster id.
         resolves: whether host names are looked up.
+        is_here: whether the nodes are to run on this host.
+        target: the release that is to run them; None for the one that has.
 
     Raises:
         KraftopsError: a file cannot be read any more.
@@ -37,6 +47,10 @@ def verify_nodes(
         image = images.get(node.cluster_id)
         if image and node.is_broker:
             found += assignment_findings(node, image)
+        found += release_findings(node, image, target)
+    if is_here:
+        host = read_host()
+        found += (finding for node in nodes for finding in binding_findings(node, host))
     if resolves:
         found += name_findings(nodes)
     return without_wrong_rewrites(found)

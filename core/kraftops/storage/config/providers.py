@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from kraftops.errors import DecodeError
 from kraftops.fileio.reading import CONFIG_BYTES, read_whole
@@ -21,26 +22,60 @@ _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
 
-def resolve_placeholders(
-    originals: Mapping[str, str], environment: Mapping[str, str]
-) -> dict[str, str]:
+class Resolved(NamedTuple):
+    """A configuration with the values of its placeholders.
+
+    Attributes:
+        originals: the texts by key.
+        unresolved: the keys whose values only a foreign provider has, with the provider's class.
+    """
+
+    originals: dict[str, str]
+    unresolved: Mapping[str, str]
+
+
+def resolve_placeholders(originals: Mapping[str, str], environment: Mapping[str, str]) -> Resolved:
     """Return *originals* with the values of placeholders.
 
-    A placeholder without a provider, or with a key that the provider lacks, stays as it is.
+    A placeholder without a provider, or with a key that the provider lacks, stays as it is. So
+    does one of a foreign provider: Kafka would load its class, which cannot be run here.
 
     Raises:
-        ConfigRefused: a provider cannot be used, or cannot read a value.
+        ConfigRefused: a provider of Kafka's cannot read a value.
     """
-    providers = _providers(originals, environment)
-    if not providers:
-        return dict(originals)
-    known = _looked_up(originals, providers)
+    classes = provider_classes(originals)
+    if not classes:
+        return Resolved(dict(originals), {})
+    providers = _providers(originals, classes, environment)
+    values = _looked_up(originals, providers)
 
-    def replacement(found: re.Match[str]) -> str:
-        name, path, key = found.groups()
-        return known.get((name, path or ""), {}).get(key, found[0])
+    def replacement(placeholder: re.Match[str]) -> str:
+        name, path, key = placeholder.groups()
+        return values.get((name, path or ""), {}).get(key, placeholder[0])
 
-    return {key: re.sub(_PLACEHOLDER, replacement, value) for key, value in originals.items()}
+    foreign = classes.keys() - providers.keys()
+    unresolved = {
+        key: classes[name]
+        for key, text in originals.items()
+        for name, *_ in re.findall(_PLACEHOLDER, text)
+        if name in foreign
+    }
+    resolved = {key: re.sub(_PLACEHOLDER, replacement, text) for key, text in originals.items()}
+    return Resolved(resolved, unresolved)
+
+
+def provider_classes(originals: Mapping[str, str]) -> dict[str, str]:
+    """Return the class of each provider in `config.providers`, by name, in the order of Kafka."""
+    listed = originals.get(_PROVIDERS, "")
+    # Names are not trimmed; one without a class does not count.
+    keys = {name: provider_class_key(name) for name in split(listed, ",") if listed}
+    names = dict.fromkeys(name for name, key in keys.items() if key in originals)
+    return {name: originals[keys[name]] for name in map_order(names, string_hash, capacity=16)}
+
+
+def provider_class_key(name: str) -> str:
+    """Return the key with the class of a provider."""
+    return f"{_PROVIDERS}.{name}.class"
 
 
 def has_placeholder(value: str) -> bool:
@@ -70,41 +105,38 @@ def _looked_up(
     return known
 
 
-def _providers(originals: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Provider]:
-    listed = originals.get(_PROVIDERS, "")
-    # Names are not trimmed; one without a class does not count.
-    names = dict.fromkeys(
-        name for name in split(listed, ",") if f"{_PROVIDERS}.{name}.class" in originals
-    )
+def _providers(
+    originals: Mapping[str, str], classes: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, Provider]:
+    """Return the providers of Kafka's own among *classes*."""
     providers = {}
-    for name in map_order(names, string_hash, capacity=16) if listed else ():
+    for name, class_name in classes.items():
         prefix = f"{_PROVIDERS}.{name}.param."
         parameters = {
             key.removeprefix(prefix): value
             for key, value in originals.items()
             if key.startswith(prefix) and key != prefix
         }
-        class_key = f"{_PROVIDERS}.{name}.class"
         try:
-            providers[name] = _provider(originals[class_key], parameters, environment)
+            if provider := _provider(class_name, parameters, environment):
+                providers[name] = provider
         except ConfigRefused as error:
             keys = (prefix + key for key in error.keys)
-            raise ConfigRefused(error.message, *keys, class_key, hint=error.hint) from None
+            raise ConfigRefused(
+                error.message, *keys, provider_class_key(name), hint=error.hint
+            ) from None
     return providers
 
 
 def _provider(
     class_name: str, parameters: Mapping[str, str], environment: Mapping[str, str]
-) -> Provider:
+) -> Provider | None:
+    """Return a provider of Kafka's; None for a foreign one."""
     kind = class_name.removeprefix(_PACKAGE)
     if kind == "EnvVarConfigProvider":
         return _environment_provider(environment, parameters.get("allowlist.pattern"))
     if kind not in ("FileConfigProvider", "DirectoryConfigProvider") or kind == class_name:
-        raise ConfigRefused(
-            f"the config provider class {class_name} cannot be used here",
-            hint="only Kafka's EnvVarConfigProvider, FileConfigProvider and "
-            f"DirectoryConfigProvider of {_PACKAGE[:-1]} can",
-        )
+        return None
     allowed = _allowed_paths(parameters.get("allowed.paths", ""))
     read = _file_values if kind == "FileConfigProvider" else _directory_values
 

@@ -11,6 +11,7 @@ from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
 from kraftops.records.secrets.rules import BROKER, is_secret_config
 from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
+from kraftops.storage.config.keys import ServerKey
 from kraftops.storage.config.listeners import (
     BOOTSTRAP_SERVERS,
     VOTERS,
@@ -58,6 +59,7 @@ class ServerConfig:
         listeners: the listeners of this node.
         advertised_controllers: the advertised controller listeners.
         unstable_feature_versions: whether features under development are allowed.
+        unresolved: the keys whose values only a foreign config provider has, with its class.
     """
 
     path: str
@@ -73,6 +75,7 @@ class ServerConfig:
     listeners: tuple[Listener, ...]
     advertised_controllers: tuple[Listener, ...]
     unstable_feature_versions: bool
+    unresolved: Mapping[str, str]
     _overrides: Mapping[str, Property] = field(repr=False)
 
     @property
@@ -87,7 +90,10 @@ class ServerConfig:
 
 
 def load_config(
-    path: str, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    path: str,
+    overrides: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    changed_keys: Mapping[str, ServerKey | None] | None = None,
 ) -> ServerConfig:
     """Read the configuration in the properties file at *path*.
 
@@ -95,6 +101,7 @@ def load_config(
         path: the path of the file.
         overrides: `KEY=VALUE` each, which replace those of the file; the last of a key counts.
         environment: the variables for `EnvVarConfigProvider`.
+        changed_keys: the keys that another release defines otherwise, None where it ignores them.
 
     Raises:
         SourceError: the file cannot be read.
@@ -108,11 +115,12 @@ def load_config(
         if other in raw:
             texts.setdefault(key, raw[other].value)
     try:
-        originals = resolve_placeholders(texts, environment or {})
-        settings = read_settings(originals)
+        originals, foreign = resolve_placeholders(texts, environment or {})
+        unresolved = {key: provider for key, provider in foreign.items() if key in raw}
+        settings = read_settings(originals, unresolved, changed_keys)
         endpoints = check_rules(settings)
         _check_metadata_dir(settings)
-        return _server_config(path, raw, settings, endpoints)
+        return _server_config(path, raw, settings, endpoints, unresolved)
     except ConfigRefused as error:
         raise _located(error, path, raw) from None
 
@@ -143,7 +151,11 @@ def _check_metadata_dir(settings: Settings) -> None:
 
 
 def _server_config(
-    path: str, raw: Mapping[str, Property], settings: Settings, endpoints: Endpoints
+    path: str,
+    raw: Mapping[str, Property],
+    settings: Settings,
+    endpoints: Endpoints,
+    unresolved: Mapping[str, str],
 ) -> ServerConfig:
     originals = settings.originals
     return ServerConfig(
@@ -160,6 +172,7 @@ def _server_config(
         listeners=endpoints.listeners,
         advertised_controllers=advertised_controllers(settings, endpoints),
         unstable_feature_versions=bool(settings.values["unstable.feature.versions.enable"]),
+        unresolved=unresolved,
         _overrides={key: prop for key, prop in raw.items() if not prop.line},
     )
 

@@ -84,17 +84,55 @@ class Settings(NamedTuple):
         return values
 
 
-def read_settings(originals: Mapping[str, str]) -> Settings:
+NEEDED = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.listener.names",
+        "controller.quorum.bootstrap.servers",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "listener.security.protocol.map",
+        "listeners",
+        "log.dir",
+        "log.dirs",
+        "metadata.log.dir",
+        "node.id",
+        "process.roles",
+    }
+)
+"""Keys that say who a node is, where it listens and where its directories are."""
+
+
+def read_settings(
+    originals: Mapping[str, str],
+    unresolved: Mapping[str, str] | None = None,
+    changed: Mapping[str, ServerKey | None] | None = None,
+) -> Settings:
     """Parse the values in the configuration; return them with the defaults of the other keys.
+
+    Args:
+        originals: the texts by key.
+        unresolved: keys whose values only a foreign config provider has, with its class: they
+            have their defaults, unless they are needed.
+        changed: the keys that another release defines otherwise, None where it ignores them.
 
     Raises:
         ConfigRefused: a value is not allowed, or missing.
     """
     values = {}
+    unresolved, changed = unresolved or {}, changed or {}
+    for name in sorted(NEEDED & unresolved.keys()):
+        raise ConfigRefused(
+            f"only the config provider {unresolved[name]} has the value of {name}",
+            name,
+            hint=f"give it with --override {name}=VALUE",
+        )
     for name, key in server_keys().items():
+        key_here = changed.get(name, key)
         text = originals.get(name)
-        if text is not None:
-            values[name] = _value(key, text)
+        if text is not None and key_here and name not in unresolved:
+            values[name] = _value(key_here, text)
         elif key.required:
             raise ConfigRefused(
                 f'Missing required configuration "{name}" which has no default value.',
@@ -102,6 +140,9 @@ def read_settings(originals: Mapping[str, str]) -> Settings:
             )
         else:
             values[name] = default_value(key)
+    for name in changed.keys() & originals.keys() - values.keys() - unresolved.keys():
+        if key_here := changed[name]:
+            parse_value(key_here, originals[name])
     return Settings(values, originals)
 
 

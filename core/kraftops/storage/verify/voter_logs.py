@@ -62,11 +62,15 @@ class _Quorum:
             return False
         return self.voters[node_id] in (None, meta.directory_id)
 
+    def _waits(self, node: Node) -> bool:
+        """Tell whether a node needs others to lead; a recovered one has only itself as voter."""
+        return len(self.voters) == 1 or not (node.voters and node.is_only_voter)
+
     @cached_property
     def behind(self) -> dict[int, str]:
         """The able voters that lack committed records of a higher log, with the evidence, by id."""
         found = {}
-        for node in self.able:
+        for node in filter(self._waits, self.able):
             higher = [each for each in self.nodes if each.content.rank > node.content.rank]
             evidence = next(filter(None, (self._lacking(node, each) for each in higher)), None)
             if not node.log.is_used:
@@ -171,7 +175,8 @@ class _Quorum:
 
     def _shorter(self) -> Iterator[Finding]:
         """Yield the note that most voters end before the newest log, as after a kill."""
-        shorter = [node for node in self.able if node.content.rank < self.newest.content.rank]
+        rank = self.newest.content.rank
+        shorter = [node for node in self.able if node.content.rank < rank and self._waits(node)]
         if len(shorter) < self.majority:
             return
         end = max((node.content.end_offset or 0 for node in shorter), default=0)

@@ -174,3 +174,33 @@ def test_malformed_escape_is_refused_with_its_line() -> None:
 
 def test_unknown_keys_pass() -> None:
     assert load_with({"inter.broker.protocol.version": "3.0", "x": "y"}).given["x"].value == "y"
+
+
+VAULT = {"config.providers": "vault", "config.providers.vault.class": "com.example.Vault"}
+
+
+@pytest.mark.parametrize("key", ["ssl.keystore.password", "num.partitions", "log.retention.ms"])
+def test_value_of_a_foreign_provider_that_nobody_needs(key: str) -> None:
+    config = load_with({**VAULT, key: "${vault:kafka:x}"})
+
+    assert config.log_dirs == ("d1",)
+    assert config.unresolved == {key: "com.example.Vault"}
+    assert config.given[key].value == "${vault:kafka:x}"
+
+
+@pytest.mark.parametrize("key", ["log.dirs", "node.id", "listeners", "process.roles"])
+def test_value_of_a_foreign_provider_that_is_needed(key: str) -> None:
+    changed = {**VAULT, key: "${vault:kafka:x}"}
+    error = refusal(changed)
+
+    assert error.message.endswith(
+        f": only the config provider com.example.Vault has the value of {key}"
+    )
+    assert error.hint == f"give it with --override {key}=VALUE"
+
+
+def test_override_stands_in_for_a_foreign_provider() -> None:
+    config = load_with({**VAULT, "log.dirs": "${vault:kafka:x}"}, overrides=("log.dirs=d7",))
+
+    assert config.log_dirs == ("d7",)
+    assert config.unresolved == {}

@@ -274,3 +274,12 @@ def test_uncommitted_end_of_an_old_leader_is_no_history(tmp_path: Path) -> None:
 
 
 VOTER_LIST = ",".join(f"{number}@localhost:29093" for number in (1, 2, 3))
+
+
+def test_recovered_node_waits_for_nobody(tmp_path: Path) -> None:
+    alone = [*BEGINNING, no_ops(2, 98), voters_batch(100, VOTERS[0])]
+    recovered = node(tmp_path, 1, no_ops(2, 98))
+    write_log(recovered / "meta", {0: alone})
+    other = node(tmp_path, 2, no_ops(2, 398))
+
+    assert not {"behind", "ends-differ", "rival-history"} & {*codes(recovered, other)}

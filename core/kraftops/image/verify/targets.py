@@ -1,0 +1,75 @@
+"""The release that is to run a node: named, installed, or the one that has run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kraftops.findings.finding import Finding, Severity
+from kraftops.image.state.image import MetadataImage
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.releases.table import Release, release_of, releases, releases_with
+from kraftops.storage.verify.release import Target, feature_levels, target_findings
+
+
+def release_findings(
+    node: Node, image: MetadataImage | None, target: Target | None
+) -> Iterator[Finding]:
+    """Yield what keeps a node from starting with a release, and notes.
+
+    Without a *target* it is the release that registered the node; where no registration tells, the
+    oldest and the newest that support the features of the node are tried, and what stops only one
+    of them is a note.
+
+    Raises:
+        KraftopsError: a jar, or a source of the image, cannot be read.
+    """
+    release = target.release if target else registered_release(node, image)
+    if release:
+        yield from target_findings(node, target or Target(release))
+        return
+    levels = [(name, level) for _, name, level in feature_levels(node)]
+    possible = releases_with(levels) or [releases()[-1]]
+    oldest, newest = possible[0], possible[-1]
+    by_newest = list(target_findings(node, Target(newest)))
+    by_oldest = [] if oldest is newest else list(target_findings(node, Target(oldest)))
+    places = {(finding.place.path, finding.code) for finding in by_oldest if finding.is_severe}
+    for finding in by_newest:
+        is_of_both = oldest is newest or (finding.place.path, finding.code) in places
+        yield finding if is_of_both else _only(finding, newest, oldest)
+    for finding in by_oldest:
+        if (finding.place.path, finding.code) not in {
+            (other.place.path, other.code) for other in by_newest
+        }:
+            yield _only(finding, oldest, newest)
+
+
+def _only(finding: Finding, release: Release, other: Release) -> Finding:
+    """Return a finding of one of two releases as a note."""
+    if not finding.is_severe:
+        return finding
+    return replace(
+        finding,
+        severity=Severity.NOTE,
+        text=f"with Kafka {release.name}, but not {other.name}: {finding.text}",
+        cure=f"{finding.cure}; --release-version says which release it is",
+    )
+
+
+def registered_release(node: Node, image: MetadataImage | None) -> Release | None:
+    """Return the release that a node registered with; None if it did not, or it is unknown."""
+    if image is None:
+        return None
+    registration: Mapping[str, object] | None = None
+    if broker := image.brokers.get(node.config.node_id):
+        registration = image.broker_state(broker)
+    elif address := image.controllers.get(node.config.node_id):
+        registration = image.read(address)[1]
+    features = registration["features"] if registration else ()
+    assert isinstance(features, list | tuple)
+    return release_of(
+        {
+            feature["name"]: (feature["minSupportedVersion"], feature["maxSupportedVersion"])
+            for feature in features
+        }
+    )

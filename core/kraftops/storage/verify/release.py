@@ -1,0 +1,146 @@
+"""Checks of a node against the release of Kafka that is to run it.
+
+The rules are those of `KafkaRaftServer`, `BootstrapDirectory`, `FeatureControlManager` and
+`KafkaConfig`, tried on Kafka 4.3.1, 4.0.0 and 3.9.1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.config.settings import read_settings
+from kraftops.storage.config.values import ConfigRefused
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.releases.installation import Installation
+from kraftops.storage.releases.table import Release, releases
+from kraftops.storage.verify.classes import class_findings
+
+_ROLES_ONLY = {"control.plane.listener.name": "it is not supported in KRaft mode"}
+_VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
+_MIGRATION, _ZOOKEEPER = "zookeeper.metadata.migration.enable", "zookeeper.connect"
+_SEGMENT, _SMALLEST = "metadata.log.segment.bytes", "metadata.log.segment.min.bytes"
+_SMALLEST_SEGMENT = 8 << 20  # the default of _SMALLEST, which became a limit of _SEGMENT in 4.1
+
+
+class Target(NamedTuple):
+    """What is to run a node: a release, and its installation where that is at hand."""
+
+    release: Release
+    installation: Installation | None = None
+
+
+class FeatureLevel(NamedTuple):
+    """The level of a feature, and the file or directory that has it."""
+
+    path: str
+    name: str
+    level: int
+
+
+def feature_levels(node: Node) -> list[FeatureLevel]:
+    """Return the levels of features that a server of this node must support to start."""
+    content, bootstrap = node.content, node.metadata.bootstrap
+    log = os.path.join(node.metadata.path, METADATA_PARTITION)
+    levels = [FeatureLevel(log, name, level) for name, level in content.features.items()]
+    levels.append(FeatureLevel(log, KRAFT_VERSION, content.quorum.kraft_version))
+    for name, level in bootstrap.features.items() if bootstrap else ():
+        # Every server parses the metadata.version of bootstrap.checkpoint at every start; the
+        # first controller of a cluster alone applies the rest.
+        is_applied = node.is_controller and METADATA_VERSION not in content.features
+        if bootstrap and (name == METADATA_VERSION or is_applied):
+            levels.append(FeatureLevel(bootstrap.path, name, level))
+    return levels
+
+
+def target_findings(node: Node, target: Target) -> Iterator[Finding]:
+    """Yield what keeps a node from starting with a release, and notes.
+
+    Raises:
+        SourceError: a jar of the installation cannot be read.
+    """
+    release = target.release
+    yield from _features(node, release)
+    yield from _refused_values(node.config, release)
+    yield from _ignored_keys(node.config, release)
+    yield from class_findings(node.config, release, target.installation)
+
+
+def _features(node: Node, release: Release) -> Iterator[Finding]:
+    for path, name, level in feature_levels(node):
+        supporting = [rel.name for rel in releases() if rel.supports(name, level)]
+        # Levels that no release has are told without a release, too.
+        if supporting and not release.supports(name, level):
+            cure = f"start Kafka {supporting[0]} or later"
+            if path.endswith(".checkpoint"):
+                in_log = METADATA_VERSION in node.content.features
+                anew = f"{FORMAT_ANEW} with --release-version {release.name}"
+                cure += f"; or {'remove it: the log has its own features' if in_log else anew}"
+            problem = f"{name}={level} is not what Kafka {release.name} knows"
+            yield Finding("newer-feature", Severity.STOPS, problem, Place(directory=path), cure)
+
+
+def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]:
+    """Yield values that the release refuses, though Kafka 4.3 takes or ignores them."""
+    texts = {key: prop.value for key, prop in config.given.items()}
+    texts.setdefault("node.id", str(config.node_id))  # broker.id may stand for it
+    try:
+        read_settings(texts, config.unresolved, release.changed_keys)
+    except ConfigRefused as error:
+        yield _refused(config, error.keys[0] if error.keys else "", release, error.message)
+    for key, reason in _ROLES_ONLY.items():
+        if key in texts and key in release.keys:
+            yield _refused(config, key, release, reason)
+    for key in _VERSIONS:
+        if key in texts and key in release.keys and not _is_version(texts[key], release):
+            yield _refused(config, key, release, f"{texts[key]} is not a version that it knows")
+    if _MIGRATION in release.keys and texts.get(_MIGRATION, "").lower() == "true":
+        reason = "a migration needs ZooKeeper, and its brokers"
+        yield _refused(config, _MIGRATION, release, reason)
+    smallest = texts.get(_SMALLEST, str(_SMALLEST_SEGMENT))
+    if _SMALLEST in release.keys and _is_less(texts.get(_SEGMENT, smallest), smallest):
+        yield _refused(config, _SEGMENT, release, f"it must be at least {smallest}")
+
+
+def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> Finding:
+    problem = f"Kafka {release.name} refuses {key}: {reason}"
+    return Finding(
+        "bad-configuration",
+        Severity.STOPS,
+        problem,
+        Place(file=config.place(key)),
+        "mend the value",
+    )
+
+
+def _is_version(text: str, release: Release) -> bool:
+    """Tell whether a text such as 3.9-IV0 is a version up to that of the release."""
+    match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)?(-IV\d+)?(\.\d+)?", text.strip())
+    newest = tuple(map(int, release.name.split(".")))
+    return match is not None and (int(match[1]), int(match[2])) <= newest
+
+
+def _is_less(text: str, limit: str) -> bool:
+    return text.strip().isdecimal() and limit.strip().isdecimal() and int(text) < int(limit)
+
+
+def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
+    """Yield the keys of later releases, which this one does not read."""
+    for key in config.given:
+        since = next((rel.name for rel in releases() if key in rel.keys), None)
+        if since and _number(since) > _number(release.name):
+            problem = f"{key} is ignored: Kafka knows it from {since} on"
+            yield Finding(
+                "ignored-key", Severity.NOTE, problem, Place(file=config.place(key)), "take it out"
+            )
+
+
+def _number(name: str) -> tuple[int, ...]:
+    return tuple(map(int, name.split(".")))

@@ -1,0 +1,100 @@
+"""A node is checked against a release: features, values and keys, as measured by starts."""
+
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from kraftops.findings.finding import Finding
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.releases.table import release_named
+from kraftops.storage.verify.release import Target, target_findings
+from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
+
+
+def found(node: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Finding]:
+    release = release_named(name)
+    assert release
+    with chdir(node):
+        loaded = read_node(load_config(PROPERTIES, overrides))
+        return [*target_findings(loaded, Target(release))]
+
+
+def stopping(node: Path, name: str, *overrides: str) -> list[str]:
+    return [finding.text for finding in found(node, name, overrides) if finding.is_severe]
+
+
+@pytest.mark.parametrize("name", ["4.0", "3.9"])
+def test_metadata_version_of_a_later_release(static: Path, name: str) -> None:
+    problems = stopping(static, name)
+
+    assert f"metadata.version=30 is not what Kafka {name} knows" in problems
+
+
+def test_broker_reads_the_metadata_version_of_its_bootstrap_checkpoint(tmp_path: Path) -> None:
+    node = make_node(
+        tmp_path / "node", process_roles="broker", listeners="PLAINTEXT://localhost:29092",
+        controller_quorum_voters="2@localhost:29093",
+    )  # fmt: skip
+    assert format_node(node).code == 0
+
+    assert stopping(node, "4.0") == ["metadata.version=30 is not what Kafka 4.0 knows"]
+    assert stopping(node, "4.3") == []
+
+
+def test_feature_of_a_later_release(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node")
+    assert format_node(node, "-r", "4.0", "-f", "share.version=1").code == 0
+
+    assert stopping(node, "4.0") == ["share.version=1 is not what Kafka 4.0 knows"]
+    assert stopping(node, "4.1") == []
+
+
+@pytest.mark.parametrize(
+    ("override", "refusing", "taking"),
+    [
+        ("group.coordinator.rebalance.protocols=classic,streams", "4.0", "4.3"),
+        ("group.share.max.groups=0", "3.9", "4.3"),
+        ("zookeeper.session.timeout.ms=long", "3.9", "4.0"),
+        ("control.plane.listener.name=PLAINTEXT", "3.9", "4.0"),
+        ("inter.broker.protocol.version=9.9", "3.9", "4.0"),
+        ("log.message.format.version=many", "3.9", "4.0"),
+        ("zookeeper.metadata.migration.enable=true", "3.9", "4.0"),
+    ],
+)
+def test_values_that_a_release_refuses(
+    static: Path, override: str, refusing: str, taking: str
+) -> None:
+    key = override.partition("=")[0]
+
+    [problem] = [text for text in stopping(static, refusing, override) if "refuses" in text]
+    taken = stopping(static, taking, override)
+
+    assert problem.startswith(f"Kafka {refusing} refuses {key}: ")
+    assert not any(key in text for text in taken)
+
+
+@pytest.mark.parametrize("value", ["3.9", "3.9-IV0", "3.0", "0.10.0", "2.8-IV1"])
+def test_old_versions_of_protocols_pass(static: Path, value: str) -> None:
+    texts = stopping(static, "3.9", f"inter.broker.protocol.version={value}")
+
+    assert not any("inter.broker" in text for text in texts)
+
+
+def test_smallest_metadata_segment_was_a_key_of_its_own(static: Path) -> None:
+    small = ("metadata.log.segment.bytes=9000000", "metadata.log.segment.min.bytes=9000001")
+
+    assert any(
+        "refuses metadata.log.segment.bytes" in text for text in stopping(static, "4.0", *small)
+    )
+    assert stopping(static, "4.3", *small) == []
+
+
+def test_key_of_a_later_release_is_a_note(static: Path) -> None:
+    key = "controller.quorum.auto.join.enable"
+    notes = [one for one in found(static, "3.9", (f"{key}=true",)) if not one.is_severe]
+
+    assert [(note.code, note.text) for note in notes] == [
+        ("ignored-key", f"{key} is ignored: Kafka knows it from 4.2 on")
+    ]
