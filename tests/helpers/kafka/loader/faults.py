@@ -429,9 +429,9 @@ def words_for_epochs(rng: Random, partition: Partition) -> None:
 
 
 def wrong_count_of_epochs(rng: Random, partition: Partition) -> None:
-    lines = partition.files.get(EPOCHS, b"0\n0\n").split(b"\n")
-    lines[1] = rng.choice((b"77", b"0", b"-1", b"1 ", b"2147483647"))
-    partition.files[EPOCHS] = b"\n".join(lines)
+    entries = partition.files.get(EPOCHS, b"").split(b"\n")[2:]
+    count = rng.choice((b"77", b"0", b"-1", b"1 ", b"2147483647"))
+    partition.files[EPOCHS] = b"\n".join([b"0", count, *entries])
 
 
 def negative_epochs(rng: Random, partition: Partition) -> None:
