@@ -19,7 +19,7 @@ from kraftops.dump.check.log_directory import (
 )
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.partition_files import TOPIC_ID
-from kraftops.dump.check.start import server_findings
+from kraftops.dump.check.start import loads_of, server_findings
 from kraftops.dump.check.tier import LocalLog, Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
@@ -108,7 +108,17 @@ def check_directories(
     for check in _absent_tiers(by_path, around):
         add(check)
     common += _missing_partitions(by_path, directories, around.topics)
-    common += server_findings(checks, directories)
+    metadata = {
+        directory.path
+        for path, directory in directories.items()
+        if _topic_of(path) == METADATA_TOPIC
+    }
+    node_ids = {
+        directory.path: directory.node_id
+        for directory in directories.values()
+        if directory.node_id is not None
+    }
+    common += server_findings(loads_of(checks, directories), metadata, node_ids)
     return checks, tuple(common)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kraftops.display.sizes import many
 from kraftops.dump.check.findings import Loss, PartitionCheck, lost_text
@@ -17,11 +18,11 @@ from kraftops.dump.check.topics import TopicSettings
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.server.loader.contract import (
+    NEWEST_RELEASE,
     Consequence,
     DiskFolder,
     LoadOutcome,
     LoadRequest,
-    Refusal,
 )
 from kraftops.server.loader.partition import foretell_partition
 
@@ -139,7 +140,7 @@ class Start:
         finding = Finding(
             START_REFUSED,
             Severity.STOPS,
-            f"a start refuses this partition: {_reason(refusal)}",
+            f"a start refuses this partition: {refusal.reason}",
             Place(
                 file=os.path.join(self.path, refusal.file) if refusal.file else self.path,
                 position=refusal.position,
@@ -155,8 +156,13 @@ class Start:
         yield finding
 
 
-def foretold(files: PartitionFiles, directory: LogDirectory, settings: TopicSettings) -> Start:
-    """Return what a start makes of a partition.
+def foretold(
+    files: PartitionFiles,
+    directory: LogDirectory,
+    settings: TopicSettings,
+    release: str = NEWEST_RELEASE,
+) -> Start:
+    """Return what a start with a release of Kafka makes of a partition.
 
     Raises:
         SourceError: a file cannot be read.
@@ -173,6 +179,7 @@ def foretold(files: PartitionFiles, directory: LogDirectory, settings: TopicSett
         directory.offset(LOG_START, files.topic, files.partition) or 0,
         directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0,
         index_interval_bytes=settings.index_interval_bytes,
+        release=release,
     )
     outcomes = [
         foretell_partition(folder, replace(request, was_clean=was_clean, is_tiered=is_tiered))
@@ -192,11 +199,6 @@ def _differs(outcome: LoadOutcome | None, other: LoadOutcome | None) -> bool:
         or outcome.cuts != other.cuts
         or outcome.deleted_segments != other.deleted_segments
     )
-
-
-def _reason(refusal: Refusal) -> str:
-    name = refusal.java_class.rpartition(".")[2]
-    return f"{name}: {refusal.message}" if refusal.message else name
 
 
 def _log_name(base_offset: int) -> str:
@@ -221,43 +223,64 @@ def absorbed(findings: Iterable[Finding]) -> list[Finding]:
     return listed
 
 
-def server_findings(
+class PartitionLoad(NamedTuple):
+    """What the loading of a partition, in its log directory, means for the server."""
+
+    path: str
+    directory: str
+    consequence: Consequence
+
+
+def loads_of(
     checks: Iterable[PartitionCheck], directories: Mapping[str, LogDirectory]
-) -> Iterator[Finding]:
-    """Yield what partitions that are refused mean for their servers, by log directory."""
-    refused: dict[tuple[str, Consequence], list[PartitionCheck]] = {}
-    by_path: dict[str, LogDirectory] = {}
-    partitions: Counter[str] = Counter()
+) -> Iterator[PartitionLoad]:
+    """Yield the loads of partitions that were checked, where they are known."""
     for check in checks:
         directory = directories.get(check.path)
-        if directory is None or check.outcome is None:
-            continue
-        by_path[directory.path] = directory
-        partitions[directory.path] += 1
-        if check.starts is False:
+        if directory is not None and check.outcome is not None:
             consequence = Consequence(check.outcome)
-            if check.topic == METADATA_TOPIC:
-                consequence = Consequence.BROKER_DIES  # whose metadata directory must be online
-            refused.setdefault((directory.path, consequence), []).append(check)
-    for (path, consequence), some in refused.items():
-        node_id = by_path[path].node_id
+            if check.topic == METADATA_TOPIC and check.starts is False:
+                consequence = Consequence.BROKER_DIES  # `KafkaRaftManager` loads its log
+            yield PartitionLoad(check.path, directory.path, consequence)
+
+
+def server_findings(
+    loads: Iterable[PartitionLoad],
+    metadata_directories: Container[str],
+    node_ids: Mapping[str, int],
+) -> Iterator[Finding]:
+    """Yield what partitions that are refused mean for their servers, by log directory.
+
+    Args:
+        loads: the loads of all partitions.
+        metadata_directories: the log directories without which a server ends.
+        node_ids: the ids of the nodes, by log directory, as far as they are known.
+    """
+    refused: dict[tuple[str, bool], list[str]] = {}
+    partitions: Counter[str] = Counter()
+    for load in loads:
+        partitions[load.directory] += 1
+        if load.consequence is not Consequence.LOADS:
+            goes_offline = load.consequence is Consequence.DIRECTORY_OFFLINE
+            # `ReplicaManager.handleLogDirFailure` ends a server whose metadata directory fails.
+            ends = not goes_offline or load.directory in metadata_directories
+            refused.setdefault((load.directory, ends), []).append(os.path.basename(load.path))
+    for (directory, ends), names in refused.items():
+        node_id = node_ids.get(directory)
         server = "the server" if node_id is None else f"node {node_id}"
-        names = [os.path.basename(os.path.abspath(check.path)) for check in some]
         text = f"{server} will not start: it cannot load {_listed(names)}"
-        code = "server-stops"
-        if consequence is Consequence.DIRECTORY_OFFLINE:
-            code = "directory-goes-offline"
+        if not ends:
             text = (
-                f"{server} will start without this log directory, and its "
-                f"{many(partitions[path], 'partition')} go offline: it cannot load {_listed(names)}"
+                f"{server} will start without this log directory: it cannot load {_listed(names)}, "
+                f"and {many(partitions[directory], 'partition')} in it go offline"
             )
         yield Finding(
-            code,
+            "server-stops" if ends else "directory-goes-offline",
             Severity.STOPS,
             text,
-            Place(node=node_id, directory=path),
+            Place(node=node_id, directory=directory),
             f"see the findings [{START_REFUSED}] of these partitions",
-            count=len(some),
+            count=len(names),
         )
 
 

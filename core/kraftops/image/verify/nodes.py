@@ -10,7 +10,9 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_rewrites,
 )
+from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.targets import release_findings
+from kraftops.server.loader.contract import NEWEST_RELEASE
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.binding import binding_findings, read_host
 from kraftops.storage.verify.cluster import verify_cluster
@@ -47,6 +49,9 @@ def verify_nodes(
         image = images.get(node.cluster_id)
         if image and node.is_broker:
             found += assignment_findings(node, image)
+        if node.is_broker:
+            release = target.release.name if target else NEWEST_RELEASE
+            found += loading_findings(node, image, release)
         found += release_findings(node, image, target)
     if is_here:
         host = read_host()

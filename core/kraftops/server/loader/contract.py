@@ -18,6 +18,9 @@ from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
 
+NEWEST_RELEASE = "4.3.1"
+"""The release whose rules hold where no other is asked for."""
+
 
 class Consequence(Enum):
     """What the loading of a partition means for its server."""
@@ -149,7 +152,7 @@ class LoadRequest:
     is_tiered: bool = False
     index_interval_bytes: int = 4096
     segment_index_bytes: int = 10 << 20
-    release: str = "4.3.1"
+    release: str = NEWEST_RELEASE
 
     @property
     def version(self) -> tuple[int, int]:
@@ -166,6 +169,12 @@ class Refusal:
     message: str
     file: str | None = None
     position: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """The exception as Kafka logs it, without its package."""
+        name = self.java_class.rpartition(".")[2]
+        return f"{name}: {self.message}" if self.message else name
 
     @property
     def consequence(self) -> Consequence:

@@ -68,6 +68,11 @@ class DamagedCheckpoint:
     message: str
 
     @property
+    def reason(self) -> str:
+        """The exception as Kafka logs it, without its package."""
+        return Refusal(self.java_class, self.message).reason
+
+    @property
     def consequence(self) -> Consequence:
         """What it means for the server, unless this is its last or its metadata log directory."""
         if self.java_class == thrown.OUT_OF_MEMORY:  # an Error, which `loadLogs` does not catch

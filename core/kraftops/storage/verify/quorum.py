@@ -27,11 +27,13 @@ from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify import partitions
+from kraftops.storage.verify.metadata_start import metadata_start_findings
 from kraftops.uuids import to_text
 
 
 def quorum_findings(node: Node) -> Iterator[Finding]:
     """Yield the problems of the metadata log that keep a node from starting or from a quorum."""
+    yield from metadata_start_findings(node)
     yield from _metadata_log(node)
     yield from _features(node)
     if node.is_broker:

@@ -197,7 +197,3 @@ def _contents(node: Node) -> Iterator[Finding]:
             )
         if node.is_broker and path in node.config.log_dirs:
             yield from partitions.data_findings(state, owners)
-        if state.directory.is_metadata and os.path.isdir(inside):
-            shown = os.path.join(state.path, METADATA_PARTITION)
-            topic_id = partitions.METADATA_TOPIC_ID
-            yield from partitions.partition_findings(inside, shown, topic_id)

@@ -7,11 +7,9 @@ import pytest
 from kraftops.storage.logdirs.directories import LogDirectory
 from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.storage.verify.partitions import (
-    METADATA_TOPIC_ID,
     data_findings,
     holds_topics,
     is_partition,
-    partition_findings,
 )
 
 TOPIC = "version: 0\ntopic_id: vOKEv8VrQAyGbyFDxfFCwA\n"
@@ -77,31 +75,6 @@ def test_directory_of_a_used_broker_has_no_finding(tmp_path: Path) -> None:
     assert found(directory) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("garbage", "its version is 'garbage', not 0"),
-        ("1\n0\n", "its version is '1', not 0"),
-        ("0\n7\n", "it does not have the 7 entries that it counts"),
-        ("0\n1\nt 0 5\nt 1 5\n", "it does not have the 1 entries that it counts"),
-        ("0\n1\nt 5\n", "it does not have the 1 entries that it counts"),
-        ("0\nmany\n", "it does not have the many entries that it counts"),
-        (f"0\n{'9' * 5000}\n", f"it does not have the {'9' * 5000} entries that it counts"),
-    ],
-)
-def test_checkpoint_that_cannot_be_read(tmp_path: Path, text: str, problem: str) -> None:
-    make_partition(tmp_path, "d1", replication_offset_checkpoint=text)
-
-    assert found(tmp_path / "d1") == [f"d1/replication-offset-checkpoint: {problem}"]
-
-
-@pytest.mark.parametrize("text", ["", "0\n", "0\n0\n"])
-def test_checkpoint_without_entries_has_no_finding(tmp_path: Path, text: str) -> None:
-    make_partition(tmp_path, "d1", replication_offset_checkpoint=text)
-
-    assert found(tmp_path / "d1") == []
-
-
 def test_directories_and_files_that_must_not_be_there(tmp_path: Path) -> None:
     (tmp_path / "d1/lost+found").mkdir(parents=True)
     (tmp_path / "d1/t-0").touch()
@@ -111,34 +84,6 @@ def test_directories_and_files_that_must_not_be_there(tmp_path: Path) -> None:
         "d1/lost+found: it is not the directory of a partition: a broker stops",
         "d1/t-0: a file where a partition's directory belongs",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "problem"),
-    [
-        ("leader-epoch-checkpoint", "0\n2\n0 0\n", "it does not have the 2 entries that it counts"),
-        ("partition.metadata", "version: 0\n", "it has no topic id"),
-        ("partition.metadata", "version: 0\ntopic_id: x\n", "it has no topic id"),
-        (
-            "partition.metadata",
-            "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\n",
-            "its topic id AAAAAAAAAAAAAAAAAAAAAA, or its version 0, cannot be",
-        ),
-        ("x.log", "", "its name has no offset, which stops a server"),
-        ("x.log.swap", "", "its name has no offset, which stops a server"),
-        ("x.timeindex", "", "its name has no offset, which stops a server"),
-        ("x.snapshot", "", "its name has no offset, which stops a server"),
-        ("0-0.checkpoint", "", "its name has no offset, which stops a server"),
-        ("0-0.checkpoint.deleted", "", "its name has no offset, which stops a server"),
-    ],
-)
-def test_file_of_a_partition_that_stops_a_server(
-    tmp_path: Path, name: str, text: str, problem: str
-) -> None:
-    path = make_partition(tmp_path / "d1", "t-0")
-    (path / name).write_text(text)
-
-    assert found(tmp_path / "d1") == [f"d1/t-0/{name}: {problem}"]
 
 
 @pytest.mark.parametrize("name", ["x.log.deleted", "notes.txt", "x", f"{0:020}.log.cleaned"])

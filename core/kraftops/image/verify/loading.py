@@ -1,0 +1,177 @@
+"""What a start of a broker makes of its partitions: Kafka's loader, asked for each of them.
+
+It reads what Kafka reads. After an unclean stop that is whole segments; a check of all partitions
+says more, and takes longer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kraftops.display.sizes import many, size_text
+from kraftops.dump.check.findings import lost_text
+from kraftops.dump.check.log_directory import (
+    HIGH_WATERMARK,
+    RECOVERY_POINT,
+    LogDirectory,
+    read_log_directory,
+)
+from kraftops.dump.check.partition_files import PartitionFiles, partition_files, size_of
+from kraftops.dump.check.start import PartitionLoad, Start, foretold, server_findings
+from kraftops.dump.check.topics import TopicSettings
+from kraftops.errors import SourceError
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.image.state.image import MetadataImage
+from kraftops.server.loader.contract import Consequence, DiskFolder
+from kraftops.server.loader.log_directory import DamagedCheckpoint, ends_server, load_plan
+from kraftops.storage.logdirs.node import Node
+
+_RECOVERED_BYTES = 256 << 20
+"""Bytes of unflushed segments that are read for a node: a second or two of work. Kafka itself reads
+all of them, which takes minutes on a broker with thousands of partitions."""
+_TOPIC = 2
+"""`ConfigResource.Type.TOPIC`."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Bytes that may still be read, and the partitions that were too large."""
+
+    left_bytes: int = _RECOVERED_BYTES
+    skipped: int = 0
+    skipped_bytes: int = 0
+
+    def takes(self, size: int) -> bool:
+        """Tell whether so many bytes may be read, and take them."""
+        if size > self.left_bytes:
+            self.skipped += 1
+            self.skipped_bytes += size
+            return False
+        self.left_bytes -= size
+        return True
+
+
+def loading_findings(node: Node, image: MetadataImage | None, release: str) -> Iterator[Finding]:
+    """Yield what keeps a broker, or one of its log directories, from loading its partitions.
+
+    Args:
+        node: a broker.
+        image: the metadata; None if there is none that is whole.
+        release: of Kafka, whose loader is asked.
+
+    Raises:
+        KraftopsError: a file, or a source of the image, cannot be read any more.
+    """
+    states = [state for state in node.states if state.status and not state.problem]
+    states = [state for state in states if state.directory.path in node.config.log_dirs]
+    loads: list[PartitionLoad] = []
+    budget = _Budget()
+    for state in states:
+        directory = read_log_directory(state.directory.path, shown=state.path)
+        plan = load_plan(
+            DiskFolder(state.directory.path), has_metadata_log=state.directory.is_metadata
+        )
+        for checkpoint in plan.damaged:
+            loads.append(PartitionLoad(checkpoint.name, state.path, checkpoint.consequence))
+            yield _damaged(checkpoint, state.path)
+        for name in plan.folders:
+            path = os.path.join(state.directory.path, name)
+            start = _start(path, directory, image, release, budget)
+            if start is None:
+                continue
+            yield from start.refusals()
+            yield from _lost_end(start, directory, name)
+            consequence = start.consequence or Consequence.LOADS.value
+            loads.append(PartitionLoad(name, state.path, Consequence(consequence)))
+    offline = {
+        load.directory for load in loads if load.consequence is Consequence.DIRECTORY_OFFLINE
+    }
+    paths = {state.path for state in states}
+    needed = {node.metadata.path}
+    if ends_server(offline, paths, node.metadata.path):
+        needed |= offline
+    yield from server_findings(loads, needed, dict.fromkeys(paths, node.config.node_id))
+    if budget.skipped:
+        yield Finding(
+            "not-foretold",
+            Severity.NOTE,
+            f"a start recovers {many(budget.skipped, 'partition')} from "
+            f"{size_text(budget.skipped_bytes)} of unflushed segments, which are not read here",
+            Place(node=node.config.node_id, file=node.config.path),
+            "check the log directories to be sure",
+            tuple(f"kafka-dump-log --check {state.path}" for state in states),
+        )
+
+
+def _damaged(checkpoint: DamagedCheckpoint, directory: str) -> Finding:
+    """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
+    is_note = checkpoint.consequence is Consequence.LOADS
+    return Finding(
+        "bad-checkpoint",
+        Severity.NOTE if is_note else Severity.STOPS,
+        f"a start cannot read it: {checkpoint.reason}",
+        Place(directory=directory, file=os.path.join(directory, checkpoint.name)),
+        "remove it: a server finds out what it says",
+    )
+
+
+def _start(
+    path: str,
+    directory: LogDirectory,
+    image: MetadataImage | None,
+    release: str,
+    budget: _Budget,
+) -> Start | None:
+    """Return what a start makes of a partition; None if that takes too long to foretell."""
+    try:
+        files = partition_files(path)
+        if not directory.is_clean and not budget.takes(_unflushed_bytes(files, directory)):
+            return None
+        return foretold(files, directory, _settings(files.topic, directory, image), release)
+    except SourceError:
+        return None  # a server has deleted it, or the checks of files tell why
+
+
+def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
+    """Return the bytes of the segments that a start after an unclean stop reads."""
+    point = directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0
+    bases = [segment.base_offset for segment in files.segments]
+    first = max((base for base in bases if base <= point), default=0)
+    return sum(size_of(segment.log) for segment in files.segments if segment.base_offset >= first)
+
+
+def _settings(
+    topic: str | None, directory: LogDirectory, image: MetadataImage | None
+) -> TopicSettings:
+    if image is None or topic is None:
+        return TopicSettings(is_tiered=directory.is_topic_tiered(topic))
+    address = image.configs.get((_TOPIC, topic), {}).get("remote.storage.enable")
+    return TopicSettings(is_tiered=address is not None and _is_true(image, address))
+
+
+def _is_true(image: MetadataImage, address: int) -> bool:
+    return bool(image.read(address)[1].get("value") == "true")
+
+
+def _lost_end(start: Start, directory: LogDirectory, name: str) -> Iterator[Finding]:
+    """Yield the committed records that a start finds no more, by the high watermark."""
+    outcome = start.outcome
+    topic, _, number = name.rpartition("-")
+    high = directory.offset(HIGH_WATERMARK, topic, int(number)) if number.isdecimal() else None
+    if outcome is None or outcome.end_offset is None or high is None:
+        return
+    if directory.is_in_use or high <= outcome.end_offset:
+        return
+    span = outcome.end_offset, high - 1
+    yield Finding(
+        "missing-end",
+        Severity.LOSS,
+        f"a start ends the log at offset {outcome.end_offset}, and its high watermark was {high}: "
+        f"{lost_text(*span)} here",
+        Place(directory=directory.path, topic=topic, partition=int(number), file=start.path),
+        "copy the directory first; the other replicas may have them",
+        (f"kafka-dump-log --check {start.path}",),
+        evidence=(Evidence(HIGH_WATERMARK, str(high)),),
+    )
