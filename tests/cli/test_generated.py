@@ -249,7 +249,9 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
         pytest.param("kraftops metadata-shell find -t", ["-type"], id="options with one dash"),
         pytest.param("kraftops metadata-shell find -type ", ["d", "f"], id="their values"),
         pytest.param(
-            "kraftops metadata-shell diff --format ", ["json", "ndjson", "text"], id="its own values first"
+            "kraftops metadata-shell diff --format ",
+            ["json", "ndjson", "text"],
+            id="its own values first",
         ),
         pytest.param("kraftops metadata-shell verify n", ["notes.txt"], id="sources of a command"),
         pytest.param(
