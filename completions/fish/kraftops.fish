@@ -557,7 +557,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l all -d 'Show records that change nothing, too: those of idle time'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l limit -x -d 'Show no more than the newest N records'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l columns -x -d 'Show these columns'
-complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l format -x -a 'text json csv' -d 'Print a table, rows of JSON as of dump-log, or CSV'
+complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l format -x -a 'text json ndjson csv' -d 'Print a table, lines of JSON as dump-log in either form, or CSV'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -l csv-safe -d 'With CSV: text in which spreadsheets find no formulas'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -s s -l snapshot -x -a '(__kraftops_paths \'.\')' -d 'A snapshot, a segment, or a directory with the metadata log'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and __fish_seen_subcommand_from log' -s c -l config -x -a '(__kraftops_paths \'.\')' -d 'The configuration of a node; its metadata log is the source'

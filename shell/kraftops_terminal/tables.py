@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from kraftops.answers.cells import cells_of, columns_of
+from kraftops.answers.fields import Field
 from kraftops.display.columns import Bytes, Cell, Column, Styled, folded, number
 from kraftops.display.sizes import number_text, size_text
 from kraftops_terminal.console import Console
@@ -31,6 +33,7 @@ __all__ = [
     "folded",
     "number",
     "print_table",
+    "table_of",
     "table_text",
 ]
 NO_VALUE = "-"
@@ -53,6 +56,11 @@ class Table:
     """Most rows on a terminal, where a line counts the others; None for all."""
     names_missing: bool = True
     """Whether a line names the columns that are left out."""
+
+
+def table_of(fields: Sequence[Field], things: Iterable[object], title: str = "") -> Table:
+    """Return the table of things with the fields that have a column."""
+    return Table(columns_of(fields), (cells_of(fields, thing) for thing in things), title)
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kraftops.answers.cells import cells_of, columns_of
-from kraftops.answers.fields import Field
 from kraftops_cli.cluster.description import ClusterDescription
 from kraftops_cli.cluster.description_fields import BROKER, FEATURE, REPLICA, replicas_of
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import NO_VALUE, Table, table_text
+from kraftops_terminal.tables import NO_VALUE, table_of, table_text
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature
@@ -70,19 +68,15 @@ def _health_text(health: Health | None) -> str | None:
 def _broker_text(brokers: Sequence[BrokerDescription] | None, console: Console) -> str:
     if not brokers:
         return f"brokers  {NO_VALUE if brokers is None else 'none'}\n"
-    return table_text(console, _table(BROKER, brokers))
-
-
-def _table(fields: Sequence[Field], things: Iterable[object]) -> Table:
-    return Table(columns_of(fields), (cells_of(fields, thing) for thing in things))
+    return table_text(console, table_of(BROKER, brokers))
 
 
 def _quorum_text(description: ClusterDescription, console: Console) -> str:
     if description.quorum is None:
         return f"quorum  {NO_VALUE}\n"
-    return table_text(console, _table(REPLICA, replicas_of(description))) or "quorum  none\n"
+    return table_text(console, table_of(REPLICA, replicas_of(description))) or "quorum  none\n"
 
 
 def feature_text(features: Sequence[Feature], console: Console) -> str:
     """Return a table of features."""
-    return table_text(console, _table(FEATURE, features)) or "features  none\n"
+    return table_text(console, table_of(FEATURE, features)) or "features  none\n"

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.answers.cells import cells_of, columns_of
 from kraftops.answers.fields import json_of
 from kraftops.dump.check.answer import CHECK, PARTITION, CheckAnswer
 from kraftops.dump.check.directories import CheckRequest, check_directories
@@ -23,7 +22,7 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.findings import finding_line
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
-from kraftops_terminal.tables import Table, print_table
+from kraftops_terminal.tables import print_table, table_of
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
@@ -134,8 +133,7 @@ class _Text:
 
     def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
         self._findings(common)
-        rows = (cells_of(PARTITION, check) for check in checks)
-        print_table(self._terminal.console, Table(columns_of(PARTITION), rows))
+        print_table(self._terminal.console, table_of(PARTITION, checks))
         states = Counter(check.state for check in checks)
         shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
         self._terminal.write(f"{_counted(checks)}: {shown}\n")

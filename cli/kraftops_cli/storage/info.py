@@ -18,7 +18,7 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
-from kraftops_terminal.tables import Table, table_text
+from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.describe import NodeState
@@ -117,11 +117,9 @@ def _listed(title: str, singular: str, plural: str, items: Sequence[str]) -> str
 
 
 def _table(console: Console, node: NodeState) -> Iterator[str]:
-    from kraftops.answers.cells import cells_of, columns_of
     from kraftops.storage.logdirs.describe import DIRECTORY
 
-    rows = (cells_of(DIRECTORY, state) for state in node.directories)
-    yield table_text(console, Table(columns_of(DIRECTORY), rows))
+    yield table_text(console, table_of(DIRECTORY, node.directories))
     for problem in node.problems:
         yield console.painted("problem:", "bad") + f" {escaped(problem)}\n"
     yield from finding_blocks(console, node.findings)

@@ -10,7 +10,7 @@ from kraftops.findings.finding import Finding, Severity
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
-from kraftops_terminal.tables import Table, table_text
+from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
@@ -29,11 +29,9 @@ def verified_nodes(nodes: Sequence[Node], findings: Sequence[Finding]) -> list[V
 
 def drawn_findings(console: Console, answered: VerifyAnswer) -> Iterator[str]:
     """Yield a table of nodes, then the findings of each with their cures, and those of none."""
-    from kraftops.answers.cells import cells_of, columns_of
     from kraftops.storage.verify.answer import NODE
 
-    rows = (cells_of(NODE, verified) for verified in answered.nodes)
-    yield table_text(console, Table(columns_of(NODE), rows))
+    yield table_text(console, table_of(NODE, answered.nodes))
     of_cluster = list(answered.findings)
     for verified in answered.nodes:
         config = verified.node.config

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from kraftops.answers.fields import Field
@@ -38,6 +37,8 @@ def cell_of(field: Field, value: object) -> Cell:
         return _cell_of_number(field, value)
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
+    import json
+
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -22,6 +22,8 @@ _OF_SHELL = {
     *(path.name.split(".")[0].removeprefix(_SHELL) for path in FOLDER.glob(f"{_SHELL}*")),
     *_AS_HISTORY,
 }
+_SEVERAL = {"--follow", "--watch"}
+"""Options with which a command answers more than once."""
 OPEN = {"failure.v2"}
 """Schemas of objects with fields that they do not list."""
 
@@ -35,7 +37,7 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
         return f"failure.{version}"
     command = str(data.get("command", ""))
     command = _AS_HISTORY.get(command, command)
-    is_named = command == tool or tool.endswith(f"-{command}")
+    is_named = not command or command == tool or tool.endswith(f"-{command}")
     return f"{tool}.{version}" if is_named else f"{tool}-{command}.{version}"
 
 
@@ -49,9 +51,15 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
     if tool == "metadata-shell":  # the schemas are those of the shell's commands
         word = next((each for each in args if each in _OF_SHELL), None)
         tool = f"{_SHELL}{_AS_HISTORY.get(word, word)}" if word else tool
-    for line in text.splitlines()[-_MOST_LINES:]:
-        if line.startswith("{") and line.endswith("}"):
-            assert problems(tool, line) == [], line
+    objects = [
+        line
+        for line in text.splitlines()[-_MOST_LINES:]
+        if line.startswith("{") and line.endswith("}")
+    ]
+    for line in objects:
+        assert problems(tool, line) == [], line
+    answers = [line for line in objects if "formatVersion" in json.loads(line)]
+    assert len(answers) <= 1 or not _SEVERAL.isdisjoint(args), text
 
 
 def problems(tool: str, line: str) -> list[str]:
@@ -59,7 +67,7 @@ def problems(tool: str, line: str) -> list[str]:
     data = _as_answer(tool, json.loads(line))
     name = schema_name(tool, data)
     if not (FOLDER / f"{name}.json").exists():
-        return []
+        return [f"there is no schema {name}"] if "formatVersion" in data else []
     return [f"{name}: {error.json_path}: {error.message}" for error in _errors(name, data)]
 
 

@@ -119,9 +119,9 @@ directory are listed, as of the end of these logs, wherever the session stands.
             _COLUMNS,
             Flag(
                 "--format",
-                "text|json|csv",
-                "Print a table, rows of JSON as of dump-log, or CSV.",
-                ("text", "json", "csv"),
+                "text|json|ndjson|csv",
+                "Print a table, lines of JSON as dump-log in either form, or CSV.",
+                ("text", "json", "ndjson", "csv"),
             ),
             _SAFE,
         ),

@@ -93,20 +93,6 @@ def test_other_file_of_a_partition_has_no_finding(tmp_path: Path, name: str) -> 
     assert found(tmp_path / "d1") == []
 
 
-def test_metadata_log_has_the_id_of_its_topic(tmp_path: Path) -> None:
-    path = make_partition(tmp_path, "__cluster_metadata-0")
-    (path / "partition.metadata").write_text(TOPIC)
-
-    (finding,) = partition_findings(str(path), "p", METADATA_TOPIC_ID)
-
-    assert str(finding) == (
-        "p/partition.metadata: its topic id is vOKEv8VrQAyGbyFDxfFCwA, "
-        "which is not the id of the metadata log"
-    )
-    (path / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n")
-    assert [*partition_findings(str(path), "p", METADATA_TOPIC_ID)] == []
-
-
 def test_partition_in_two_directories(tmp_path: Path) -> None:
     for name in ("d1", "d2"):
         (make_partition(tmp_path / name, "t-0") / "partition.metadata").write_text(TOPIC)
