@@ -30,8 +30,7 @@ START_REFUSED = "start-refused"
 _NAMES = 5  # more would hide the rest of the line
 
 _CONSEQUENCES: Mapping[Consequence, str] = {
-    Consequence.DIRECTORY_OFFLINE: "the broker starts without this log directory: all partitions "
-    "in it go offline",
+    Consequence.DIRECTORY_OFFLINE: "the log directory goes offline with all its partitions",
     Consequence.BROKER_DIES: "the broker does not start",
 }
 
@@ -279,7 +278,7 @@ def server_findings(
             Severity.STOPS,
             text,
             Place(node=node_id, directory=directory),
-            f"see the findings [{START_REFUSED}] of these partitions",
+            "see what is found about them",
             count=len(names),
         )
 

@@ -7,6 +7,7 @@ says more, and takes longer.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ _TOPIC = 2
 class _Budget:
     """Bytes that may still be read, and the partitions that were too large."""
 
-    left_bytes: int = _RECOVERED_BYTES
+    left_bytes: int
     skipped: int = 0
     skipped_bytes: int = 0
 
@@ -53,13 +54,16 @@ class _Budget:
         return True
 
 
-def loading_findings(node: Node, image: MetadataImage | None, release: str) -> Iterator[Finding]:
+def loading_findings(
+    node: Node, image: MetadataImage | None, release: str, most_bytes: int = _RECOVERED_BYTES
+) -> Iterator[Finding]:
     """Yield what keeps a broker, or one of its log directories, from loading its partitions.
 
     Args:
         node: a broker.
         image: the metadata; None if there is none that is whole.
         release: of Kafka, whose loader is asked.
+        most_bytes: of unflushed segments to read.
 
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
@@ -67,7 +71,7 @@ def loading_findings(node: Node, image: MetadataImage | None, release: str) -> I
     states = [state for state in node.states if state.status and not state.problem]
     states = [state for state in states if state.directory.path in node.config.log_dirs]
     loads: list[PartitionLoad] = []
-    budget = _Budget()
+    budget = _Budget(most_bytes)
     for state in states:
         directory = read_log_directory(state.directory.path, shown=state.path)
         plan = load_plan(
@@ -101,7 +105,7 @@ def loading_findings(node: Node, image: MetadataImage | None, release: str) -> I
             f"{size_text(budget.skipped_bytes)} of unflushed segments, which are not read here",
             Place(node=node.config.node_id, file=node.config.path),
             "check the log directories to be sure",
-            tuple(f"kafka-dump-log --check {state.path}" for state in states),
+            tuple(f"kafka-dump-log --check {shlex.quote(state.path)}" for state in states),
         )
 
 
@@ -172,6 +176,6 @@ def _lost_end(start: Start, directory: LogDirectory, name: str) -> Iterator[Find
         f"{lost_text(*span)} here",
         Place(directory=directory.path, topic=topic, partition=int(number), file=start.path),
         "copy the directory first; the other replicas may have them",
-        (f"kafka-dump-log --check {start.path}",),
+        (f"kafka-dump-log --check {shlex.quote(start.path)}",),
         evidence=(Evidence(HIGH_WATERMARK, str(high)),),
     )

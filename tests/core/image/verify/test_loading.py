@@ -1,0 +1,121 @@
+"""What a start of a broker makes of its partitions is foretold, and what that means for the server."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from kraftops.findings.finding import Finding, Severity
+from kraftops.image.verify.loading import loading_findings
+from kraftops.server.loader.contract import NEWEST_RELEASE
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import read_node
+from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.node_directories import DYNAMIC, format_node, make_node
+
+EPOCHS = "plain-0/leader-epoch-checkpoint"
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    """A node with the log directories d1, which has the metadata log, and d2, which has data."""
+    node = make_node(tmp_path / "node", DYNAMIC, log_dirs="d1,d2")
+    assert format_node(node, "--standalone").code == 0
+    for path in (REAL / "stopped").iterdir():
+        if path.name.startswith(("plain", "txn")):
+            shutil.copytree(path, node / "d2" / path.name)
+        elif path.name.endswith("checkpoint") or path.name == ".kafka_cleanshutdown":
+            shutil.copy(path, node / "d2")
+    return node
+
+
+def found(folder: Path, most_bytes: int = 1 << 20) -> list[Finding]:
+    with chdir(folder):
+        node = read_node(load_config("server.properties"))
+        return list(loading_findings(node, None, NEWEST_RELEASE, most_bytes))
+
+
+def test_sound_partitions_have_no_finding(broker: Path) -> None:
+    assert found(broker) == []
+
+
+def words_for_epochs(directory: Path) -> None:
+    (directory / EPOCHS).write_text("words\n")
+
+
+def no_topic_id(directory: Path) -> None:
+    (directory / "plain-0/partition.metadata").write_text("")
+
+
+def zeros_at_the_end(directory: Path) -> None:
+    with max((directory / "plain-0").glob("*.log")).open("ab") as log:
+        log.write(bytes(100))
+
+
+@pytest.mark.parametrize(
+    ("damage", "codes"),
+    [
+        (words_for_epochs, ["start-refused", "directory-goes-offline"]),
+        (no_topic_id, ["start-refused", "server-stops"]),
+        (zeros_at_the_end, ["start-refused", "server-stops"]),
+    ],
+)
+def test_refused_partition_costs_a_directory_or_the_server(
+    damage: Callable[[Path], None], codes: list[str], broker: Path
+) -> None:
+    damage(broker / "d2")
+
+    findings = found(broker)
+
+    assert [(finding.code, finding.severity) for finding in findings] == [
+        (code, Severity.STOPS) for code in codes
+    ]
+    assert (findings[1].place.node, findings[1].place.directory) == (1, "d2")
+    assert "plain-0" in findings[1].text
+
+
+def test_directory_of_the_metadata_log_takes_the_server_with_it(broker: Path) -> None:
+    for path in (broker / "d2").iterdir():
+        if path.name != "meta.properties":
+            shutil.move(path, broker / "d1" / path.name)
+    words_for_epochs(broker / "d1")
+
+    assert [finding.code for finding in found(broker)] == ["start-refused", "server-stops"]
+
+
+def test_checkpoint_of_words_takes_the_directory_offline(broker: Path) -> None:
+    (broker / "d2/recovery-point-offset-checkpoint").write_text("words\n")
+
+    assert [finding.code for finding in found(broker)] == [
+        "bad-checkpoint",
+        "directory-goes-offline",
+    ]
+
+
+def test_checkpoint_with_an_odd_number_is_a_note(broker: Path) -> None:
+    (broker / "d2/log-start-offset-checkpoint").write_text("0\n1\nplain x 5\n")
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("bad-checkpoint", Severity.NOTE)
+
+
+def test_end_below_the_high_watermark_is_a_loss(broker: Path) -> None:
+    (broker / "d2/replication-offset-checkpoint").write_text("0\n1\ntxn 0 90\n")
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("missing-end", Severity.LOSS)
+    assert "offsets 72 to 89 are lost" in finding.text
+
+
+def test_large_segments_after_a_crash_are_left_to_a_check(broker: Path) -> None:
+    (broker / "d2/.kafka_cleanshutdown").unlink()
+    (broker / "d2/recovery-point-offset-checkpoint").write_text("0\n0\n")
+
+    (finding,) = found(broker, 1000)
+
+    assert (finding.code, finding.severity) == ("not-foretold", Severity.NOTE)
+    assert "kafka-dump-log --check d2" in finding.commands
