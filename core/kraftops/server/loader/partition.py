@@ -33,7 +33,7 @@ from kraftops.server.loader.disk import (
     offset_of,
 )
 from kraftops.server.loader.producers import ProducerState
-from kraftops.server.loader.segment import Segment, SegmentOverflow, Segments
+from kraftops.server.loader.segment import LAST_OFFSET, Segment, SegmentOverflow, Segments
 from kraftops.server.loader.splitting import split
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
@@ -148,24 +148,19 @@ class _Load:
         Those at or behind the first `.cleaned` file are of an unfinished split.
         """
         disk = self._disk
-        cleaned, swaps = [], []
+        cleaned, swaps = {}, []
         for name in list(disk.files):
             if name.endswith(DELETED) and not name.endswith(DELETED_CHECKPOINT):
                 disk.delete(name)
             elif name.endswith(CLEANED):
-                cleaned.append(name)
+                cleaned[name] = offset_of(name)
             elif name.endswith(SWAP):
                 swaps.append(name)
-        first_cleaned = min(map(offset_of, cleaned), default=None)
-        valid = []
-        for name in swaps:
-            if first_cleaned is not None and offset_of(name) >= first_cleaned:
-                disk.delete(name)
-            else:
-                valid.append(name)
-        for name in cleaned:
+        first_cleaned = min(cleaned.values(), default=LAST_OFFSET)
+        unfinished = {name for name in swaps if offset_of(name) >= first_cleaned}
+        for name in (*unfinished, *cleaned):
             disk.delete(name)
-        return valid
+        return [name for name in swaps if name not in unfinished]
 
     def _complete_swaps(self, swaps: list[str]) -> None:
         """Delete the segments that `.swap` files replace, and rename these."""
@@ -173,7 +168,6 @@ class _Load:
         first = end = None
         for name in swaps:
             if not name.endswith(LOG + SWAP):
-                offset_of(name)
                 continue
             segment = Segment(disk, offset_of(name), SWAP)
             first = segment.base_offset if first is None else min(first, segment.base_offset)
