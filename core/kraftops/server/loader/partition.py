@@ -333,7 +333,7 @@ class _Load:
     def _find_first_unstable(self) -> None:
         """Look for the first open transaction in the log, which fails where that is damaged.
 
-        `UnifiedLog.maybeIncrementFirstUnstableOffset`; an offset out of range is no failure.
+        `UnifiedLog.maybeIncrementFirstUnstableOffset` does not fail where it is out of range.
         """
         unstable = self._producers.first_unstable_offset
         if unstable is None:

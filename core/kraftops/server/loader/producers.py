@@ -120,9 +120,8 @@ class ProducerState:
             producers = read_producers(self._disk.read_whole(name))
         except DecodeError:
             return None
-        return {
-            one.producer_id: one.first_txn_offset for one in producers if one.first_txn_offset >= 0
-        }
+        first_offsets = ((state.producer_id, state.first_txn_offset) for state in producers)
+        return {producer: first for producer, first in first_offsets if first >= 0}
 
     # Batches
 
