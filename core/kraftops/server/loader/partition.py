@@ -215,19 +215,19 @@ class _Load:
                     self._recover_segment(segment)
                 self._segments.add(segment)
 
-    def _recover_segment(self, segment: Segment) -> int:
-        """Recover a segment, and return the bytes that are cut off."""
+    def _recover_segment(self, segment: Segment) -> bool:
+        """Recover a segment; tell whether something is cut off."""
         producers = ProducerState(self._disk)
         checkpoint = self._request.log_start_checkpoint
         self._rebuild_producers(producers, checkpoint, segment.base_offset, was_clean=False)
-        size = segment.log.size
-        cut, reason = segment.recover(producers, self._epochs)
+        cut = segment.recover(producers, self._epochs)
         self._recovered.append(segment.base_offset)
-        if cut:
-            first_lost = max(producers.end_offset, segment.base_offset)
-            self._cuts.append(Cut(segment.log_name, size - cut, cut, first_lost, reason))
         producers.take_snapshot()
-        return cut
+        return self._note_cut(cut)
+
+    def _note_cut(self, cut: Cut | None) -> bool:
+        self._cuts += [cut] if cut else []
+        return cut is not None
 
     def _recover_log(self) -> int:
         """Recover the segments that may not be flushed; return the end offset."""
@@ -242,16 +242,12 @@ class _Load:
         unflushed = self._segments.between(self._request.recovery_point)
         for index, segment in enumerate(unflushed):
             try:
-                cut = self._recover_segment(segment)
+                is_cut = self._recover_segment(segment)
             except LoadError as error:
                 if error.java_class != thrown.INVALID_OFFSET:
                     raise
-                size = segment.log.size
-                cut = segment.empty()
-                if cut:
-                    offset = segment.base_offset
-                    self._cuts.append(Cut(segment.log_name, size - cut, cut, offset, error.message))
-            if cut:
+                is_cut = self._note_cut(segment.empty(error.message))
+            if is_cut:
                 segment.next_offset()  # for a line in Kafka's log
                 self._delete(unflushed[index + 1 :])
                 return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from kraftops.errors import DecodeError
-from kraftops.log.producers import read_producers
+from kraftops.log.producers import open_transactions
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import LogBatch, Marker
 from kraftops.server.loader.disk import DELETED, SNAPSHOT, Disk, DiskFile, name_of
@@ -117,11 +117,9 @@ class ProducerState:
         if file is not None and file.origin is None:
             return dict(file.open_txns)
         try:
-            producers = read_producers(self._disk.read_whole(name))
+            return open_transactions(self._disk.read_whole(name))
         except DecodeError:
             return None
-        first_offsets = ((state.producer_id, state.first_txn_offset) for state in producers)
-        return {producer: first for producer, first in first_offsets if first >= 0}
 
     # Batches
 
