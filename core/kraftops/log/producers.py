@@ -1,6 +1,6 @@
 """Producer state snapshots, `.snapshot` (Kafka's `ProducerStateManager`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -37,6 +37,19 @@ def read_producers(data: bytes) -> list[ProducerState]:
     Raises:
         DecodeError: it is damaged; the message is Kafka's.
     """
+    return [ProducerState._make(fields) for fields in _entries(data)]
+
+
+def open_transactions(data: bytes) -> dict[int, int]:
+    """Return the first offsets of open transactions in a snapshot file, by producer.
+
+    Raises:
+        DecodeError: as in `read_producers`.
+    """
+    return {fields[0]: fields[-1] for fields in _entries(data) if fields[-1] >= 0}
+
+
+def _entries(data: bytes) -> Iterator[tuple[int, ...]]:
     if len(data) < 2:
         raise Underflow("the file is cut short")
     version = int.from_bytes(data[:2], signed=True)
@@ -59,7 +72,7 @@ def read_producers(data: bytes) -> list[ProducerState]:
     computed = crc32c(data[_CRC_START:])
     if stored != computed:
         raise CrcMismatch(stored, computed)
-    return [ProducerState._make(entry) for entry in _ENTRY.iter_unpack(data[_HEAD.size : end])]
+    return _ENTRY.iter_unpack(data[_HEAD.size : end])
 
 
 class CrcMismatch(DecodeError):

@@ -232,7 +232,7 @@ def _foretold(directories: list[Path]) -> tuple[set[str], bool]:
         for path, plan in plans.items()
     }
     offline = {
-        path for path, found in consequences.items() if Consequence.DIRECTORY_OFFLINE in found
+        path for path, kinds in consequences.items() if Consequence.DIRECTORY_OFFLINE in kinds
     }
     ends = any(Consequence.BROKER_DIES in kinds for kinds in consequences.values())
     ends |= bool([*duplicates(plans)]) or ends_server(offline, [*plans], str(directories[0]))

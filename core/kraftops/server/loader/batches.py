@@ -137,8 +137,8 @@ class _Stream:
             reason = "Invalid wrapper magic or compressionType found in legacy deep record iterator"
             return batch._replace(marker=self._error(thrown.INVALID_RECORD, reason, position))
         try:
-            data = self._file.read_at(position, min(batch.size, _LARGEST_READ))
-            first = next(legacy.records(Batch(position, batch.size, data)))
+            raw = self._file.read_at(position, min(batch.size, _LARGEST_READ))
+            first = next(legacy.records(Batch(position, batch.size, raw)))
         except DecodeError as error:
             java_class = thrown.INVALID_RECORD
             if isinstance(error, Underflow):  # `ByteBuffer.getInt`
@@ -154,10 +154,9 @@ class _Stream:
             return None
         if not is_legacy and size < HEADER_SIZE:
             return f"Record batch is corrupt (the size {size} is smaller than the minimum)"
-        start = 16 if is_legacy else CRC_START
-        at = 12 if is_legacy else 17
+        start, crc_index = (16, 12) if is_legacy else (CRC_START, 17)
         computed = self._checksum(position + start, size - start, is_legacy=is_legacy)
-        stored = int.from_bytes(head[at : at + 4])
+        stored = int.from_bytes(head[crc_index : crc_index + 4])
         if computed == stored:
             return None
         return f"Record is corrupt (stored crc = {stored}, computed crc = {computed})"

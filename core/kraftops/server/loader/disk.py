@@ -15,7 +15,7 @@ LOG, INDEX, TIME_INDEX, TXN_INDEX = ".log", ".index", ".timeindex", ".txnindex"
 SNAPSHOT, DELETED, CLEANED, SWAP = ".snapshot", ".deleted", ".cleaned", ".swap"
 DELETED_CHECKPOINT = ".checkpoint.deleted"
 INDEXES = (INDEX, TIME_INDEX, TXN_INDEX)
-_LARGEST_WHOLE = 256 << 20  # bytes of a file that Kafka reads whole
+_LARGEST_WHOLE = 64 << 20  # bytes of a file that Kafka reads whole: a million producers
 
 
 @dataclass(slots=True)

@@ -104,7 +104,8 @@ class OffsetIndex(_Mapped):
 
     def _entries(self, first: int, count: int = 1) -> list[tuple[int, int]]:
         raw = self._disk.read(self.file, first * 8, count * 8)
-        return [(self.base_offset + offset, at) for offset, at in _OFFSET_ENTRY.iter_unpack(raw)]
+        base = self.base_offset
+        return [(base + offset, position) for offset, position in _OFFSET_ENTRY.iter_unpack(raw)]
 
     def position_below(self, offset: int) -> int:
         """Return the position in the log from which an offset is searched (`lookup`)."""
@@ -203,12 +204,13 @@ class TxnIndex:
         whole = file.size // _ABORTED_TXN.size * _ABORTED_TXN.size
         for position in range(0, whole, _TXN_BLOCK):
             block = self._disk.read(file, position, min(_TXN_BLOCK, whole - position))
-            for index, entry in enumerate(_ABORTED_TXN.iter_unpack(block)):
-                if entry[0] > 0:
-                    reason = f"Unexpected aborted transaction version {entry[0]}"
-                    at = position + index * _ABORTED_TXN.size
-                    raise LoadError(thrown.KAFKA, reason, self.name, at)
-                if entry[3] < self._base_offset:
+            for index, fields in enumerate(_ABORTED_TXN.iter_unpack(block)):
+                version, _, _, last_offset, _ = fields
+                if version > 0:
+                    reason = f"Unexpected aborted transaction version {version}"
+                    place = position + index * _ABORTED_TXN.size
+                    raise LoadError(thrown.KAFKA, reason, self.name, place)
+                if last_offset < self._base_offset:
                     return False
         return True
 

@@ -33,7 +33,7 @@ from kraftops.server.loader.disk import (
     offset_of,
 )
 from kraftops.server.loader.producers import ProducerState
-from kraftops.server.loader.segment import Segment, SegmentOverflow, Segments
+from kraftops.server.loader.segment import LAST_OFFSET, Segment, SegmentOverflow, Segments
 from kraftops.server.loader.splitting import split
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
@@ -148,24 +148,19 @@ class _Load:
         Those at or behind the first `.cleaned` file are of an unfinished split.
         """
         disk = self._disk
-        cleaned, swaps = [], []
+        cleaned, swaps = {}, []
         for name in list(disk.files):
             if name.endswith(DELETED) and not name.endswith(DELETED_CHECKPOINT):
                 disk.delete(name)
             elif name.endswith(CLEANED):
-                cleaned.append(name)
+                cleaned[name] = offset_of(name)
             elif name.endswith(SWAP):
                 swaps.append(name)
-        first_cleaned = min(map(offset_of, cleaned), default=None)
-        valid = []
-        for name in swaps:
-            if first_cleaned is not None and offset_of(name) >= first_cleaned:
-                disk.delete(name)
-            else:
-                valid.append(name)
-        for name in cleaned:
+        first_cleaned = min(cleaned.values(), default=LAST_OFFSET)
+        unfinished = {name for name in swaps if offset_of(name) >= first_cleaned}
+        for name in (*unfinished, *cleaned):
             disk.delete(name)
-        return valid
+        return [name for name in swaps if name not in unfinished]
 
     def _complete_swaps(self, swaps: list[str]) -> None:
         """Delete the segments that `.swap` files replace, and rename these."""
@@ -173,7 +168,6 @@ class _Load:
         first = end = None
         for name in swaps:
             if not name.endswith(LOG + SWAP):
-                offset_of(name)
                 continue
             segment = Segment(disk, offset_of(name), SWAP)
             first = segment.base_offset if first is None else min(first, segment.base_offset)
@@ -221,19 +215,19 @@ class _Load:
                     self._recover_segment(segment)
                 self._segments.add(segment)
 
-    def _recover_segment(self, segment: Segment) -> int:
-        """Recover a segment, and return the bytes that are cut off."""
+    def _recover_segment(self, segment: Segment) -> bool:
+        """Recover a segment; tell whether something is cut off."""
         producers = ProducerState(self._disk)
         checkpoint = self._request.log_start_checkpoint
         self._rebuild_producers(producers, checkpoint, segment.base_offset, was_clean=False)
-        size = segment.log.size
-        cut, reason = segment.recover(producers, self._epochs)
+        cut = segment.recover(producers, self._epochs)
         self._recovered.append(segment.base_offset)
-        if cut:
-            first_lost = max(producers.end_offset, segment.base_offset)
-            self._cuts.append(Cut(segment.log_name, size - cut, cut, first_lost, reason))
         producers.take_snapshot()
-        return cut
+        return self._note_cut(cut)
+
+    def _note_cut(self, cut: Cut | None) -> bool:
+        self._cuts += [cut] if cut else []
+        return cut is not None
 
     def _recover_log(self) -> int:
         """Recover the segments that may not be flushed; return the end offset."""
@@ -248,16 +242,12 @@ class _Load:
         unflushed = self._segments.between(self._request.recovery_point)
         for index, segment in enumerate(unflushed):
             try:
-                cut = self._recover_segment(segment)
+                is_cut = self._recover_segment(segment)
             except LoadError as error:
                 if error.java_class != thrown.INVALID_OFFSET:
                     raise
-                size = segment.log.size
-                cut = segment.empty()
-                if cut:
-                    offset = segment.base_offset
-                    self._cuts.append(Cut(segment.log_name, size - cut, cut, offset, error.message))
-            if cut:
+                is_cut = self._note_cut(segment.empty(error.message))
+            if is_cut:
                 segment.next_offset()  # for a line in Kafka's log
                 self._delete(unflushed[index + 1 :])
                 return
@@ -339,7 +329,7 @@ class _Load:
     def _find_first_unstable(self) -> None:
         """Look for the first open transaction in the log, which fails where that is damaged.
 
-        `UnifiedLog.maybeIncrementFirstUnstableOffset`; an offset out of range is no failure.
+        `UnifiedLog.maybeIncrementFirstUnstableOffset` does not fail where it is out of range.
         """
         unstable = self._producers.first_unstable_offset
         if unstable is None:

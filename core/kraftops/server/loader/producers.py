@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from kraftops.errors import DecodeError
-from kraftops.log.producers import read_producers
+from kraftops.log.producers import open_transactions
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import LogBatch, Marker
 from kraftops.server.loader.disk import DELETED, SNAPSHOT, Disk, DiskFile, name_of
@@ -117,12 +117,9 @@ class ProducerState:
         if file is not None and file.origin is None:
             return dict(file.open_txns)
         try:
-            producers = read_producers(self._disk.read_whole(name))
+            return open_transactions(self._disk.read_whole(name))
         except DecodeError:
             return None
-        return {
-            one.producer_id: one.first_txn_offset for one in producers if one.first_txn_offset >= 0
-        }
 
     # Batches
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import Depth, LogBatch
+from kraftops.server.loader.contract import Cut, Depth, LogBatch
 from kraftops.server.loader.disk import (
     DELETED,
     INDEX,
@@ -147,11 +147,11 @@ class Segment:
         next_offset = self.next_offset()
         return next_offset > self.base_offset and not self.has_in_range(next_offset - 1)
 
-    def recover(self, producers: ProducerState, epochs: LeaderEpochs) -> tuple[int, str]:
+    def recover(self, producers: ProducerState, epochs: LeaderEpochs) -> Cut | None:
         """Make the indexes anew and cut the log at the first bad batch.
 
         Returns:
-            The bytes that are cut off, and why.
+            What is cut off; None if nothing is.
 
         Raises:
             LoadError: Kafka's exception, where it does not end the log there.
@@ -162,7 +162,7 @@ class Segment:
         self.txn_index.reset()
         self._largest = None
         end = indexed = 0
-        reason = "an incomplete batch"
+        next_offset, reason = self.base_offset, "an incomplete batch"
         try:
             for batch in self.batches(0, Depth.WHOLE):
                 if batch.damage is not None:
@@ -176,6 +176,7 @@ class Segment:
                     indexed = end
                 # A batch counts as valid before its marker is read: an odd one stays.
                 end += batch.size
+                next_offset = batch.last_offset + 1
                 if batch.magic >= 2:
                     self._note_epoch(batch, epochs)
                     self._note_producer(batch, producers)
@@ -183,12 +184,11 @@ class Segment:
             if error.java_class not in _END_OF_RECOVERY:
                 raise
             reason = error.message
-        cut = self.log.size - end
-        self.log.size = end
+        size, self.log.size = self.log.size, end
         self.offset_index.trim()
         self.time_index.append(*self._largest_or_none(), is_last=True)
         self.time_index.trim()
-        return cut, reason
+        return Cut(self.log_name, end, size - end, next_offset, reason) if end < size else None
 
     def _largest_or_none(self) -> tuple[int, int]:
         return self._largest or (-1, self.base_offset)
@@ -211,8 +211,8 @@ class Segment:
         producers.add([batch], self.txn_index.append)
         producers.end_offset = batch.last_offset + 1
 
-    def empty(self) -> int:
-        """Cut off everything from the base offset on; return the bytes (`truncateTo`).
+    def empty(self, reason: str) -> Cut | None:
+        """Cut off everything from the base offset on (`truncateTo`).
 
         A log whose batches are all below it stays.
         """
@@ -220,15 +220,14 @@ class Segment:
         for index in (self.offset_index, self.time_index):
             index.reset()
         self.txn_index.reset()
-        cut = 0
-        if first is not None:
-            cut, self.log.size = self.log.size - first.position, first.position
+        size, end = self.log.size, first.position if first else self.log.size
+        self.log.size = end
         if self._largest_or_none()[0] >= 0:
             # `readLargestTimestamp` reads what is left, and fails where that is damaged.
             self._largest = None
             for batch in self.batches(0, Depth.HEADS):
                 self._note_timestamp(batch)
-        return cut
+        return Cut(self.log_name, end, size - end, self.base_offset, reason) if end < size else None
 
     def append_from(self, other: Segment, start: int) -> int:
         """Take over the batches of another segment from a position on, as far as they fit.

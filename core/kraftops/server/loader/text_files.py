@@ -14,7 +14,7 @@ from kraftops.uuids import ZERO, from_text
 
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
-LARGEST_TEXT = 64 << 20  # bytes: a million partitions in a checkpoint
+LARGEST_TEXT = 16 << 20  # bytes: half a million partitions in a checkpoint
 _MOST_ENTRIES = (1 << 31) - 3  # an array of more is beyond any heap
 _WHITE_SPACE = r"[ \t\n\x0b\f\r]+"  # `\s` of java.util.regex
 

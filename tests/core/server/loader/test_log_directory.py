@@ -11,7 +11,7 @@ from kraftops.server.loader.log_directory import (
     load_plan,
     parse_folder_name,
 )
-from tests.helpers.logs.partition_folders import MemoryFolder
+from tests.helpers.nodes.partition_folders import MemoryFolder
 
 RECOVERY, STARTS = "recovery-point-offset-checkpoint", "log-start-offset-checkpoint"
 ID = "0" * 32

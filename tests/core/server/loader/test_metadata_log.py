@@ -7,7 +7,7 @@ from kraftops.server.loader.metadata_log import (
     SnapshotId,
     foretell_metadata_log,
 )
-from tests.helpers.logs.partition_folders import MemoryFolder, batch, named, partition, segment
+from tests.helpers.nodes.partition_folders import MemoryFolder, batch, named, partition, segment
 
 TOPIC_ID = b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 

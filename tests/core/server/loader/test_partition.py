@@ -20,7 +20,7 @@ from kraftops.server.loader.contract import (
     LogBatch,
 )
 from kraftops.server.loader.partition import foretell_partition
-from tests.helpers.logs.partition_folders import (
+from tests.helpers.nodes.partition_folders import (
     METADATA,
     MemoryFolder,
     batch,

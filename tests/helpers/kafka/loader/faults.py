@@ -74,8 +74,9 @@ def _segment_names(partition: Partition, base: int) -> list[str]:
 def _end(partition: Partition) -> int:
     for base in reversed(partition.bases):
         batches = batches_of(partition.files[named(base, ".log")])
-        if batches:
-            return batches[-1].header.last_offset + 1
+        whole = [batch for batch in batches if len(batch.data) >= HEADER_SIZE]
+        if whole:
+            return min(max(whole[-1].header.last_offset + 1, 0), 1 << 62)
     return partition.bases[0] if partition.bases else 0
 
 
