@@ -4,7 +4,6 @@ A few setups are tried here; `python -m tests.helpers.kafka.cases.release_trials
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.releases.table import Release, release_of, releases, releases_with
-from kraftops.storage.verify.release import Target, feature_levels, target_findings
+from kraftops.storage.releases.table import Release, release_of, releases
+from kraftops.storage.verify.release import Target, supports, target_findings
 
 
 def release_findings(
@@ -27,8 +27,7 @@ def release_findings(
     if release:
         yield from target_findings(node, target or Target(release))
         return
-    levels = [(name, level) for _, name, level in feature_levels(node)]
-    possible = releases_with(levels) or [releases()[-1]]
+    possible = [rel for rel in releases() if supports(node, rel)] or [releases()[-1]]
     oldest, newest = possible[0], possible[-1]
     by_newest = list(target_findings(node, Target(newest)))
     by_oldest = [] if oldest is newest else list(target_findings(node, Target(oldest)))

@@ -44,19 +44,30 @@ class FeatureLevel(NamedTuple):
     level: int
 
 
-def feature_levels(node: Node) -> list[FeatureLevel]:
-    """Return the levels of features that a server of this node must support to start."""
+def feature_levels(node: Node, release: Release) -> list[FeatureLevel]:
+    """Return the levels of features that a server of a release must support to start."""
     content, bootstrap = node.content, node.metadata.bootstrap
     log = os.path.join(node.metadata.path, METADATA_PARTITION)
     levels = [FeatureLevel(log, name, level) for name, level in content.features.items()]
     levels.append(FeatureLevel(log, KRAFT_VERSION, content.quorum.kraft_version))
-    for name, level in bootstrap.features.items() if bootstrap else ():
-        # Every server parses the metadata.version of bootstrap.checkpoint at every start; the
-        # first controller of a cluster alone applies the rest.
-        is_applied = node.is_controller and METADATA_VERSION not in content.features
-        if bootstrap and (name == METADATA_VERSION or is_applied):
-            levels.append(FeatureLevel(bootstrap.path, name, level))
+    if bootstrap:
+        # The first controller of a cluster alone applies bootstrap.checkpoint; but up to 4.0 every
+        # server resolves the metadata.version in it, at every start.
+        applied = bootstrap.features.keys() if _applies_bootstrap(node) else set()
+        if _number(release.name) < (4, 1):
+            applied |= {METADATA_VERSION} & bootstrap.features.keys()
+        levels += [FeatureLevel(bootstrap.path, name, bootstrap.features[name]) for name in applied]
     return levels
+
+
+def supports(node: Node, release: Release) -> bool:
+    """Tell whether a release supports the features of a node."""
+    levels = feature_levels(node, release)
+    return all(release.supports(name, level) for _, name, level in levels)
+
+
+def _applies_bootstrap(node: Node) -> bool:
+    return node.is_controller and METADATA_VERSION not in node.content.features
 
 
 def target_findings(node: Node, target: Target) -> Iterator[Finding]:
@@ -73,15 +84,14 @@ def target_findings(node: Node, target: Target) -> Iterator[Finding]:
 
 
 def _features(node: Node, release: Release) -> Iterator[Finding]:
-    for path, name, level in feature_levels(node):
+    for path, name, level in feature_levels(node, release):
         supporting = [rel.name for rel in releases() if rel.supports(name, level)]
         # Levels that no release has are told without a release, too.
         if supporting and not release.supports(name, level):
             cure = f"start Kafka {supporting[0]} or later"
             if path.endswith(".checkpoint"):
-                in_log = METADATA_VERSION in node.content.features
                 anew = f"{FORMAT_ANEW} with --release-version {release.name}"
-                cure += f"; or {'remove it: the log has its own features' if in_log else anew}"
+                cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
             problem = f"{name}={level} is not what Kafka {release.name} knows"
             yield Finding(path, problem, cure, code="newer-feature")
 
@@ -91,7 +101,9 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
     texts = {key: prop.value for key, prop in config.given.items()}
     texts.setdefault("node.id", str(config.node_id))  # broker.id may stand for it
     try:
-        read_settings(texts, config.unresolved, release.changed_keys)
+        settings = read_settings(texts, config.unresolved, release.changed_keys)
+        for listener in config.listeners:
+            settings.with_prefix(f"listener.name.{listener.name.lower()}.")
     except ConfigRefused as error:
         yield _refused(config, error.keys[0] if error.keys else "", release, error.message)
     for key, reason in _ROLES_ONLY.items():
