@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.inspector import Finding
@@ -30,20 +30,21 @@ def release_findings(
     possible = [rel for rel in releases() if supports(node, rel)] or [releases()[-1]]
     oldest, newest = possible[0], possible[-1]
     by_newest = list(target_findings(node, Target(newest)))
-    by_oldest = [] if oldest is newest else list(target_findings(node, Target(oldest)))
-    places = {(finding.path, finding.code) for finding in by_oldest if finding.stops}
+    by_oldest = [finding for finding in target_findings(node, Target(oldest)) if finding.stops]
     for finding in by_newest:
-        is_of_both = oldest is newest or (finding.path, finding.code) in places
+        is_of_both = _is_in(finding, by_oldest) or not finding.stops
         yield finding if is_of_both else _only(finding, newest, oldest)
     for finding in by_oldest:
-        if (finding.path, finding.code) not in {(other.path, other.code) for other in by_newest}:
+        if not _is_in(finding, by_newest):
             yield _only(finding, oldest, newest)
 
 
+def _is_in(finding: Finding, others: Iterable[Finding]) -> bool:
+    return any((finding.path, finding.code) == (other.path, other.code) for other in others)
+
+
 def _only(finding: Finding, release: Release, other: Release) -> Finding:
-    """Return a finding of one of two releases as a note."""
-    if not finding.stops:
-        return finding
+    """Return a finding of one of two possible releases as a note."""
     problem = f"with Kafka {release.name}, but not {other.name}: {finding.problem}"
     cure = f"{finding.cure}; --release-version says which release it is"
     return finding._replace(problem=problem, cure=cure, stops=False)

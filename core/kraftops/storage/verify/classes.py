@@ -102,7 +102,7 @@ def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
         if not is_made and release.keys.get(key) != "class":
             continue
         class_path = _text(config, key.replace(".class.name", ".class.path"))
-        for name in map(trim, split(_text(config, key), ",")):
+        for name in map(trim, split(_text(config, key), ",") or [""]):
             is_short = name in _SHORT_NAMES and "group.version" in release.features
             is_empty = not config.given[key].value and key in _NEVER_EMPTY
             if (name or is_empty) and not is_short:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.config.settings import read_settings
 from kraftops.storage.config.values import ConfigRefused
@@ -22,9 +23,9 @@ from kraftops.storage.releases.installation import Installation
 from kraftops.storage.releases.table import Release, releases
 from kraftops.storage.verify.classes import class_findings
 
-_ROLES_ONLY = {"control.plane.listener.name": "it is not supported in KRaft mode"}
+_CONTROL_PLANE = "control.plane.listener.name"
 _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
-_MIGRATION, _ZOOKEEPER = "zookeeper.metadata.migration.enable", "zookeeper.connect"
+_MIGRATION = "zookeeper.metadata.migration.enable"
 _SEGMENT, _SMALLEST = "metadata.log.segment.bytes", "metadata.log.segment.min.bytes"
 _SMALLEST_SEGMENT = 8 << 20  # the default of _SMALLEST, which became a limit of _SEGMENT in 4.1
 
@@ -61,9 +62,11 @@ def feature_levels(node: Node, release: Release) -> list[FeatureLevel]:
 
 
 def supports(node: Node, release: Release) -> bool:
-    """Tell whether a release supports the features of a node."""
+    """Tell whether a release supports the features of a node, and finds its controllers."""
     levels = feature_levels(node, release)
-    return all(release.supports(name, level) for _, name, level in levels)
+    return (BOOTSTRAP_SERVERS in release.keys or bool(node.config.voters)) and all(
+        release.supports(name, level) for _, name, level in levels
+    )
 
 
 def _applies_bootstrap(node: Node) -> bool:
@@ -106,15 +109,13 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
             settings.with_prefix(f"listener.name.{listener.name.lower()}.")
     except ConfigRefused as error:
         yield _refused(config, error.keys[0] if error.keys else "", release, error.message)
-    for key, reason in _ROLES_ONLY.items():
-        if key in texts and key in release.keys:
-            yield _refused(config, key, release, reason)
+    if _CONTROL_PLANE in release.keys and _CONTROL_PLANE in texts:
+        yield _refused(config, _CONTROL_PLANE, release, "it is not supported in KRaft mode")
     for key in _VERSIONS:
         if key in texts and key in release.keys and not _is_version(texts[key], release):
             yield _refused(config, key, release, f"{texts[key]} is not a version that it knows")
     if _MIGRATION in release.keys and texts.get(_MIGRATION, "").lower() == "true":
-        reason = "a migration needs ZooKeeper, and its brokers"
-        yield _refused(config, _MIGRATION, release, reason)
+        yield _refused(config, _MIGRATION, release, "a migration needs ZooKeeper")
     smallest = texts.get(_SMALLEST, str(_SMALLEST_SEGMENT))
     if _SMALLEST in release.keys and _is_less(texts.get(_SEGMENT, smallest), smallest):
         yield _refused(config, _SEGMENT, release, f"it must be at least {smallest}")
@@ -128,8 +129,7 @@ def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> F
 def _is_version(text: str, release: Release) -> bool:
     """Tell whether a text such as 3.9-IV0 is a version up to that of the release."""
     match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)?(-IV\d+)?(\.\d+)?", text.strip())
-    newest = tuple(map(int, release.name.split(".")))
-    return match is not None and (int(match[1]), int(match[2])) <= newest
+    return match is not None and (int(match[1]), int(match[2])) <= _number(release.name)
 
 
 def _is_less(text: str, limit: str) -> bool:

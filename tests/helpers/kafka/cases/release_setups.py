@@ -821,8 +821,23 @@ def _others() -> list[Setup]:
             "log.retention.hours": "${env:NOTHING}",
         },
     }
+    reasons = {
+        "authorizer without super users": "who may register brokers is not judged",
+        "super users misspelt": "what a plug-in needs of its own is not known",
+        "tls": "key stores are not opened",
+        "tls key that is no key": "key stores are not opened",
+        "two mechanisms, one without jaas": "an option of the JVM may name a file with logins",
+        "request size": "no limit is judged by what it leaves of the protocol",
+    }
     return [
-        Setup(f"other: {name}", settings=settings, has_home=True) for name, settings in rows.items()
+        Setup(
+            f"other: {name}",
+            settings=settings,
+            releases=NEW + OLDEST,
+            has_home=True,
+            differs=dict.fromkeys(RELEASES, reasons[name]) if name in reasons else {},
+        )
+        for name, settings in rows.items()
     ]
 
 
