@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kraftops.findings.finding import Finding, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.releases.table import Release, release_of, releases, releases_with
-from kraftops.storage.verify.release import Target, feature_levels, target_findings
+from kraftops.storage.releases.table import Release, release_of, releases
+from kraftops.storage.verify.release import Target, supports, target_findings
 
 
 def release_findings(
@@ -28,26 +28,26 @@ def release_findings(
     if release:
         yield from target_findings(node, target or Target(release))
         return
-    levels = [(name, level) for _, name, level in feature_levels(node)]
-    possible = releases_with(levels) or [releases()[-1]]
+    possible = [rel for rel in releases() if supports(node, rel)] or [releases()[-1]]
     oldest, newest = possible[0], possible[-1]
     by_newest = list(target_findings(node, Target(newest)))
-    by_oldest = [] if oldest is newest else list(target_findings(node, Target(oldest)))
-    places = {(finding.place.path, finding.code) for finding in by_oldest if finding.is_severe}
+    by_oldest = [finding for finding in target_findings(node, Target(oldest)) if finding.is_severe]
     for finding in by_newest:
-        is_of_both = oldest is newest or (finding.place.path, finding.code) in places
+        is_of_both = _is_in(finding, by_oldest) or not finding.is_severe
         yield finding if is_of_both else _only(finding, newest, oldest)
     for finding in by_oldest:
-        if (finding.place.path, finding.code) not in {
-            (other.place.path, other.code) for other in by_newest
-        }:
+        if not _is_in(finding, by_newest):
             yield _only(finding, oldest, newest)
 
 
+def _is_in(finding: Finding, others: Iterable[Finding]) -> bool:
+    return any(
+        (finding.place.path, finding.code) == (other.place.path, other.code) for other in others
+    )
+
+
 def _only(finding: Finding, release: Release, other: Release) -> Finding:
-    """Return a finding of one of two releases as a note."""
-    if not finding.is_severe:
-        return finding
+    """Return a finding of one of two possible releases as a note."""
     return replace(
         finding,
         severity=Severity.NOTE,

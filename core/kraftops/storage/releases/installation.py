@@ -28,13 +28,13 @@ class Installation:
     def _classes(self) -> frozenset[str]:
         return classes_in(self.jars)
 
-    def has_class(self, name: str, class_path: str | None = None) -> bool:
+    def has_class(self, name: str, class_path: str = "") -> bool:
         """Tell whether a class is in the jars, or in those of a class path of its own.
 
         Raises:
             SourceError: a jar cannot be read.
         """
-        return name in self._classes or name in classes_in(_jars_of(class_path or ""))
+        return name in self._classes or name in classes_in(_jars_of(class_path))
 
 
 def read_installation(home: str) -> Installation:

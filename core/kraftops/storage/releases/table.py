@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -74,12 +74,6 @@ def release_of(registered: Levels) -> Release | None:
     """
     levels = registered.get(METADATA_VERSION)
     return next((rel for rel in releases() if rel.features[METADATA_VERSION] == levels), None)
-
-
-def releases_with(levels: Iterable[tuple[str, int]]) -> list[Release]:
-    """Return the releases that support all of these levels of features, the oldest first."""
-    pairs = tuple(levels)
-    return [release for release in releases() if all(release.supports(*pair) for pair in pairs)]
 
 
 def _rows(part: str, name: str) -> dict[str, str]:

@@ -6,8 +6,7 @@ is parsed (`ConfigDef`), whatever the role; other plug-ins are when a server mak
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
@@ -24,6 +23,7 @@ from kraftops.storage.releases.table import Release, releases
 _BROKER, _CONTROLLER, _BOTH = {"broker"}, {"controller"}, {"broker", "controller"}
 _OWN = ("kafka.", "org.apache.kafka.")
 _PACKAGE = "org.apache.kafka."
+_REMOTE = f"{_PACKAGE}server.log.remote.storage."
 _PROVIDER = f"{_PACKAGE}common.config.provider.ConfigProvider"
 _ASSIGNOR = f"{_PACKAGE}coordinator.group.api.assignor.PartitionAssignor"
 _LOGIN_MODULE = "javax.security.auth.spi.LoginModule"
@@ -38,22 +38,22 @@ _PLUGINS = {
     "kafka.metrics.reporters": ("kafka.metrics.KafkaMetricsReporter", _BOTH),
     "metric.reporters": (f"{_PACKAGE}common.metrics.MetricsReporter", _BOTH),
     "principal.builder.class": (f"{_PACKAGE}common.security.auth.KafkaPrincipalBuilder", _BOTH),
+    "remote.log.metadata.manager.class.name": (f"{_REMOTE}RemoteLogMetadataManager", _BROKER),
+    "remote.log.storage.manager.class.name": (f"{_REMOTE}RemoteStorageManager", _BROKER),
     "replica.selector.class": (f"{_PACKAGE}common.replica.ReplicaSelector", _BROKER),
 }
 """The interface of a plug-in, and the roles that make one at their start."""
 _REMOTE_STORAGE = "remote.log.storage.system.enable"
-_REMOTE_MANAGERS = {
-    "remote.log.storage.manager": f"{_PACKAGE}server.log.remote.storage.RemoteStorageManager",
-    "remote.log.metadata.manager": f"{_PACKAGE}server.log.remote.storage.RemoteLogMetadataManager",
-}
+_MANAGER = "remote.log.storage.manager.class.name"
+_NEVER_EMPTY = {"replica.selector.class"}
+"""Texts that name a class even where they are empty."""
 _UNDEFINED = {"kafka.metrics.reporters"}
 """Plug-ins of a key that `KafkaConfig` does not define."""
 _SHORT_NAMES = ("uniform", "range", "simple")
 """Assignors that Kafka 4.0 and later take without the package."""
 _ZOOKEEPER_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
-_TEST_CLASSES = {f"{_PACKAGE}server.log.remote.storage.LocalTieredStorage"}
+_TEST_CLASSES = {f"{_REMOTE}LocalTieredStorage"}
 """Classes of Kafka's jars of tests, which some put beside the others."""
-_JAAS = re.compile(r"\s*([\w.$]+)\s")
 
 
 class _Named(NamedTuple):
@@ -62,7 +62,7 @@ class _Named(NamedTuple):
     key: str
     class_name: str
     interface: str | None = None
-    class_path: str | None = None
+    class_path: str = ""
 
 
 def class_findings(
@@ -73,36 +73,41 @@ def class_findings(
     Raises:
         SourceError: a jar of the installation cannot be read.
     """
+    if _has_tiers(config, release) and not _text(config, _MANAGER):
+        yield Finding(
+            "no-remote-manager",
+            Severity.STOPS,
+            f"remote log storage is enabled without {_MANAGER}: a broker ends with a "
+            "NullPointerException",
+            Place(file=config.place(_REMOTE_STORAGE)),
+            "name the class of the tier's plug-in, or disable it",
+        )
     named = [*_plugins(config, release), *_providers(config), *_of_listeners(config, release)]
-    if "broker" in config.roles and _REMOTE_STORAGE in release.keys:
-        named += _remote_managers(config)
-        if config.values[_REMOTE_STORAGE] and not _text(
-            config, "remote.log.storage.manager.class.name"
-        ):
-            yield Finding(
-                "no-remote-manager",
-                Severity.STOPS,
-                "remote log storage is enabled without remote.log.storage.manager.class.name: a "
-                "broker ends with a NullPointerException",
-                Place(file=config.place(_REMOTE_STORAGE)),
-                "name the class of the tier's plug-in, or disable it",
-            )
     for plugin in dict.fromkeys(named):
         yield from _class_finding(config, plugin, release, installation)
+
+
+def _has_tiers(config: ServerConfig, release: Release) -> bool:
+    is_enabled = config.values[_REMOTE_STORAGE] and _REMOTE_STORAGE in release.keys
+    return bool(is_enabled) and "broker" in config.roles
 
 
 def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
     for key in config.given:
         interface, roles = _PLUGINS.get(key, (None, set()))
         is_made = config.roles & roles and (key in release.keys or key in _UNDEFINED)
-        if key.startswith("group.share.") and "share.version" not in release.features:
+        if interface and key.startswith("remote.log."):
+            is_made = _has_tiers(config, release)
+        elif key.startswith("group.share.") and "share.version" not in release.features:
             is_made = False  # share groups were under development
         if not is_made and release.keys.get(key) != "class":
             continue
-        for name in map(trim, split(_text(config, key), ",")):
+        class_path = _text(config, key.replace(".class.name", ".class.path"))
+        for name in map(trim, split(_text(config, key), ",") or [""]):
             is_short = name in _SHORT_NAMES and "group.version" in release.features
-            if name and not is_short:
-                yield _Named(key, name, interface if is_made else None)
+            is_empty = not config.given[key].value and key in _NEVER_EMPTY
+            if (name or is_empty) and not is_short:
+                yield _Named(key, name, interface if is_made else None, class_path)
 
 
 def _providers(config: ServerConfig) -> Iterator[_Named]:
@@ -111,39 +116,26 @@ def _providers(config: ServerConfig) -> Iterator[_Named]:
         yield _Named(provider_class_key(name), trim(class_name), _PROVIDER)
 
 
-def _remote_managers(config: ServerConfig) -> Iterator[_Named]:
-    for prefix, interface in _REMOTE_MANAGERS.items():
-        name = _text(config, f"{prefix}.class.name")
-        if name and config.values[_REMOTE_STORAGE]:
-            class_path = _text(config, f"{prefix}.class.path")
-            yield _Named(f"{prefix}.class.name", name, interface, class_path)
-
-
 def _of_listeners(config: ServerConfig, release: Release) -> Iterator[_Named]:
     """Yield what keys of this node's listeners name; a mechanism may stand before the key."""
     for listener in config.listeners:
         prefix = f"listener.name.{listener.name.lower()}."
         for key in config.given:
-            name = key.removeprefix(prefix)
-            if name == key or not _text(config, key):
+            name, text = key.removeprefix(prefix), _text(config, key)
+            if name == key or not text:
                 continue
             mechanism, _, rest = name.partition(".")
             if "class" in (release.keys.get(name), release.keys.get(rest)):
                 interface, _ = _PLUGINS.get(name, (None, None))
-                yield _Named(key, _text(config, key), interface)
-            enabled = {item.lower() for item in _mechanisms(config, prefix)}
-            is_used = listener.protocol.startswith("SASL_") and mechanism in enabled
-            if (
-                rest == "sasl.jaas.config"
-                and is_used
-                and (module := _JAAS.match(_text(config, key)))
-            ):
-                yield _Named(key, module[1], _LOGIN_MODULE)
+                yield _Named(key, text, interface)
+            is_used = listener.protocol.startswith("SASL_") and rest == "sasl.jaas.config"
+            if is_used and mechanism in _mechanisms(config, prefix):
+                yield _Named(key, text.split()[0], _LOGIN_MODULE)
 
 
 def _mechanisms(config: ServerConfig, prefix: str) -> list[str]:
     key = "sasl.enabled.mechanisms"
-    return split(_text(config, prefix + key) or _text(config, key) or "GSSAPI", ",")
+    return split((_text(config, prefix + key) or _text(config, key) or "GSSAPI").lower(), ",")
 
 
 def _class_finding(
@@ -153,12 +145,14 @@ def _class_finding(
     place, own = config.place(key), release.classes.get(name)
     # A name without a package is one that another release takes for an assignor.
     is_own = "." not in name or (name.startswith(_OWN) and name not in _TEST_CLASSES)
+    is_of_java = name.startswith("java.")
     if installation:
-        is_there = name.startswith("java.") or installation.has_class(name, class_path)
+        is_there = is_of_java or installation.has_class(name, class_path)
     else:
-        is_there = own is not None
+        is_there = is_of_java or own is not None
     if not is_there and (installation or is_own):
-        problem = f"{key} is {name}, which {_place_of(release, installation)} does not have"
+        where = installation.home if installation else f"Kafka {release.name}"
+        problem = f"{key} is {name or 'empty'}, which {where} does not have"
         with_it = [rel.name for rel in releases() if name in rel.classes]
         if with_it:
             problem += f": it is in Kafka {with_it[0]} to {with_it[-1]}"
@@ -177,15 +171,15 @@ def _class_finding(
             Place(file=place),
             _instead(name, interface, release),
         )
-    elif interface and own and not any(_is_a(kind, interface) for kind in own):
+    elif interface and (own or is_of_java) and not _is_a(own or (), interface):
         problem = f"{key} is {name}, which is not a {interface.rpartition('.')[2]}"
         cure = _instead(name, interface, release) or "take the key out"
         yield Finding("wrong-class", Severity.STOPS, problem, Place(file=place), cure)
 
 
-def _is_a(kind: str, interface: str) -> bool:
-    """Tell whether interfaces are the same; some have moved to other packages."""
-    return kind.rpartition(".")[2] == interface.rpartition(".")[2]
+def _is_a(interfaces: Iterable[str], interface: str) -> bool:
+    """Tell whether an interface is among others, some of which have moved to other packages."""
+    return interface.rpartition(".")[2] in {name.rpartition(".")[2] for name in interfaces}
 
 
 def _instead(name: str, interface: str | None, release: Release) -> str:
@@ -199,10 +193,6 @@ def _instead(name: str, interface: str | None, release: Release) -> str:
     ]
     names = same or (alike if len(alike) == 1 else [])
     return f"name {names[0]}" if names else ""
-
-
-def _place_of(release: Release, installation: Installation | None) -> str:
-    return installation.home if installation else f"Kafka {release.name}"
 
 
 def _text(config: ServerConfig, key: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.config.settings import read_settings
 from kraftops.storage.config.values import ConfigRefused
@@ -23,9 +24,9 @@ from kraftops.storage.releases.installation import Installation
 from kraftops.storage.releases.table import Release, releases
 from kraftops.storage.verify.classes import class_findings
 
-_ROLES_ONLY = {"control.plane.listener.name": "it is not supported in KRaft mode"}
+_CONTROL_PLANE = "control.plane.listener.name"
 _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
-_MIGRATION, _ZOOKEEPER = "zookeeper.metadata.migration.enable", "zookeeper.connect"
+_MIGRATION = "zookeeper.metadata.migration.enable"
 _SEGMENT, _SMALLEST = "metadata.log.segment.bytes", "metadata.log.segment.min.bytes"
 _SMALLEST_SEGMENT = 8 << 20  # the default of _SMALLEST, which became a limit of _SEGMENT in 4.1
 
@@ -45,19 +46,32 @@ class FeatureLevel(NamedTuple):
     level: int
 
 
-def feature_levels(node: Node) -> list[FeatureLevel]:
-    """Return the levels of features that a server of this node must support to start."""
+def feature_levels(node: Node, release: Release) -> list[FeatureLevel]:
+    """Return the levels of features that a server of a release must support to start."""
     content, bootstrap = node.content, node.metadata.bootstrap
     log = os.path.join(node.metadata.path, METADATA_PARTITION)
     levels = [FeatureLevel(log, name, level) for name, level in content.features.items()]
     levels.append(FeatureLevel(log, KRAFT_VERSION, content.quorum.kraft_version))
-    for name, level in bootstrap.features.items() if bootstrap else ():
-        # Every server parses the metadata.version of bootstrap.checkpoint at every start; the
-        # first controller of a cluster alone applies the rest.
-        is_applied = node.is_controller and METADATA_VERSION not in content.features
-        if bootstrap and (name == METADATA_VERSION or is_applied):
-            levels.append(FeatureLevel(bootstrap.path, name, level))
+    if bootstrap:
+        # The first controller of a cluster alone applies bootstrap.checkpoint; but up to 4.0 every
+        # server resolves the metadata.version in it, at every start.
+        applied = bootstrap.features.keys() if _applies_bootstrap(node) else set()
+        if _number(release.name) < (4, 1):
+            applied |= {METADATA_VERSION} & bootstrap.features.keys()
+        levels += [FeatureLevel(bootstrap.path, name, bootstrap.features[name]) for name in applied]
     return levels
+
+
+def supports(node: Node, release: Release) -> bool:
+    """Tell whether a release supports the features of a node, and finds its controllers."""
+    levels = feature_levels(node, release)
+    return (BOOTSTRAP_SERVERS in release.keys or bool(node.config.voters)) and all(
+        release.supports(name, level) for _, name, level in levels
+    )
+
+
+def _applies_bootstrap(node: Node) -> bool:
+    return node.is_controller and METADATA_VERSION not in node.content.features
 
 
 def target_findings(node: Node, target: Target) -> Iterator[Finding]:
@@ -74,15 +88,14 @@ def target_findings(node: Node, target: Target) -> Iterator[Finding]:
 
 
 def _features(node: Node, release: Release) -> Iterator[Finding]:
-    for path, name, level in feature_levels(node):
+    for path, name, level in feature_levels(node, release):
         supporting = [rel.name for rel in releases() if rel.supports(name, level)]
         # Levels that no release has are told without a release, too.
         if supporting and not release.supports(name, level):
             cure = f"start Kafka {supporting[0]} or later"
             if path.endswith(".checkpoint"):
-                in_log = METADATA_VERSION in node.content.features
                 anew = f"{FORMAT_ANEW} with --release-version {release.name}"
-                cure += f"; or {'remove it: the log has its own features' if in_log else anew}"
+                cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
             problem = f"{name}={level} is not what Kafka {release.name} knows"
             yield Finding("newer-feature", Severity.STOPS, problem, Place(directory=path), cure)
 
@@ -92,18 +105,18 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
     texts = {key: prop.value for key, prop in config.given.items()}
     texts.setdefault("node.id", str(config.node_id))  # broker.id may stand for it
     try:
-        read_settings(texts, config.unresolved, release.changed_keys)
+        settings = read_settings(texts, config.unresolved, release.changed_keys)
+        for listener in config.listeners:
+            settings.with_prefix(f"listener.name.{listener.name.lower()}.")
     except ConfigRefused as error:
         yield _refused(config, error.keys[0] if error.keys else "", release, error.message)
-    for key, reason in _ROLES_ONLY.items():
-        if key in texts and key in release.keys:
-            yield _refused(config, key, release, reason)
+    if _CONTROL_PLANE in release.keys and _CONTROL_PLANE in texts:
+        yield _refused(config, _CONTROL_PLANE, release, "it is not supported in KRaft mode")
     for key in _VERSIONS:
         if key in texts and key in release.keys and not _is_version(texts[key], release):
             yield _refused(config, key, release, f"{texts[key]} is not a version that it knows")
     if _MIGRATION in release.keys and texts.get(_MIGRATION, "").lower() == "true":
-        reason = "a migration needs ZooKeeper, and its brokers"
-        yield _refused(config, _MIGRATION, release, reason)
+        yield _refused(config, _MIGRATION, release, "a migration needs ZooKeeper")
     smallest = texts.get(_SMALLEST, str(_SMALLEST_SEGMENT))
     if _SMALLEST in release.keys and _is_less(texts.get(_SEGMENT, smallest), smallest):
         yield _refused(config, _SEGMENT, release, f"it must be at least {smallest}")
@@ -123,8 +136,7 @@ def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> F
 def _is_version(text: str, release: Release) -> bool:
     """Tell whether a text such as 3.9-IV0 is a version up to that of the release."""
     match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)?(-IV\d+)?(\.\d+)?", text.strip())
-    newest = tuple(map(int, release.name.split(".")))
-    return match is not None and (int(match[1]), int(match[2])) <= newest
+    return match is not None and (int(match[1]), int(match[2])) <= _number(release.name)
 
 
 def _is_less(text: str, limit: str) -> bool:

@@ -10,7 +10,6 @@ from kraftops.storage.releases.table import (
     release_named,
     release_of,
     releases,
-    releases_with,
 )
 
 
@@ -70,9 +69,3 @@ def test_registration_tells_the_release() -> None:
     assert release_of({"metadata.version": (7, 27), "group.version": (0, 1)}) == of("4.1")
     assert release_of({"metadata.version": (7, 99)}) is None
     assert release_of({}) is None
-
-
-def test_levels_tell_the_releases_that_support_them() -> None:
-    levels = [("metadata.version", 25), ("kraft.version", 1)]
-
-    assert [rel.name for rel in releases_with(levels)] == ["4.0", "4.1", "4.2", "4.3"]

@@ -46,6 +46,7 @@ JMX = f"{OWN}common.metrics.JmxReporter"
 STANDARD = f"{OWN}metadata.authorizer.StandardAuthorizer"
 GONE_HANDLER = f"{OWN}common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
 HANDLER = f"{OWN}common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+TIERED = f"{OWN}server.log.remote.storage.LocalTieredStorage"
 PROVIDERS = f"{OWN}common.config.provider."
 NEW, OLD, OLDEST = (("4.3.1",), ("4.0.0",), ("3.9.1",))
 FOUR = NEW + OLD
@@ -709,6 +710,137 @@ def _plain() -> list[Setup]:
     ]
 
 
+def _others() -> list[Setup]:
+    """Setups that no rule was written for."""
+    ssl = {
+        "listeners": "PLAINTEXT://localhost:{broker},CONTROLLER://localhost:{controller},SSL://localhost:0",
+        "advertised.listeners": "PLAINTEXT://localhost:{broker}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL",
+    }
+    rows: dict[str, Mapping[str, str]] = {
+        "authorizer without super users": {"authorizer.class.name": STANDARD},
+        "super users misspelt": {"authorizer.class.name": STANDARD, "super.users": "alice"},
+        "authorizer of java": {"authorizer.class.name": "java.lang.String"},
+        "reporter of java": {"metric.reporters": "java.util.ArrayList"},
+        "principal builder of java": {"principal.builder.class": "java.lang.String"},
+        "reporter twice": {"metric.reporters": f"{JMX},{JMX}"},
+        "reporter with blanks": {"metric.reporters": f" {JMX} , {JMX} "},
+        "reporter by its simple name": {"metric.reporters": "JmxReporter"},
+        "selector by its simple name": {"replica.selector.class": "RackAwareReplicaSelector"},
+        "selector empty": {"replica.selector.class": ""},
+        "assignors empty": {"group.consumer.assignors": ""},
+        "assignor by an unknown name": {"group.consumer.assignors": "sticky"},
+        "quota callback empty": {"client.quota.callback.class": ""},
+        "principal builder in capitals": {"Principal.Builder.Class": "com.example.Absent"},
+        "listener key in capitals": {
+            "listener.name.PLAINTEXT.principal.builder.class": "com.example.Absent"
+        },
+        "handler without a mechanism": {
+            "listener.name.plaintext.sasl.server.callback.handler.class": GONE_HANDLER
+        },
+        "engine of a listener": {
+            "listener.name.plaintext.ssl.engine.factory.class": "org.apache.kafka.Absent"
+        },
+        "engine of the controller": {
+            "listener.name.controller.ssl.engine.factory.class": "org.apache.kafka.Absent"
+        },
+        "reporters of a listener": {
+            "listener.name.plaintext.metric.reporters": "org.apache.kafka.Absent"
+        },
+        "number of a listener": {"listener.name.plaintext.max.connections": "many"},
+        "tls": ssl
+        | {"ssl.keystore.location": "{node}/none.jks", "ssl.keystore.password": "secret"},
+        "tls without a keystore": ssl,
+        "tls in no listener": {
+            "ssl.keystore.location": "{node}/none.jks",
+            "ssl.keystore.password": "secret",
+        },
+        "tls key that is no key": ssl
+        | {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.key": "x",
+            "ssl.keystore.certificate.chain": "y",
+        },
+        "scram": SASL_LISTENER
+        | {
+            "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+            "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config": f"{OWN}common.security.scram.ScramLoginModule required;",
+        },
+        "mechanism of nobody": SASL_LISTENER
+        | {
+            "sasl.enabled.mechanisms": "NONE-SUCH",
+            "listener.name.sasl_plaintext.none-such.sasl.jaas.config": PLAIN,
+        },
+        "two mechanisms, one without jaas": SASL_LISTENER
+        | {"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256", JAAS: PLAIN},
+        "jaas that is broken": SASL_LISTENER | {JAAS: "nonsense"},
+        "jaas of another class": SASL_LISTENER | {JAAS: f"{JMX} required;"},
+        "oauth without anything": SASL_LISTENER
+        | {
+            "sasl.enabled.mechanisms": "OAUTHBEARER",
+            "listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config": f"{OWN}common.security.oauthbearer.OAuthBearerLoginModule required;",
+        },
+        "advertised port 0": {"advertised.listeners": "PLAINTEXT://localhost:0"},
+        "advertised name of nobody": {
+            "advertised.listeners": "PLAINTEXT://no.such.host.example:1234"
+        },
+        "delegation tokens": {"delegation.token.secret.key": "abc"},
+        "log dir timeouts": {"log.dir.failure.timeout.ms": "1"},
+        "rack": {"broker.rack": "r1"},
+        "snapshots": {"metadata.log.max.record.bytes.between.snapshots": "1"},
+        "one cleaner": {"log.cleaner.dedupe.buffer.size": "1048576"},
+        "request size": {"socket.request.max.bytes": "1"},
+        "fetch size": {"fetch.max.bytes": "1023"},
+        "purgatory": {"fetch.purgatory.purge.interval.requests": "0"},
+        "offsets partitions": {"offsets.topic.num.partitions": "0"},
+        "share topic": {"share.coordinator.state.topic.num.partitions": "0"},
+        "telemetry": {"telemetry.max.bytes": "0"},
+        "tiers of a listener": {
+            "remote.log.storage.system.enable": "true",
+            "remote.log.storage.manager.class.name": TIERED,
+            "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        },
+        "quorum of bootstrap servers elsewhere": {
+            "controller.quorum.bootstrap.servers": "localhost:1"
+        },
+        "voters and bootstrap servers": {"controller.quorum.voters": "1@localhost:{controller}"},
+        "threads": {"num.network.threads": "0"},
+        "alter policy own": {"alter.config.policy.class.name": "org.apache.kafka.Absent"},
+        "unknown listener protocol": {
+            "listener.security.protocol.map": "PLAINTEXT:PLAIN,CONTROLLER:PLAINTEXT"
+        },
+        "file provider that is limited": {
+            "config.providers": "file",
+            "config.providers.file.class": f"{PROVIDERS}FileConfigProvider",
+            "config.providers.file.param.allowed.paths": "/nowhere",
+            "ssl.key.password": "${file:/etc/passwd:x}",
+        },
+        "environment provider": {
+            "config.providers": "env",
+            "config.providers.env.class": f"{PROVIDERS}EnvVarConfigProvider",
+            "log.retention.hours": "${env:NOTHING}",
+        },
+    }
+    reasons = {
+        "authorizer without super users": "who may register brokers is not judged",
+        "super users misspelt": "what a plug-in needs of its own is not known",
+        "tls": "key stores are not opened",
+        "tls key that is no key": "key stores are not opened",
+        "two mechanisms, one without jaas": "an option of the JVM may name a file with logins",
+        "request size": "no limit is judged by what it leaves of the protocol",
+    }
+    return [
+        Setup(
+            f"other: {name}",
+            settings=settings,
+            releases=NEW + OLDEST,
+            has_home=True,
+            differs=dict.fromkeys(RELEASES, reasons[name]) if name in reasons else {},
+        )
+        for name, settings in rows.items()
+    ]
+
+
 SETUPS = {
     setup.name: setup
     for setup in (
@@ -720,5 +852,6 @@ SETUPS = {
         *_features(),
         *_listeners(),
         *_checkpoints(),
+        *_others(),
     )
 }
