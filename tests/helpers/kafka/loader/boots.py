@@ -87,8 +87,8 @@ def foretell_broker(directories: Sequence[Path]) -> Foretold:
 
 
 def _outcome(path: str, name: str, request: LoadRequest) -> LoadOutcome:
-    sizes = {"index_interval_bytes": _INTERVAL, "segment_index_bytes": _INDEX_BYTES}
-    return foretell_partition(DiskFolder(f"{path}/{name}"), replace(request, **sizes))
+    request = replace(request, index_interval_bytes=_INTERVAL, segment_index_bytes=_INDEX_BYTES)
+    return foretell_partition(DiskFolder(f"{path}/{name}"), request)
 
 
 def used_broker(jars: Path, folder: Path, log_dirs: int) -> Config:
