@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.server.loader.contract import Consequence, DiskFolder
-from kraftops.server.loader.log_directory import duplicates, ends_server, load_plan
+from kraftops.log.batch import TRANSACTIONAL
+from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import METADATA_PARTITION, foretell_metadata_log
-from kraftops.server.loader.partition import foretell_partition
 from tests.helpers.kafka.cases.damaged_directories import copy_node, format_node
+from tests.helpers.kafka.loader.boots import foretell_broker
 from tests.helpers.kafka.nodes.configs import Config, combined, controllers
 from tests.helpers.kafka.nodes.nodes import running, until
+from tests.helpers.nodes.partition_folders import batch
 
 pytestmark = pytest.mark.kafka
 
@@ -142,6 +143,13 @@ def words_for_recovery_points(first: Path, second: Path) -> None:
     (second / "recovery-point-offset-checkpoint").write_text("words\n")
 
 
+def words_for_recovery_points_beside_an_open_transaction(first: Path, second: Path) -> None:
+    words_for_recovery_points(first, second)
+    log = max(_partition(second).glob("*.log"))
+    begin = batch(100, attributes=TRANSACTIONAL, producer_id=9, producer_epoch=0, base_sequence=0)
+    log.write_bytes(log.read_bytes() + begin)
+
+
 def odd_number_in_log_starts(first: Path, second: Path) -> None:
     (second / "log-start-offset-checkpoint").write_text("0\n1\nkept x 5\n")
 
@@ -186,6 +194,7 @@ def metadata_folder(first: Path, second: Path) -> None:
     "damage",
     [
         words_for_recovery_points,
+        words_for_recovery_points_beside_an_open_transaction,
         odd_number_in_log_starts,
         stray_folder,
         partition_twice,
@@ -203,37 +212,12 @@ def test_log_directories_load_as_foretold(
     config = copy_node(used, combined(tmp_path, static=True, log_dirs=2))
     damage(*config.log_dirs)
 
-    offline, ends = _foretold(config.log_dirs)
+    foretold = foretell_broker(config.log_dirs)
 
     with running(jars, config) as node:
         assert until(lambda: node.exit_code is not None or node.is_ready(), SECONDS)
-        if ends:
+        if foretold.ends:
             assert until(lambda: node.exit_code is not None, SECONDS)
         else:
-            assert until(lambda: set(OFFLINE.findall(node.logged())) == offline)
+            assert until(lambda: set(OFFLINE.findall(node.logged())) == foretold.offline)
             assert node.exit_code is None
-
-
-def _foretold(directories: list[Path]) -> tuple[set[str], bool]:
-    """Return the directories that go offline, and whether the server ends."""
-    plans = {
-        str(path): load_plan(DiskFolder(str(path)), has_metadata_log=path == directories[0])
-        for path in directories
-    }
-    consequences = {
-        path: {
-            *(damage.consequence for damage in plan.damaged),
-            *([plan.refusal.consequence] if plan.refusal else []),
-            *(
-                foretell_partition(DiskFolder(f"{path}/{name}"), plan.request(name)).consequence
-                for name in plan.folders
-            ),
-        }
-        for path, plan in plans.items()
-    }
-    offline = {
-        path for path, kinds in consequences.items() if Consequence.DIRECTORY_OFFLINE in kinds
-    }
-    ends = any(Consequence.BROKER_DIES in kinds for kinds in consequences.values())
-    ends |= bool([*duplicates(plans)]) or ends_server(offline, [*plans], str(directories[0]))
-    return offline, ends

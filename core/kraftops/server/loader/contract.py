@@ -208,7 +208,8 @@ class LoadOutcome:
     """What a start makes of a partition.
 
     Offsets and segments are None and empty after a refusal. *files* are the names that are there
-    right after the loading; those that end in `.deleted` go a minute later. *rebuilt* are indexes
+    right after the loading; those that end in `.deleted` go a minute later. *first_unstable_offset*
+    is that of a transaction that is open, or ends after the last snapshot. *rebuilt* are indexes
     and checkpoints that were written anew, *removed* the names of before that are gone or renamed.
     """
 
@@ -218,6 +219,7 @@ class LoadOutcome:
     end_offset: int | None
     latest_epoch: int | None
     topic_id: bytes | None
+    first_unstable_offset: int | None
     segments: tuple[int, ...]
     cuts: tuple[Cut, ...]
     deleted_segments: tuple[DeletedSegment, ...]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import Consequence, Folder, LoadRequest, Refusal
+from kraftops.server.loader.contract import Consequence, Folder, LoadOutcome, LoadRequest, Refusal
 from kraftops.server.loader.text_files import LARGEST_TEXT, offset_entries
 from kraftops.server.loader.thrown import LoadError
 
@@ -57,10 +57,10 @@ class FolderName(NamedTuple):
 class DamagedCheckpoint:
     """A checkpoint of a log directory that cannot be read; its partitions load as if it were empty.
 
-    The *consequence* comes when they are loaded. Damage that is an IOException takes the directory
-    offline (`CheckpointFileWithFailureHandler` notes it for `LogDirFailureHandler`); of a number
-    that is none there is only a line in the log, and of the high watermarks the partitions of the
-    directory are not served.
+    The *consequence* comes when they are loaded; see `possible_consequences`. Damage that is an
+    IOException takes the directory offline (`CheckpointFileWithFailureHandler` notes it for
+    `LogDirFailureHandler`); of a number that is none there is only a line in the log, and of the
+    high watermarks the partitions of the directory are not served.
     """
 
     name: str
@@ -79,6 +79,12 @@ class DamagedCheckpoint:
             return Consequence.BROKER_DIES
         is_noted = self.java_class == thrown.STORAGE
         return Consequence.DIRECTORY_OFFLINE if is_noted else Consequence.LOADS
+
+    @property
+    def is_before_loading(self) -> bool:
+        """Whether the directory is marked as failed when its partitions load."""
+        is_noted = self.consequence is Consequence.DIRECTORY_OFFLINE
+        return is_noted and self.name in (RECOVERY_POINTS, LOG_STARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +172,35 @@ def _offsets(directory: Folder, name: str, damaged: list[DamagedCheckpoint]) -> 
     except LoadError as error:
         damaged.append(DamagedCheckpoint(name, error.java_class, error.message))
         return {}
+
+
+def possible_consequences(
+    plan: LoadPlan, outcomes: Collection[LoadOutcome]
+) -> frozenset[Consequence]:
+    """Return what the loading of a log directory means for the server, by all that is in it.
+
+    Two are possible where the order decides in which its threads load the partitions. A
+    KafkaStorageException marks the directory as failed at once, and `LocalLog.read` then throws
+    another, without a cause, which `LogManager.loadLogs` does not catch: a partition that looks for
+    an unstable offset after another has failed ends the broker.
+    """
+    consequences = {damage.consequence for damage in plan.damaged}
+    consequences |= {outcome.consequence for outcome in outcomes}
+    if plan.refusal or Consequence.BROKER_DIES in consequences:
+        return frozenset({Consequence.BROKER_DIES})
+    if Consequence.DIRECTORY_OFFLINE not in consequences:
+        return frozenset({Consequence.LOADS})
+    unstable = [outcome for outcome in outcomes if outcome.first_unstable_offset is not None]
+    if unstable and any(damage.is_before_loading for damage in plan.damaged):
+        return frozenset({Consequence.BROKER_DIES})
+    marking = [
+        outcome
+        for outcome in outcomes
+        if outcome.refusal and outcome.refusal.java_class == thrown.STORAGE
+    ]
+    if unstable and marking and (len(unstable) > 1 or unstable != marking):
+        return frozenset({Consequence.DIRECTORY_OFFLINE, Consequence.BROKER_DIES})
+    return frozenset({Consequence.DIRECTORY_OFFLINE})
 
 
 def duplicates(plans: Mapping[str, LoadPlan]) -> Iterator[Refusal]:

@@ -78,6 +78,7 @@ class _Load:
         self._deleted: list[DeletedSegment] = []
         self._recovered: list[int] = []
         self._topic_id: bytes | None = None
+        self._unstable_offset: int | None = None
         self._start_offset = self._local_start = self._end_offset = 0
 
     def run(self) -> None:
@@ -105,6 +106,7 @@ class _Load:
             self._end_offset if loads else None,
             self._epochs.latest if loads else None,
             self._topic_id,
+            self._unstable_offset,
             tuple(self._segments.base_offsets) if loads else (),
             tuple(self._cuts),
             tuple(self._deleted),
@@ -334,7 +336,7 @@ class _Load:
         unstable = self._producers.first_unstable_offset
         if unstable is None:
             return
-        offset = max(unstable, self._start_offset)
+        self._unstable_offset = offset = max(unstable, self._start_offset)
         segment = self._segments.floor(offset)
         if segment is None or offset >= self._end_offset:
             return

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kraftops.log.batch import TRANSACTIONAL
 from kraftops.server.loader.contract import Consequence, LoadRequest
 from kraftops.server.loader.log_directory import (
     FolderKind,
@@ -10,8 +11,10 @@ from kraftops.server.loader.log_directory import (
     ends_server,
     load_plan,
     parse_folder_name,
+    possible_consequences,
 )
-from tests.helpers.nodes.partition_folders import MemoryFolder
+from kraftops.server.loader.partition import foretell_partition
+from tests.helpers.nodes.partition_folders import MemoryFolder, batch, partition, segment
 
 RECOVERY, STARTS = "recovery-point-offset-checkpoint", "log-start-offset-checkpoint"
 ID = "0" * 32
@@ -101,6 +104,36 @@ def test_partition_in_two_directories_ends_the_broker() -> None:
     }
 
     assert [refusal.file for refusal in duplicates(plans)] == ["d2/t-0"]
+
+
+WORDS = {"leader-epoch-checkpoint": b"words\n"}
+OPEN = partition(segment(0, [batch(0, attributes=TRANSACTIONAL, producer_id=9)]))
+QUIET = partition(segment(0, [batch(0)]))
+OFFLINE = {Consequence.DIRECTORY_OFFLINE}
+DIES = {Consequence.BROKER_DIES}
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "contents", "expected"),
+    [
+        (b"", [QUIET, OPEN], {Consequence.LOADS}),
+        (b"", [QUIET, WORDS], OFFLINE),
+        (b"", [OPEN, WORDS], OFFLINE | DIES),
+        (b"", [OPEN, {"x.log": b""}, WORDS], DIES),
+        (b"words\n", [QUIET], OFFLINE),
+        (b"words\n", [QUIET, OPEN], DIES),
+        (b"0\n1\nt x 0\n", [QUIET, OPEN], {Consequence.LOADS}),
+        (b"", [{**OPEN, "partition.metadata": b"words"}], OFFLINE),
+        (b"", [OPEN, {**OPEN, "partition.metadata": b"words"}], OFFLINE | DIES),
+    ],
+)
+def test_open_transaction_ends_the_broker_in_a_directory_that_has_failed(
+    checkpoint: bytes, contents: list[dict[str, bytes]], expected: set[Consequence]
+) -> None:
+    plan = load_plan(MemoryFolder({RECOVERY: checkpoint}, ["t-0"]), has_metadata_log=False)
+    outcomes = [foretell_partition(MemoryFolder(files), LoadRequest("t-0")) for files in contents]
+
+    assert possible_consequences(plan, outcomes) == expected
 
 
 def test_server_needs_a_directory_and_that_of_the_metadata() -> None:
