@@ -49,7 +49,8 @@ def check(kind: str, validator: str) -> str:
         if found := re.fullmatch(pattern, validator):
             words = found.expand(text).replace(", ", "|")
             return words.replace("one-of:", "items:") if kind == "list" else words
-    return ""
+    # Lists that must not be empty print nothing.
+    return "any" if kind == "list" and not validator else ""
 
 
 def main() -> int:

@@ -45,10 +45,7 @@ _PLUGINS = {
 """The interface of a plug-in, and the roles that make one at their start."""
 _REMOTE_STORAGE = "remote.log.storage.system.enable"
 _MANAGER = "remote.log.storage.manager.class.name"
-_NEVER_EMPTY = {"replica.selector.class"}
-"""Texts that name a class even where they are empty."""
-_UNDEFINED = {"kafka.metrics.reporters"}
-"""Plug-ins of a key that `KafkaConfig` does not define."""
+_SELECTOR = "replica.selector.class"  # its text names a class even where it is empty
 _SHORT_NAMES = ("uniform", "range", "simple")
 """Assignors that Kafka 4.0 and later take without the package."""
 _ZOOKEEPER_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
@@ -94,7 +91,7 @@ def _has_tiers(config: ServerConfig, release: Release) -> bool:
 def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
     for key in config.given:
         interface, roles = _PLUGINS.get(key, (None, set()))
-        is_made = config.roles & roles and (key in release.keys or key in _UNDEFINED)
+        is_made = config.roles & roles and key in release.keys
         if interface and key.startswith("remote.log."):
             is_made = _has_tiers(config, release)
         elif key.startswith("group.share.") and "share.version" not in release.features:
@@ -104,7 +101,7 @@ def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
         class_path = _text(config, key.replace(".class.name", ".class.path"))
         for name in map(trim, split(_text(config, key), ",") or [""]):
             is_short = name in _SHORT_NAMES and "group.version" in release.features
-            is_empty = not config.given[key].value and key in _NEVER_EMPTY
+            is_empty = key == _SELECTOR and not config.given[key].value
             if (name or is_empty) and not is_short:
                 yield _Named(key, name, interface if is_made else None, class_path)
 
