@@ -152,7 +152,8 @@ def _class_finding(
         with_it = [rel.name for rel in releases() if name in rel.classes]
         if with_it:
             problem += f": it is in Kafka {with_it[0]} to {with_it[-1]}"
-        cure = _instead(name, interface, release) or "put its jar into libs, or take the key out"
+        jar = "" if is_own else "put its jar into libs, or "
+        cure = f"{jar}{_instead(name, interface, release) or 'take the key out'}"
         yield Finding(place, problem, cure, code="missing-class")
     elif not is_there:
         problem = f"{key} is {name}, which is not a class of Kafka's: its jar must be there"
