@@ -49,7 +49,8 @@ def check(kind: str, validator: str) -> str:
         if found := re.fullmatch(pattern, validator):
             words = found.expand(text).replace(", ", "|")
             return words.replace("one-of:", "items:") if kind == "list" else words
-    return ""
+    # Lists that must not be empty print nothing.
+    return "any" if kind == "list" and not validator else ""
 
 
 def main() -> int:
@@ -68,7 +69,8 @@ def main() -> int:
                 keys.setdefault(key, {})[name] = row
             else:
                 plugin, owner = fields
-                classes.setdefault(owner, {}).setdefault(name, []).append(plugin)
+                interface = plugin.rpartition(".")[2]  # some have moved to other packages
+                classes.setdefault(owner, {}).setdefault(name, []).append(interface)
     spans = {key: _spans(names, rows) for key, rows in sorted(keys.items())}
     kinds = {
         owner: _spans(names, {name: " ".join(sorted(set(kinds))) for name, kinds in rows.items()})

@@ -48,7 +48,7 @@ class Release:
 
     @cached_property
     def classes(self) -> Mapping[str, frozenset[str]]:
-        """The interfaces of each of Kafka's own classes that a configuration can name."""
+        """The interfaces, without packages, of Kafka's own classes that a key can name."""
         rows = _rows("classes", self.name)
         return {name: frozenset(row.split(" ")) for name, row in rows.items()}
 

@@ -58,7 +58,8 @@ def binding_findings(node: Node, host: Host) -> Iterator[Finding]:
     place = node.config.place(LISTENERS)
     is_running = any(state.holder for state in node.states)
     for listener in node.config.listeners:
-        addresses = _bound(listener)
+        if not (addresses := _bound(listener)):
+            continue  # --resolve looks up names
         shown = f"{listener.name}://{listener.host or ''}:{listener.port}"
         if host.addresses is not None and not any(_is_here(address, host) for address in addresses):
             yield Finding(

@@ -6,7 +6,7 @@ is parsed (`ConfigDef`), whatever the role; other plug-ins are when a server mak
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
@@ -22,37 +22,29 @@ from kraftops.storage.releases.table import Release, releases
 
 _BROKER, _CONTROLLER, _BOTH = {"broker"}, {"controller"}, {"broker", "controller"}
 _OWN = ("kafka.", "org.apache.kafka.")
-_PACKAGE = "org.apache.kafka."
-_REMOTE = f"{_PACKAGE}server.log.remote.storage."
-_PROVIDER = f"{_PACKAGE}common.config.provider.ConfigProvider"
-_ASSIGNOR = f"{_PACKAGE}coordinator.group.api.assignor.PartitionAssignor"
-_LOGIN_MODULE = "javax.security.auth.spi.LoginModule"
 _PLUGINS = {
-    "alter.config.policy.class.name": (f"{_PACKAGE}server.policy.AlterConfigPolicy", _CONTROLLER),
-    "authorizer.class.name": (f"{_PACKAGE}server.authorizer.Authorizer", _BOTH),
-    "client.quota.callback.class": (f"{_PACKAGE}server.quota.ClientQuotaCallback", _BOTH),
-    "create.topic.policy.class.name": (f"{_PACKAGE}server.policy.CreateTopicPolicy", _CONTROLLER),
-    "group.consumer.assignors": (_ASSIGNOR, _BOTH),
-    "group.share.assignors": (_ASSIGNOR, _BOTH),
-    "group.share.persister.class.name": (f"{_PACKAGE}server.share.persister.Persister", _BROKER),
-    "kafka.metrics.reporters": ("kafka.metrics.KafkaMetricsReporter", _BOTH),
-    "metric.reporters": (f"{_PACKAGE}common.metrics.MetricsReporter", _BOTH),
-    "principal.builder.class": (f"{_PACKAGE}common.security.auth.KafkaPrincipalBuilder", _BOTH),
-    "remote.log.metadata.manager.class.name": (f"{_REMOTE}RemoteLogMetadataManager", _BROKER),
-    "remote.log.storage.manager.class.name": (f"{_REMOTE}RemoteStorageManager", _BROKER),
-    "replica.selector.class": (f"{_PACKAGE}common.replica.ReplicaSelector", _BROKER),
+    "alter.config.policy.class.name": ("AlterConfigPolicy", _CONTROLLER),
+    "authorizer.class.name": ("Authorizer", _BOTH),
+    "client.quota.callback.class": ("ClientQuotaCallback", _BOTH),
+    "create.topic.policy.class.name": ("CreateTopicPolicy", _CONTROLLER),
+    "group.consumer.assignors": ("PartitionAssignor", _BOTH),
+    "group.share.assignors": ("PartitionAssignor", _BOTH),
+    "group.share.persister.class.name": ("Persister", _BROKER),
+    "kafka.metrics.reporters": ("KafkaMetricsReporter", _BOTH),
+    "metric.reporters": ("MetricsReporter", _BOTH),
+    "principal.builder.class": ("KafkaPrincipalBuilder", _BOTH),
+    "remote.log.metadata.manager.class.name": ("RemoteLogMetadataManager", _BROKER),
+    "remote.log.storage.manager.class.name": ("RemoteStorageManager", _BROKER),
+    "replica.selector.class": ("ReplicaSelector", _BROKER),
 }
 """The interface of a plug-in, and the roles that make one at their start."""
 _REMOTE_STORAGE = "remote.log.storage.system.enable"
 _MANAGER = "remote.log.storage.manager.class.name"
-_NEVER_EMPTY = {"replica.selector.class"}
-"""Texts that name a class even where they are empty."""
-_UNDEFINED = {"kafka.metrics.reporters"}
-"""Plug-ins of a key that `KafkaConfig` does not define."""
+_SELECTOR = "replica.selector.class"  # its text names a class even where it is empty
 _SHORT_NAMES = ("uniform", "range", "simple")
 """Assignors that Kafka 4.0 and later take without the package."""
 _ZOOKEEPER_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
-_TEST_CLASSES = {f"{_REMOTE}LocalTieredStorage"}
+_TEST_CLASSES = {"org.apache.kafka.server.log.remote.storage.LocalTieredStorage"}
 """Classes of Kafka's jars of tests, which some put beside the others."""
 
 
@@ -95,7 +87,7 @@ def _has_tiers(config: ServerConfig, release: Release) -> bool:
 def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
     for key in config.given:
         interface, roles = _PLUGINS.get(key, (None, set()))
-        is_made = config.roles & roles and (key in release.keys or key in _UNDEFINED)
+        is_made = config.roles & roles and key in release.keys
         if interface and key.startswith("remote.log."):
             is_made = _has_tiers(config, release)
         elif key.startswith("group.share.") and "share.version" not in release.features:
@@ -105,7 +97,7 @@ def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
         class_path = _text(config, key.replace(".class.name", ".class.path"))
         for name in map(trim, split(_text(config, key), ",") or [""]):
             is_short = name in _SHORT_NAMES and "group.version" in release.features
-            is_empty = not config.given[key].value and key in _NEVER_EMPTY
+            is_empty = key == _SELECTOR and not config.given[key].value
             if (name or is_empty) and not is_short:
                 yield _Named(key, name, interface if is_made else None, class_path)
 
@@ -113,7 +105,7 @@ def _plugins(config: ServerConfig, release: Release) -> Iterator[_Named]:
 def _providers(config: ServerConfig) -> Iterator[_Named]:
     texts = {key: prop.value for key, prop in config.given.items()}
     for name, class_name in provider_classes(texts).items():
-        yield _Named(provider_class_key(name), trim(class_name), _PROVIDER)
+        yield _Named(provider_class_key(name), trim(class_name), "ConfigProvider")
 
 
 def _of_listeners(config: ServerConfig, release: Release) -> Iterator[_Named]:
@@ -130,7 +122,7 @@ def _of_listeners(config: ServerConfig, release: Release) -> Iterator[_Named]:
                 yield _Named(key, text, interface)
             is_used = listener.protocol.startswith("SASL_") and rest == "sasl.jaas.config"
             if is_used and mechanism in _mechanisms(config, prefix):
-                yield _Named(key, text.split()[0], _LOGIN_MODULE)
+                yield _Named(key, text.split()[0], "LoginModule")
 
 
 def _mechanisms(config: ServerConfig, prefix: str) -> list[str]:
@@ -156,7 +148,8 @@ def _class_finding(
         with_it = [rel.name for rel in releases() if name in rel.classes]
         if with_it:
             problem += f": it is in Kafka {with_it[0]} to {with_it[-1]}"
-        cure = _instead(name, interface, release) or "put its jar into libs, or take the key out"
+        jar = "" if is_own else "put its jar into libs, or "
+        cure = f"{jar}{_instead(name, interface, release) or 'take the key out'}"
         yield Finding("missing-class", Severity.STOPS, problem, Place(file=place), cure)
     elif not is_there:
         problem = f"{key} is {name}, which is not a class of Kafka's: its jar must be there"
@@ -171,15 +164,10 @@ def _class_finding(
             Place(file=place),
             _instead(name, interface, release),
         )
-    elif interface and (own or is_of_java) and not _is_a(own or (), interface):
-        problem = f"{key} is {name}, which is not a {interface.rpartition('.')[2]}"
+    elif interface and (own or is_of_java) and interface not in (own or ()):
+        problem = f"{key} is {name}, which is not a {interface}"
         cure = _instead(name, interface, release) or "take the key out"
         yield Finding("wrong-class", Severity.STOPS, problem, Place(file=place), cure)
-
-
-def _is_a(interfaces: Iterable[str], interface: str) -> bool:
-    """Tell whether an interface is among others, some of which have moved to other packages."""
-    return interface.rpartition(".")[2] in {name.rpartition(".")[2] for name in interfaces}
 
 
 def _instead(name: str, interface: str | None, release: Release) -> str:

@@ -72,6 +72,10 @@ def test_addresses_of_ipv6_are_listed_apart(tmp_path: Path) -> None:
     assert codes(tmp_path, host, "[2001:db8::1]") == []
 
 
+def test_name_that_does_not_resolve_is_left_to_the_look_up_of_names(tmp_path: Path) -> None:
+    assert codes(tmp_path, host_of(tmp_path), "no.such.host.invalid") == []
+
+
 def test_nothing_is_said_of_addresses_where_nothing_lists_them(tmp_path: Path) -> None:
     assert codes(tmp_path, read_host(str(tmp_path / "none")), "192.0.2.1") == []
 

@@ -833,7 +833,6 @@ def _others() -> list[Setup]:
         Setup(
             f"other: {name}",
             settings=settings,
-            releases=NEW + OLDEST,
             has_home=True,
             differs=dict.fromkeys(RELEASES, reasons[name]) if name in reasons else {},
         )

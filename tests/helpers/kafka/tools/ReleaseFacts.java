@@ -56,7 +56,7 @@ public class ReleaseFacts {
         new TreeMap<>(((ConfigDef) found).configKeys()).forEach((name, key) ->
             System.out.println(String.join("\t", "key", name, key.type.toString(),
                 String.valueOf(key.defaultValue == ConfigDef.NO_DEFAULT_VALUE),
-                key.validator == null ? "" : key.validator.toString().replaceAll("\\s+", " "),
+                key.validator == null ? "none" : key.validator.toString().replaceAll("\\s+", " "),
                 String.valueOf(key.defaultValue).replaceAll("\\s+", " "))));
     }
 
