@@ -122,7 +122,9 @@ def test_directory_in_use_is_found(jars: Path, tmp_path: Path) -> None:
         started = starts(jars, config)
 
     assert done.code == 2
-    assert re.fullmatch(rf".*/d2: process {pid} .* holds its lock; stop it first\n", done.text)
+    assert re.fullmatch(
+        rf"stops: .*/d2: process {pid} .* holds its lock; stop it first \[running\]\n", done.text
+    )
     assert started.code == 1
     assert "Failed to acquire lock" in started.reason
 
@@ -289,7 +291,7 @@ def note_codes(configs: Sequence[Config]) -> set[str]:
     """Return the codes of the notes of verify for several nodes."""
     paths = [argument for config in configs for argument in ("-c", str(config.path))]
     answer = json.loads(storage("verify", *paths, "--format", "json").text)
-    return {note["code"] for note in answer["notes"]}
+    return {finding["code"] for finding in answer["findings"] if finding["severity"] == "note"}
 
 
 def test_controllers_that_all_wait_for_others_are_found(tmp_path: Path) -> None:

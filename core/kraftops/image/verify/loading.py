@@ -25,8 +25,13 @@ from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
-from kraftops.server.loader.contract import Consequence, DiskFolder
-from kraftops.server.loader.log_directory import DamagedCheckpoint, ends_server, load_plan
+from kraftops.server.loader.contract import Consequence, DiskFolder, LoadOutcome
+from kraftops.server.loader.log_directory import (
+    DamagedCheckpoint,
+    ends_server,
+    load_plan,
+    possible_consequences,
+)
 from kraftops.storage.logdirs.node import Node
 
 _RECOVERED_BYTES = 256 << 20
@@ -71,6 +76,7 @@ def loading_findings(
     states = [state for state in node.states if state.status and not state.problem]
     states = [state for state in states if state.directory.path in node.config.log_dirs]
     loads: list[PartitionLoad] = []
+    needed = {node.metadata.path}
     budget = _Budget(most_bytes)
     for state in states:
         directory = read_log_directory(state.directory.path, shown=state.path)
@@ -80,6 +86,7 @@ def loading_findings(
         for checkpoint in plan.damaged:
             loads.append(PartitionLoad(checkpoint.name, state.path, checkpoint.consequence))
             yield _damaged(checkpoint, state.path)
+        outcomes: list[LoadOutcome] = []
         for name in plan.folders:
             path = os.path.join(state.directory.path, name)
             start = _start(path, directory, image, release, budget)
@@ -89,11 +96,13 @@ def loading_findings(
             yield from _lost_end(start, directory, name)
             consequence = start.consequence or Consequence.LOADS.value
             loads.append(PartitionLoad(name, state.path, Consequence(consequence)))
+            outcomes += start.outcomes[:1]
+        if possible_consequences(plan, outcomes) == {Consequence.BROKER_DIES}:
+            needed.add(state.path)
     offline = {
         load.directory for load in loads if load.consequence is Consequence.DIRECTORY_OFFLINE
     }
     paths = {state.path for state in states}
-    needed = {node.metadata.path}
     if ends_server(offline, paths, node.metadata.path):
         needed |= offline
     yield from server_findings(loads, needed, dict.fromkeys(paths, node.config.node_id))

@@ -75,6 +75,9 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     place = Place(node=node.config.node_id, directory=node.metadata.path, file=folder)
     # A voter that was stopped within its first election has an epoch, and no log yet.
     is_possible = all(fact.source == quorum_state.FILE_NAME for fact in evidence)
+    if end:  # a torn end, as after a crash; other damage is a finding of its own
+        yield Finding("metadata-log-lost", Severity.NOTE, text, place, evidence=tuple(evidence))
+        return
     if node.is_controller and node.is_only_voter:
         yield Finding(
             "metadata-log-lost",

@@ -352,12 +352,14 @@ CASES = {
     "lost+found": Case(
         "two",
         ENDS,
-        "d2/lost.found: a directory that is no",
+        "d2/lost.found: it is not the directory of a partition",
         made("d2/lost+found"),
     ),
     "lost+found of a controller": Case("controller", STARTS, "", made("d1/lost+found")),
     "lost+found beside the metadata": Case("apart", STARTS, "", made("m/lost+found")),
-    "directory with an odd name": Case("combined", ENDS, "t-x: a directory that", made("d1/t-x")),
+    "directory with an odd name": Case(
+        "combined", ENDS, "t-x: it is not the directory of a partition", made("d1/t-x")
+    ),
     "directories with odd names of partitions": Case(
         "combined",
         STARTS,
@@ -377,18 +379,21 @@ CASES = {
         with_file_for_partition,
     ),
     "file without offset in a partition": Case(
-        "used", ENDS, "its name has no offset", in_partition("x.log", b"")
+        "used",
+        ENDS,
+        "x.log: a start refuses this partition: NumberFormat",
+        in_partition("x.log", b""),
     ),
     "garbage for a partition's epochs": Case(
         "used",
         ENDS,
-        "it is no text",
+        "leader-epoch-checkpoint: a start refuses this partition",
         in_partition("leader-epoch-checkpoint", GARBAGE[1:]),
     ),
     "garbage for offsets": Case(
         "used",
         LOSES,
-        "d2/replication-offset-checkpoint: it does not have the 7 entries",
+        "d2/replication-offset-checkpoint: a start cannot read it",
         written("d2/replication-offset-checkpoint", b"0\n7\n"),
     ),
     "metadata.log.dir not formatted": Case(
@@ -521,7 +526,7 @@ CASES = {
     "metadata log of another topic": Case(
         "used",
         ENDS,
-        "its topic id is",
+        "InconsistentTopicIdException",
         written(f"{LOG}/partition.metadata", f"version: 0\ntopic_id: {OTHER_ID}\n".encode()),
     ),
     "metadata log gone": Case(
@@ -556,7 +561,7 @@ CASES = {
     "snapshot without offset": Case(
         "grown",
         ENDS,
-        "its name has no offset",
+        "too short for the name of a snapshot",
         written(f"{LOG}/old.checkpoint", b""),
     ),
     "log of a newer Kafka": Case(
