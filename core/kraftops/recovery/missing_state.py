@@ -1,17 +1,63 @@
-"""Differences between two states of the metadata: what the chosen one lacks, by name."""
+"""Logs compared with the chosen one: what the chosen one lacks, by offsets and by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.schema.message import Data
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
 K = TypeVar("K")
 Names = Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLog:
+    """A log, compared with the chosen one.
+
+    Attributes:
+        log: the log.
+        common_end: the offset up to which both are equal.
+        missing: the names of what the chosen log lacks, by kind.
+        is_own: whether it is the log of this node.
+        is_chosen: whether it goes on.
+    """
+
+    log: LogCopy
+    common_end: int
+    missing: Mapping[str, Sequence[str]]
+    is_own: bool
+    is_chosen: bool
+
+    @property
+    def ahead(self) -> range:
+        """The offsets of its records that the chosen log lacks."""
+        return range(self.common_end, max(self.log.end, self.common_end))
+
+
+def compare_logs(
+    logs: Sequence[LogCopy], common_ends: Sequence[int], chosen: LogCopy, image: MetadataImage
+) -> tuple[ComparedLog, ...]:
+    """Return the logs, the chosen one first, then the best; *image* is the state at its end.
+
+    The first of *logs* is that of this node.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    compared = []
+    for log, end in zip(logs, common_ends, strict=True):
+        is_ahead = log.end > end and not log.is_empty
+        missing = missing_state(image, load([log.folder])) if is_ahead else {}
+        compared.append(ComparedLog(log, end, missing, log is logs[0], log is chosen))
+    compared.sort(key=lambda each: (each.is_chosen, each.log.rank), reverse=True)
+    return tuple(compared)
 
 
 def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list[str]]:
@@ -22,7 +68,7 @@ def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    missing = {kind: list(names_of(chosen, other)) for kind, names_of in _KINDS.items()}
+    missing = {kind: list(names_of(chosen, other)) for kind, (_, names_of) in _KINDS.items()}
     return {kind: names for kind, names in missing.items() if names}
 
 
@@ -130,17 +176,19 @@ def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
     return (token for token in other.tokens if token not in chosen.tokens)
 
 
-_KINDS: dict[str, Callable[[MetadataImage, MetadataImage], Names]] = {
-    "topics": _topics,
-    "deletedTopics": _deleted_topics,
-    "partitions": _partitions,
-    "partitionStates": _partition_states,
-    "brokers": _brokers,
-    "configurations": _configurations,
-    "quotas": _quotas,
-    "users": _users,
-    "acls": _acls,
-    "deletedAcls": _deleted_acls,
-    "tokens": _tokens,
-    "features": _features,
+_KINDS: dict[str, tuple[str, Callable[[MetadataImage, MetadataImage], Names]]] = {
+    "topics": ("topics", _topics),
+    "deletedTopics": ("topics that were deleted, and come back", _deleted_topics),
+    "partitions": ("partitions", _partitions),
+    "partitionStates": ("newest states of partitions", _partition_states),
+    "brokers": ("brokers", _brokers),
+    "configurations": ("configurations", _configurations),
+    "quotas": ("quotas", _quotas),
+    "users": ("SCRAM users", _users),
+    "acls": ("ACLs", _acls),
+    "deletedAcls": ("ACLs that were deleted, and come back", _deleted_acls),
+    "tokens": ("delegation tokens", _tokens),
+    "features": ("features", _features),
 }
+KINDS = {kind: meaning for kind, (meaning, _) in _KINDS.items()}
+"""Kinds of missing names, as people read them."""
