@@ -21,7 +21,6 @@ from kraftops_terminal.prompts import asked, can_ask
 
 if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
-    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops.storage.config.server_config import ServerConfig
 
 EXAMPLES = (
@@ -251,6 +250,7 @@ def _recover(
     from kraftops.recovery.backup import backup_folder
     from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
+    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
@@ -262,7 +262,12 @@ def _recover(
     backup = path if changes else None
     if changes:
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
-            raise _not_confirmed(plan)
+            raise RecoveryRefused(
+                "not-confirmed",
+                "nothing was written: nobody has agreed",
+                "--yes says that no other voter starts with its old disk",
+                **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
+            )
         execute(plan, backup)
     recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
     print_answer(
@@ -300,20 +305,6 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
             f"Type the ids of the voters, to confirm that their disks are wiped first ({expected})"
         )
     return re.split(r"[,\s]+", asked(question)) == expected.split(",")
-
-
-def _not_confirmed(plan: RecoveryPlan) -> RecoveryRefused:
-    """Return the refusal of a recovery to which nobody has agreed."""
-    from kraftops.answers.fields import json_of
-    from kraftops.recovery.answer import RECOVER, Recovery
-    from kraftops.recovery.refusal import RecoveryRefused
-
-    return RecoveryRefused(
-        "not-confirmed",
-        "nothing was written: nobody has agreed",
-        "--yes says that no other voter starts with its old disk",
-        **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
-    )
 
 
 def _undo(terminal: Terminal, config: ServerConfig, options: _Options) -> int:

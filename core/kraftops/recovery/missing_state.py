@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from kraftops.image.load.loading import load
@@ -15,6 +16,7 @@ from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
 K = TypeVar("K")
 Names = Iterator[str]
+NamesOf = Callable[[MetadataImage, MetadataImage], Names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +80,6 @@ def _topics(chosen: MetadataImage, other: MetadataImage) -> Names:
             yield topic.name
 
 
-def _deleted_topics(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield the topics that *other* has deleted: they come back."""
-    for topic_id, topic in chosen.topics.items():
-        if topic_id not in other.topics:
-            yield topic.name
-
-
 def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new: bool) -> Names:
     """Yield the partitions of *other* that differ: those that *chosen* has not, or the others."""
     for topic_id, numbers in chosen.fold.different(other.fold).items():
@@ -94,15 +89,6 @@ def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new
                 continue
             if (chosen.fold.newest(topic_id, number) is None) == is_new:
                 yield f"{topic}-{number}"
-
-
-def _partitions(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return _different_partitions(chosen, other, is_new=True)
-
-
-def _partition_states(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Return the partitions with other replicas, leaders or ISR."""
-    return _different_partitions(chosen, other, is_new=False)
 
 
 def _brokers(chosen: MetadataImage, other: MetadataImage) -> Names:
@@ -149,13 +135,6 @@ def _acls(chosen: MetadataImage, other: MetadataImage) -> Names:
             yield _acl_text(acl_data(_read(other, address)))
 
 
-def _deleted_acls(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield the ACLs that *other* has deleted: they permit, or deny, again."""
-    for acl_id, address in chosen.acls.items():
-        if acl_id not in other.acls:
-            yield _acl_text(acl_data(_read(chosen, address)))
-
-
 def _acl_text(acl: Data) -> str:
     return (
         f"{acl['permissionType']} {acl['principal']} {acl['operation']} on {acl['resourceType']} "
@@ -176,17 +155,25 @@ def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
     return (token for token in other.tokens if token not in chosen.tokens)
 
 
-_KINDS: dict[str, tuple[str, Callable[[MetadataImage, MetadataImage], Names]]] = {
+def _reversed(names_of: NamesOf) -> NamesOf:
+    """Return what *names_of* yields of the other log: what it has deleted comes back."""
+    return lambda chosen, other: names_of(other, chosen)
+
+
+_KINDS: dict[str, tuple[str, NamesOf]] = {
     "topics": ("topics", _topics),
-    "deletedTopics": ("topics that were deleted, and come back", _deleted_topics),
-    "partitions": ("partitions", _partitions),
-    "partitionStates": ("newest states of partitions", _partition_states),
+    "deletedTopics": ("topics that were deleted, and come back", _reversed(_topics)),
+    "partitions": ("partitions", partial(_different_partitions, is_new=True)),
+    "partitionStates": (
+        "newest states of partitions",
+        partial(_different_partitions, is_new=False),
+    ),
     "brokers": ("brokers", _brokers),
     "configurations": ("configurations", _configurations),
     "quotas": ("quotas", _quotas),
     "users": ("SCRAM users", _users),
     "acls": ("ACLs", _acls),
-    "deletedAcls": ("ACLs that were deleted, and come back", _deleted_acls),
+    "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_acls)),
     "tokens": ("delegation tokens", _tokens),
     "features": ("features", _features),
 }
