@@ -155,6 +155,18 @@ def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
     return (token for token in other.tokens if token not in chosen.tokens)
 
 
+def _producer_ids(chosen: MetadataImage, other: MetadataImage) -> Names:
+    """Yield the producer ids that *other* alone has given out (`ProducerIdControlManager`)."""
+    end, other_end = map(_next_producer_id, (chosen, other))
+    if other_end > end:
+        yield f"{end} to {other_end - 1}"
+
+
+def _next_producer_id(image: MetadataImage) -> int:
+    address = image.producer_ids
+    return 0 if address is None else int(_read(image, address)["nextProducerId"])
+
+
 def _reversed(names_of: NamesOf) -> NamesOf:
     """Return what *names_of* yields of the other log: what it has deleted comes back."""
     return lambda chosen, other: names_of(other, chosen)
@@ -176,6 +188,7 @@ _KINDS: dict[str, tuple[str, NamesOf]] = {
     "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_acls)),
     "tokens": ("delegation tokens", _tokens),
     "features": ("features", _features),
+    "producerIds": ("producer ids, which are given out again", _producer_ids),
 }
 KINDS = {kind: meaning for kind, (meaning, _) in _KINDS.items()}
 """Kinds of missing names, as people read them."""
