@@ -194,18 +194,18 @@ it is printed again when a log has grown, on a line of its own.""",
         "Checking directories",
         """\
 --check of the directory of a partition, or of a log directory with all its partitions, prints no
-records. It foretells what Kafka's loader makes of each partition, by the rules of Kafka 4.3: whether
-a start takes it, where its log begins and ends, and what a start removes. It then compares the log
-with all files that speak of it: indexes, transaction indexes, producer snapshots, leader epochs, the
-topic id, and the checkpoints of the log directory.
+records. It foretells what Kafka's loader makes of each partition, by the rules of Kafka 4.3:
+whether a start takes it, where its log begins and ends, and what a start removes. It then compares
+the log with all files that speak of it: indexes, transaction indexes, producer snapshots, leader
+epochs, the topic id, and the checkpoints of the log directory.
 
 A line for each finding has its severity, the file, the reason, the cure and a code. loss: records
-are lost, or the next start loses them; stops: a start refuses the partition, and the server does not
-start or goes on without the log directory; risk: a server does not see it, and it hurts later; note:
-a start mends it, and nothing is lost. A finding is "possible" if some evidence was set aside, as a
-checkpoint that is older than the partition. A table at the end has the state of each partition, by
-its worst finding: clean, mended by a start, damaged, start refused, data lost; its offsets after a
-start; and what is lost, in offsets and bytes.
+are lost, or the next start loses them; stops: a start refuses the partition, and the server does
+not start or goes on without the log directory; risk: a server does not see it, and it hurts later;
+note: a start mends it, and nothing is lost. A finding is "possible" if some evidence was set
+aside, as a checkpoint that is older than the partition. A table at the end has the state of each
+partition, by its worst finding: clean, mended by a start, damaged, start refused, data lost; its
+offsets after a start; and what is lost, in offsets and bytes.
 
 The exit status is 0 if there are only notes, 2 if not, and 1 if a partition cannot be read.
 Offsets that no batch has are lost, unless compaction left them out: the cleaner's checkpoint, the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kraftops.recovery.refusal import CODES, NOTES
+from kraftops.recovery.refusal import CODES, FINDINGS
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -21,7 +21,6 @@ from kraftops_terminal.prompts import asked, can_ask
 
 if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
-    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops.storage.config.server_config import ServerConfig
 
 EXAMPLES = (
@@ -105,8 +104,8 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
     ),
     (
-        "Codes of notes in JSON",
-        "\n\n".join(f"{code}: {meaning}." for code, meaning in NOTES.items()),
+        "Codes of findings in JSON",
+        "\n\n".join(f"{code}: {meaning}." for code, meaning in sorted(FINDINGS.items())),
     ),
     exit_status({0: "done, or nothing was to be done."}),
 )
@@ -142,6 +141,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
         one_of=(("voters", "host_changes", "undo"),),
     ),
     name="recover",
+    answer="kraftops.recovery.answer:RECOVER",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -244,31 +244,38 @@ class _Options(NamedTuple):
 def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: _Options
 ) -> int:
+    from kraftops.answers.fields import json_of
     from kraftops.recovery.advice import advice
+    from kraftops.recovery.answer import RECOVER, Recovery
     from kraftops.recovery.backup import backup_folder
-    from kraftops.recovery.describe import describe_plan
     from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
+    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
     plan = plan_recovery(config, request, now)
     if options.form == "text":
-        terminal.write(plan_text(plan))
+        terminal.write(plan_text(terminal.console, plan))
     path = backup_folder(plan.own.folder, options.backup, now) if options.has_backup else None
     changes = bool(plan.steps) and not options.is_dry
     backup = path if changes else None
     if changes:
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
-            raise _not_confirmed(plan)
+            raise RecoveryRefused(
+                "not-confirmed",
+                "nothing was written: nobody has agreed",
+                "--yes says that no other voter starts with its old disk",
+                **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
+            )
         execute(plan, backup)
-    steps = advice(plan, _arguments(request))
+    recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
     print_answer(
         terminal,
         options.form,
         "recover",
-        lambda: describe_plan(plan, steps, changed=changes, backup=backup),
-        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(steps),
+        lambda: json_of(RECOVER.fields, recovery),
+        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.advice),
     )
     return 0
 
@@ -300,20 +307,9 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
     return re.split(r"[,\s]+", asked(question)) == expected.split(",")
 
 
-def _not_confirmed(plan: RecoveryPlan) -> RecoveryRefused:
-    """Return the refusal of a recovery to which nobody has agreed."""
-    from kraftops.recovery.describe import describe_plan
-    from kraftops.recovery.refusal import RecoveryRefused
-
-    return RecoveryRefused(
-        "not-confirmed",
-        "nothing was written: nobody has agreed",
-        "--yes says that no other voter starts with its old disk",
-        **describe_plan(plan, [], changed=False, backup=None),
-    )
-
-
 def _undo(terminal: Terminal, config: ServerConfig, options: _Options) -> int:
+    from kraftops.answers.fields import json_of
+    from kraftops.recovery.answer import UNDO, Recovery
     from kraftops.recovery.execute import undo
     from kraftops_cli.storage.recover_text import undone_text
 
@@ -322,7 +318,7 @@ def _undo(terminal: Terminal, config: ServerConfig, options: _Options) -> int:
         terminal,
         options.form,
         "recover",
-        lambda: {"changed": changed and not options.is_dry, "backup": folder},
+        lambda: json_of(UNDO, Recovery(changed and not options.is_dry, folder)),
         lambda: undone_text(folder, changed=changed, is_dry=options.is_dry),
     )
     return 0

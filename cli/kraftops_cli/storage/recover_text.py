@@ -7,31 +7,20 @@ import shlex
 import time
 from collections.abc import Iterator, Sequence
 
+from kraftops.display.sizes import many
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import WriteFile
-from kraftops.recovery.plan import ComparedLog, RecoveryPlan
+from kraftops.recovery.missing_state import ComparedLog
+from kraftops.recovery.plan import RecoveryPlan
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-
-_MOST_NAMES = 20
-_KINDS = {
-    "topics": "topics",
-    "deletedTopics": "topics that were deleted, and come back",
-    "partitions": "partitions",
-    "partitionStates": "newest states of partitions",
-    "brokers": "brokers",
-    "configurations": "configurations",
-    "quotas": "quotas",
-    "users": "SCRAM users",
-    "acls": "ACLs",
-    "deletedAcls": "ACLs that were deleted, and come back",
-    "tokens": "delegation tokens",
-    "features": "features",
-}
+from kraftops_terminal.findings import finding_blocks
 
 
-def plan_text(plan: RecoveryPlan) -> str:
-    """Return the logs, strays, warnings and changes of a plan."""
-    return _text([*_logs(plan), *_strays(plan), *_warnings(plan), *_writes(plan)])
+def plan_text(console: Console, plan: RecoveryPlan) -> str:
+    """Return the logs, findings and changes of a plan."""
+    findings = "".join(finding_blocks(console, plan.findings))
+    return _text([*_logs(plan)]) + findings + _text([*_writes(plan)])
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
@@ -85,10 +74,6 @@ def _logs(plan: RecoveryPlan) -> Iterator[str]:
             f"{number:>3}. {log.name}{node}: epoch {log.epoch}, end offset {log.end}"
             f"{_age(log.time)}: {_comparison(plan, compared)}"
         )
-        for kind, names in compared.missing.items():
-            shown = ", ".join(names[:_MOST_NAMES])
-            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            yield f"       lost: {_KINDS[kind]}: {shown}{more}"
 
 
 def _age(milliseconds: int | None) -> str:
@@ -100,27 +85,15 @@ def _age(milliseconds: int | None) -> str:
 
 def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
     """Return how a log compares with the chosen one."""
-    if compared.log is plan.chosen:
+    if compared.is_chosen:
         return "this one goes on"
     if compared.log.is_empty:
         return "empty"
-    if ahead := compared.ahead:
-        return f"its offsets {ahead.start} to {ahead.stop - 1} would be lost"
+    if compared.ahead:
+        return f"{many(len(compared.ahead), 'offset')} that the chosen one lacks"
     if compared.log.end == plan.chosen.end:
         return "the same"
     return f"{plan.chosen.end - compared.log.end} offsets behind"
-
-
-def _strays(plan: RecoveryPlan) -> Iterator[str]:
-    if plan.strays:
-        yield "Partitions on disk that brokers would set aside:"
-    for stray in plan.strays:
-        yield f"     {stray.path} ({stray.size} bytes): {stray.reason}"
-
-
-def _warnings(plan: RecoveryPlan) -> Iterator[str]:
-    for warning in plan.warnings:
-        yield f"note: {warning.text}; {warning.hint}"
 
 
 def _writes(plan: RecoveryPlan) -> Iterator[str]:

@@ -38,13 +38,13 @@ SECTIONS = (
     (
         "What a start makes of the disk",
         """\
-The rules of Kafka's loader are asked for each partition, and read what Kafka reads: a partition that
-a start refuses takes its log directory offline, or ends the server, which is said for the server
-too. Records behind the end that a start finds are lost if a high watermark proves that they were
-there. After an unclean stop a start reads whole segments; those beyond 256 MiB are left to
-kafka-dump-log --check, which reads everything. A metadata log that is shorter than its
-leader-epoch-checkpoint, its producer snapshots or quorum-state prove is lost: that stops the only
-voter, and is a risk among several.""",
+The rules of Kafka's loader are asked for each partition, and read what Kafka reads: a partition
+that a start refuses takes its log directory offline, or ends the server, which is said for the
+server too. Records behind the end that a start finds are lost if a high watermark proves that they
+were there. After an unclean stop a start reads whole segments; those beyond 256 MiB are left to
+kafka-dump-log --check, which reads everything. A metadata log that is shorter than its leader-
+epoch-checkpoint, its producer snapshots or quorum-state prove is lost: that stops the only voter,
+and is a risk among several.""",
     ),
     (
         "Disk against metadata",
@@ -122,10 +122,10 @@ Check whether a server with this configuration would start on its directories, a
 
 One line for each finding, the worst first, with its cure; on a terminal, a table of the nodes and
 their findings. A finding is a loss (records or metadata are lost, or the next start loses them),
-stops a server, is a risk, or a note; notes are in a pipe on standard error. What Kafka's loader makes
-of each partition and of the metadata log is foretold, and the partitions on disk are compared with
-the metadata. Several configurations are the nodes of one cluster, and are also checked against each
-other. Nothing is locked or written.""",
+stops a server, is a risk, or a note; notes are in a pipe on standard error. What Kafka's loader
+makes of each partition and of the metadata log is foretold, and the partitions on disk are
+compared with the metadata. Several configurations are the nodes of one cluster, and are also
+checked against each other. Nothing is locked or written.""",
 )
 @click.option(
     "--config",

@@ -45,6 +45,8 @@ class Field:
     get: Callable[[Any], object] | None = None
     """Returns its value of a thing that is answered; None for a view, which has values itself."""
     may_be_null: bool = False
+    may_be_missing: bool = False
+    """Whether some forms of the command leave it out."""
     fields: tuple[Field, ...] = ()
     """The fields of an object, or of each object of a list."""
     column: Column | None = None
@@ -109,6 +111,12 @@ def part(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More
 def parts(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
     """Return a field of a list of objects; their fields are read from the items of its value."""
     return Field(name, of_kind(LIST), help_text, fields=tuple(fields), **more)
+
+
+def text_lists(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of an object from names to lists of texts."""
+    kind = FieldType(frozenset({OBJECT}), others=list_of(of_kind(TEXT)))
+    return Field(name, kind, help_text, **more)
 
 
 def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:

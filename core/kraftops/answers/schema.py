@@ -35,7 +35,7 @@ def object_schema(fields: Iterable[Field]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": {field.name: _schema(field) for field in fields},
-        "required": [field.name for field in fields],
+        "required": [field.name for field in fields if not field.may_be_missing],
     }
 
 

@@ -1,17 +1,65 @@
-"""Differences between two states of the metadata: what the chosen one lacks, by name."""
+"""Logs compared with the chosen one: what the chosen one lacks, by offsets and by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
+from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.schema.message import Data
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
 K = TypeVar("K")
 Names = Iterator[str]
+NamesOf = Callable[[MetadataImage, MetadataImage], Names]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLog:
+    """A log, compared with the chosen one.
+
+    Attributes:
+        log: the log.
+        common_end: the offset up to which both are equal.
+        missing: the names of what the chosen log lacks, by kind.
+        is_own: whether it is the log of this node.
+        is_chosen: whether it goes on.
+    """
+
+    log: LogCopy
+    common_end: int
+    missing: Mapping[str, Sequence[str]]
+    is_own: bool
+    is_chosen: bool
+
+    @property
+    def ahead(self) -> range:
+        """The offsets of its records that the chosen log lacks."""
+        return range(self.common_end, max(self.log.end, self.common_end))
+
+
+def compare_logs(
+    logs: Sequence[LogCopy], common_ends: Sequence[int], chosen: LogCopy, image: MetadataImage
+) -> tuple[ComparedLog, ...]:
+    """Return the logs, the chosen one first, then the best; *image* is the state at its end.
+
+    The first of *logs* is that of this node.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    compared = []
+    for log, end in zip(logs, common_ends, strict=True):
+        is_ahead = log.end > end and not log.is_empty
+        missing = missing_state(image, load([log.folder])) if is_ahead else {}
+        compared.append(ComparedLog(log, end, missing, log is logs[0], log is chosen))
+    compared.sort(key=lambda each: (each.is_chosen, each.log.rank), reverse=True)
+    return tuple(compared)
 
 
 def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list[str]]:
@@ -22,20 +70,13 @@ def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    missing = {kind: list(names_of(chosen, other)) for kind, names_of in _KINDS.items()}
+    missing = {kind: list(names_of(chosen, other)) for kind, (_, names_of) in _KINDS.items()}
     return {kind: names for kind, names in missing.items() if names}
 
 
 def _topics(chosen: MetadataImage, other: MetadataImage) -> Names:
     for topic_id, topic in other.topics.items():
         if topic_id not in chosen.topics:
-            yield topic.name
-
-
-def _deleted_topics(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield the topics that *other* has deleted: they come back."""
-    for topic_id, topic in chosen.topics.items():
-        if topic_id not in other.topics:
             yield topic.name
 
 
@@ -48,15 +89,6 @@ def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new
                 continue
             if (chosen.fold.newest(topic_id, number) is None) == is_new:
                 yield f"{topic}-{number}"
-
-
-def _partitions(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return _different_partitions(chosen, other, is_new=True)
-
-
-def _partition_states(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Return the partitions with other replicas, leaders or ISR."""
-    return _different_partitions(chosen, other, is_new=False)
 
 
 def _brokers(chosen: MetadataImage, other: MetadataImage) -> Names:
@@ -103,13 +135,6 @@ def _acls(chosen: MetadataImage, other: MetadataImage) -> Names:
             yield _acl_text(acl_data(_read(other, address)))
 
 
-def _deleted_acls(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield the ACLs that *other* has deleted: they permit, or deny, again."""
-    for acl_id, address in chosen.acls.items():
-        if acl_id not in other.acls:
-            yield _acl_text(acl_data(_read(chosen, address)))
-
-
 def _acl_text(acl: Data) -> str:
     return (
         f"{acl['permissionType']} {acl['principal']} {acl['operation']} on {acl['resourceType']} "
@@ -130,17 +155,40 @@ def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
     return (token for token in other.tokens if token not in chosen.tokens)
 
 
-_KINDS: dict[str, Callable[[MetadataImage, MetadataImage], Names]] = {
-    "topics": _topics,
-    "deletedTopics": _deleted_topics,
-    "partitions": _partitions,
-    "partitionStates": _partition_states,
-    "brokers": _brokers,
-    "configurations": _configurations,
-    "quotas": _quotas,
-    "users": _users,
-    "acls": _acls,
-    "deletedAcls": _deleted_acls,
-    "tokens": _tokens,
-    "features": _features,
+def _producer_ids(chosen: MetadataImage, other: MetadataImage) -> Names:
+    """Yield the producer ids that *other* alone has given out (`ProducerIdControlManager`)."""
+    end, other_end = map(_next_producer_id, (chosen, other))
+    if other_end > end:
+        yield f"{end} to {other_end - 1}"
+
+
+def _next_producer_id(image: MetadataImage) -> int:
+    address = image.producer_ids
+    return 0 if address is None else int(_read(image, address)["nextProducerId"])
+
+
+def _reversed(names_of: NamesOf) -> NamesOf:
+    """Return what *names_of* yields of the other log: what it has deleted comes back."""
+    return lambda chosen, other: names_of(other, chosen)
+
+
+_KINDS: dict[str, tuple[str, NamesOf]] = {
+    "topics": ("topics", _topics),
+    "deletedTopics": ("topics that were deleted, and come back", _reversed(_topics)),
+    "partitions": ("partitions", partial(_different_partitions, is_new=True)),
+    "partitionStates": (
+        "newest states of partitions",
+        partial(_different_partitions, is_new=False),
+    ),
+    "brokers": ("brokers", _brokers),
+    "configurations": ("configurations", _configurations),
+    "quotas": ("quotas", _quotas),
+    "users": ("SCRAM users", _users),
+    "acls": ("ACLs", _acls),
+    "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_acls)),
+    "tokens": ("delegation tokens", _tokens),
+    "features": ("features", _features),
+    "producerIds": ("producer ids, which are given out again", _producer_ids),
 }
+KINDS = {kind: meaning for kind, (meaning, _) in _KINDS.items()}
+"""Kinds of missing names, as people read them."""

@@ -7,28 +7,22 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import (
-    NO_STRAYS,
-    SET_ASIDE,
-    log_directory_of,
-    misplacement,
-    partition_directories,
-)
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
+from kraftops.recovery.findings import recovery_findings
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
-from kraftops.recovery.missing_state import missing_state
+from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
-from kraftops.recovery.warnings import RecoveryWarning, warnings
 from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.bootstrap.voters import Voter
@@ -60,35 +54,6 @@ class RecoveryRequest:
     log_dirs: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedLog:
-    """A log, compared with the chosen one.
-
-    Attributes:
-        log: the log.
-        common_end: the offset up to which both are equal.
-        missing: the names of what the chosen log lacks, by kind.
-    """
-
-    log: LogCopy
-    common_end: int
-    missing: Mapping[str, Sequence[str]]
-
-    @property
-    def ahead(self) -> range:
-        """The offsets of its records that the chosen log lacks."""
-        return range(self.common_end, max(self.log.end, self.common_end))
-
-
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """A partition on disk that the chosen log does not place there, and its size in bytes."""
-
-    path: str
-    reason: str
-    size: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryPlan:
     """Plan of a recovery.
@@ -105,10 +70,9 @@ class RecoveryPlan:
         offset: the offset of the new batch; None where the chosen log has these voters already.
         epoch: the epoch of the new batch, or of the chosen log.
         steps: the steps that change the files of *own*.
-        strays: the partitions on the brokers' disks that are not in the chosen log.
         brokers: the ids of the brokers in the chosen log.
         release: the name of its metadata.version, if it has one.
-        warnings: other facts to know.
+        findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
     """
 
@@ -123,10 +87,9 @@ class RecoveryPlan:
     offset: int | None
     epoch: int
     steps: tuple[FileStep, ...]
-    strays: tuple[Stray, ...]
     brokers: tuple[int, ...]
     release: str | None
-    warnings: tuple[RecoveryWarning, ...]
+    findings: tuple[Finding, ...]
     files: FileStates
 
     @property
@@ -171,22 +134,23 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         batch = voters_batch_bytes(
             record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now
         )
+    compared = compare_logs(logs, common_ends, chosen, image)
+    directories = _log_directories(config, logs, request.log_dirs)
     return RecoveryPlan(
         config=config,
         directory=directory,
         own=own,
         chosen=chosen,
         is_named=is_named,
-        logs=_compared(logs, common_ends, chosen, image),
+        logs=compared,
         old_voters=old_voters,
         new_voters=new_voters,
         offset=chosen.end if batch else None,
         epoch=epoch,
         steps=file_steps(own, chosen, batch, sorted(files)),
-        strays=tuple(_strays(image, _disks(config, logs, request.log_dirs))),
         brokers=tuple(sorted(image.brokers)),
         release=_release(image),
-        warnings=tuple(warnings(config, image, logs, chosen, new_voters)),
+        findings=tuple(recovery_findings(config, image, compared, new_voters, directories)),
         files=files,
     )
 
@@ -205,22 +169,9 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     return epoch
 
 
-def _compared(
-    logs: Sequence[LogCopy],
-    common_ends: Sequence[int],
-    chosen: LogCopy,
-    image: MetadataImage,
-) -> tuple[ComparedLog, ...]:
-    compared = []
-    for log, end in zip(logs, common_ends, strict=True):
-        is_ahead = log.end > end and not log.is_empty
-        missing = missing_state(image, load([log.folder])) if is_ahead else {}
-        compared.append(ComparedLog(log, end, missing))
-    compared.sort(key=lambda each: (each.log is chosen, each.log.rank), reverse=True)
-    return tuple(compared)
-
-
-def _disks(config: ServerConfig, logs: Sequence[LogCopy], named: Sequence[str]) -> list[str]:
+def _log_directories(
+    config: ServerConfig, logs: Sequence[LogCopy], named: Sequence[str]
+) -> list[str]:
     """Return all log directories that are at hand, each once; *named* need not be log directories.
 
     The log directories of brokers have their metadata log in one of them only.
@@ -235,21 +186,6 @@ def _disks(config: ServerConfig, logs: Sequence[LogCopy], named: Sequence[str]) 
     for path in [*named, *known]:
         found.setdefault(os.path.realpath(path), path)
     return list(found.values())
-
-
-def _strays(image: MetadataImage, directories: Sequence[str]) -> Iterator[Stray]:
-    """Yield the partitions in log directories that their brokers would set aside."""
-    for directory in directories:
-        owner = log_directory_of(directory)
-        for partition in partition_directories(directory):
-            found = misplacement(image, owner, partition)
-            if found and found.code not in (*NO_STRAYS, SET_ASIDE):
-                yield Stray(partition.path, found.reason, _size(partition.path))
-
-
-def _size(folder: str) -> int:
-    with os.scandir(folder) as entries:
-        return sum(entry.stat().st_size for entry in entries if entry.is_file())
 
 
 def _release(image: MetadataImage) -> str | None:

@@ -1,8 +1,9 @@
-"""Refusals of a recovery: errors with codes that stay the same between versions, as its notes."""
+"""Codes of a recovery, which stay the same between versions: of its refusals and findings."""
 
 from __future__ import annotations
 
 from kraftops.errors import StorageError
+from kraftops.storage.verify.codes import CODES as CODES_OF_VERIFY
 
 CODES = {
     "changed": "the log has changed since it was looked at",
@@ -39,17 +40,24 @@ CODES = {
 }
 """Meanings of the codes of refusals."""
 
-NOTES = {
-    "bad-quorum-state": "a quorum-state cannot be read, and with it the epoch of the last election",
+_OF_VERIFY = (
+    "bad-quorum-state",
+    "damage",
+    "no-topic-id",
+    "other-broker",
+    "unknown-partition",
+    "unknown-topic",
+)
+FINDINGS = {code: CODES_OF_VERIFY[code] for code in _OF_VERIFY} | {
     "brokers-not-given": "how far some brokers have read is not known",
-    "damaged": "a log is damaged, and not chosen, or chosen by name",
     "no-host": "the new voter is at localhost, since its listener has no host",
     "open-transaction": "the chosen log ends in a transaction, which the next leader aborts",
     "other-listener": "the new voter is at another address than its listener",
-    "unfinished-end": "the last bytes of a log are no whole batch, and are cut off",
+    "records-given-up": "a log has records that the chosen one lacks",
+    "unfinished-end": "the last bytes of a log are not a whole batch, and are cut off",
     "unknown-cluster": "no meta.properties says of which cluster a log is",
 }
-"""Meanings of the codes of notes."""
+"""Meanings of the codes of findings."""
 
 
 class RecoveryRefused(StorageError):

@@ -120,7 +120,7 @@ class TestSelf:
         found = recovery_data(node, "--voters", "self")
 
         assert found["offset"] == 7
-        assert [one["code"] for one in found["notes"]] == ["unfinished-end"]
+        assert [finding["code"] for finding in found["findings"]] == ["unfinished-end"]
         assert [*log_files(node)] == [SEGMENT]
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
@@ -324,7 +324,7 @@ class TestChoice:
         found = recovery_data(node, "--voters", "self", "--choose", "meta")
 
         assert (found["offset"], found["epoch"]) == (5, 3)
-        assert [note["code"] for note in found["notes"]] == ["damaged"]
+        assert [finding["code"] for finding in found["findings"]] == ["damage"]
         assert whole_log(node).startswith(b"".join(BEGINNING))
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
@@ -380,7 +380,7 @@ class TestSeveralVoters:
 
         found = recovery_data(first, "--listener-hosts", "localhost:29093=a b:1", *sources)
 
-        commands = {one["nodeId"]: one["command"] for one in found["next"] if one["command"]}
+        commands = {one["nodeId"]: one["command"] for one in found["nextSteps"] if one["command"]}
         words = shlex.split(commands[2])
         assert words[-2:] == ["--listener-hosts", "localhost:29093=a b:1"]
         assert words[:2] == ["kafka-storage", "recover"]
@@ -697,9 +697,10 @@ class TestText:
         done = recover(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
 
         assert done.code == 0, done.err
-        assert "lost: topics: late\n" in done.text
-        assert "lost: configurations: TOPIC:kept retention.ms\n" in done.text
-        assert "its offsets 5 to 9 would be lost\n" in done.text
+        log = str(tmp_path / "b4")
+        assert f"loss: {log}: its offsets 5 to 9 would be lost [records-given-up]\n" in done.text
+        assert f"evidence: {log}: topics: late\n" in done.text
+        assert f"evidence: {log}: configurations: TOPIC:kept retention.ms\n" in done.text
         commands = [
             line.strip() for line in done.text.splitlines() if "kafka-storage format" in line
         ]
@@ -750,7 +751,7 @@ def test_open_transaction_is_noted(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self")
 
-    assert [note["code"] for note in found["notes"]] == ["open-transaction"]
+    assert [finding["code"] for finding in found["findings"]] == ["open-transaction"]
     assert found["offset"] == 6
 
 
@@ -767,10 +768,10 @@ def test_stray_partitions_are_listed(tmp_path: Path) -> None:
         found = recovery_data(node, "--voters", "self", option, str(data), "--dry-run")
         done = recover(node, "--voters", "self", option, str(data), "--dry-run")
 
-        (stray,) = found["strays"]
-        assert stray["path"] == str(data / "late-0")
-        assert stray["bytes"] > 1000
-        assert "Partitions on disk that brokers would set aside:\n" in done.text
+        (stray,) = found["findings"]
+        assert (stray["code"], stray["severity"]) == ("unknown-topic", "loss")
+        assert (stray["file"], stray["bytes"]) == (str(data / "late-0"), 1000)
+        assert f"loss: {data / 'late-0'}: there is no topic late " in done.text
 
 
 def test_strays_of_this_node_are_listed(tmp_path: Path) -> None:
@@ -782,7 +783,7 @@ def test_strays_of_this_node_are_listed(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self", "--dry-run")
 
-    assert [stray["path"] for stray in found["strays"]] == ["meta/t-1"]
+    assert [finding["file"] for finding in found["findings"] if finding["topic"]] == ["meta/t-1"]
 
 
 def test_old_release_is_refused(tmp_path: Path) -> None:
@@ -808,9 +809,9 @@ def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self", f"--from={source}")
 
-    (note,) = found["notes"]
-    assert (note["code"], "brokers 5 have" in note["message"]) == ("brokers-not-given", True)
-    assert any("stop the brokers 4, 5 " in step["text"] for step in found["next"])
+    (risk,) = found["findings"]
+    assert (risk["code"], risk["text"].endswith(": 5")) == ("brokers-not-given", True)
+    assert any("stop the brokers 4, 5 " in step["text"] for step in found["nextSteps"])
 
 
 def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
@@ -819,7 +820,7 @@ def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self", f"--from={source}")
 
-    (command,) = [step["command"] for step in found["next"] if "move its" in step["text"]]
+    (command,) = [step["command"] for step in found["nextSteps"] if "move its" in step["text"]]
     words = shlex.split(command)
     assert words[:2] == ["mv", str(source / "__cluster_metadata-0")]
     assert not words[2].startswith(str(source))

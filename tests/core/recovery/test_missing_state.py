@@ -77,6 +77,10 @@ def feature(name: str, level: int) -> Record:
     return "FeatureLevelRecord", {"name": name, "featureLevel": level}
 
 
+def producer_ids(end: int) -> Record:
+    return "ProducerIdsRecord", {"brokerId": 1, "brokerEpoch": 1, "nextProducerId": end}
+
+
 ACL_TEXT = "ALLOW User:bob READ on TOPIC orders (LITERAL) from *"
 BEFORE = [topic("orders"), partition(0), config("1"), quota(1.0), acl(1)]
 
@@ -110,6 +114,7 @@ def image(folder: Path, *more: Record) -> MetadataImage:
             [("RemoveAccessControlEntryRecord", {"id": bytes([1]) * 16})],
             {"deletedAcls": [ACL_TEXT]},
         ),
+        ([producer_ids(3000)], {"producerIds": ["0 to 2999"]}),
         (
             [feature("metadata.version", 30), feature("group.version", 1)],
             {"features": ["group.version=1", "metadata.version=30"]},

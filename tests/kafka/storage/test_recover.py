@@ -34,6 +34,7 @@ from tests.helpers.kafka.nodes.recoveries import (
     log_of,
     recover,
     refused,
+    strays,
     votes,
     whole_log,
 )
@@ -100,7 +101,7 @@ def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path:
             cluster.nodes[node_id].start()
 
         assert leads(cluster.nodes[1]).voters == {1}
-        assert plan["strays"] == []
+        assert strays(plan) == []
         for broker in brokers:
             broker.wait_ready(2)
         assert contents(cluster.brokers) == before
@@ -251,16 +252,16 @@ class TestSurvivorIsBehind:
             before = self.behind(cluster)
             dirs = [cluster.nodes[n].config.log_dirs[0] for n in (FIRST_BROKER, FIRST_BROKER + 1)]
             sources = [f"--from={path}" for path in dirs]
-            strays = f"--log-dirs={dirs[0]},{dirs[1]}"
+            log_dirs = f"--log-dirs={dirs[0]},{dirs[1]}"
             config = cluster.nodes[1].config
 
-            alone = recover(config, "--voters", "self", strays, "--dry-run")
-            plan = recover(config, "--voters", "self", strays, *sources)
+            alone = recover(config, "--voters", "self", log_dirs, "--dry-run")
+            plan = recover(config, "--voters", "self", log_dirs, *sources)
             for node_id in (1, FIRST_BROKER, FIRST_BROKER + 1):
                 cluster.nodes[node_id].start()
 
-            assert len(alone["strays"]) == 6
-            assert plan["strays"] == []
+            assert len(strays(alone)) == 6
+            assert strays(plan) == []
             assert not plan["logs"][0]["isOwn"]
             for node_id in (FIRST_BROKER, FIRST_BROKER + 1):
                 cluster.nodes[node_id].wait_ready(2)
@@ -282,7 +283,7 @@ class TestSurvivorIsBehind:
             for node_id in (1, *brokers):
                 cluster.nodes[node_id].start()
 
-            assert "brokers-not-given" in {note["code"] for note in alone["notes"]}
+            assert "brokers-not-given" in {finding["code"] for finding in alone["findings"]}
             assert plan["logs"][1]["lacking"]["topics"] == ["late"]
             for broker in brokers:
                 cluster.nodes[broker].wait_ready(2)
@@ -376,7 +377,7 @@ def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
             lambda: all(new_id in states(config)[f"kept-{n}"].directories for n in range(3))
         )
         if any(one.leader < 0 for one in states(config).values()):
-            assert "once more" in plan["next"][-1]["text"]
+            assert "once more" in plan["nextSteps"][-1]["text"]
             cluster.nodes[3].stop()
             cluster.nodes[3].start()
         assert until(

@@ -80,17 +80,18 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             log_directory = LogDirectory(
                 node.config.node_id, state.meta.directory_id if state.meta else None
             )
-            if found := misplacement(image, log_directory, partition):
-                yield from _misplaced(node.config.node_id, state, partition, found)
+            found = misplacement(image, log_directory, partition)
+            if found is None or found.code == SET_ASIDE:
+                continue
+            if not (partition.suffix and found.code in NO_STRAYS):
+                yield misplaced_finding(node.config.node_id, state.path, partition, found)
     yield from _missing(node, image, states, present)
 
 
-def _misplaced(
-    node_id: int, state: DirectoryState, partition: PartitionDirectory, found: Misplacement
-) -> Iterator[Finding]:
-    if found.code == SET_ASIDE or (partition.suffix and found.code in NO_STRAYS):
-        return
-    shown = os.path.join(state.path, os.path.basename(partition.path))
+def misplaced_finding(
+    node_id: int, directory: str, partition: PartitionDirectory, found: Misplacement
+) -> Finding:
+    """Return that a partition does not belong into a log directory, with what is at stake."""
     data = partition_data_of(partition.path)
     problem = f"{found.reason} ({data})"
     if found.code == OTHER_DIRECTORY:
@@ -103,16 +104,16 @@ def _misplaced(
         if found.code == OTHER_BROKER:
             cure = "move it to a replica, with the broker stopped, or copy it"
     stops = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
-    yield Finding(
+    return Finding(
         found.code,
         Severity.LOSS if stops else Severity.NOTE,
         problem,
         Place(
             node=node_id,
-            directory=state.path,
+            directory=directory,
             topic=partition.topic_name,
             partition=partition.number,
-            file=shown,
+            file=os.path.join(directory, os.path.basename(partition.path)),
         ),
         cure,
         stake=data,

@@ -25,6 +25,11 @@ def recover(config: Config, *args: str) -> dict[str, Any]:
     return found
 
 
+def strays(plan: dict[str, Any]) -> list[str]:
+    """Return the directories of partitions that brokers would set aside after a recovery."""
+    return [finding["file"] for finding in plan["findings"] if finding["topic"]]
+
+
 def tried(config: Config, *args: str) -> Done:
     """Run a confirmed recovery of a node."""
     return run_command(
@@ -66,7 +71,7 @@ def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) 
     """Run the next steps of a recovery for a lost controller, on its host."""
     survivor = cluster.nodes[plan["nodeId"]].config
     config = cluster.nodes[node_id].config
-    for step in plan["next"]:
+    for step in plan["nextSteps"]:
         if step["nodeId"] != node_id or not step["command"]:
             continue
         command = step["command"].replace(str(survivor.log_dirs[0]), str(config.log_dirs[0]))
@@ -83,7 +88,7 @@ def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) 
 
 def follow_moves(plan: Mapping[str, Any]) -> None:
     """Run the next steps of a recovery that move logs of brokers away."""
-    for step in plan["next"]:
+    for step in plan["nextSteps"]:
         if str(step["command"]).startswith("mv "):
             subprocess.run(["sh", "-c", step["command"]], check=True)
 

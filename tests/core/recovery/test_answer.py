@@ -1,9 +1,10 @@
-"""A recovery is plain data for JSON."""
+"""The JSON of a recovery."""
 
 import json
 from pathlib import Path
 
-from kraftops.recovery.describe import describe_plan
+from kraftops.answers.fields import json_of
+from kraftops.recovery.answer import RECOVER, UNDO, Recovery
 from tests.helpers.nodes.lost_quorums import MORE, Planner, other_node, survivor
 
 
@@ -12,7 +13,8 @@ def test_logs_voters_and_steps_are_listed(tmp_path: Path, plan: Planner) -> None
     other_node(node / "c2", 2)
     planned = plan(node, "c2")
 
-    data = json.loads(json.dumps(describe_plan(planned, [], changed=False, backup="b")))
+    recovery = Recovery(is_changed=False, backup="b", plan=planned)
+    data = json.loads(json.dumps(json_of(RECOVER.fields, recovery)))
 
     assert (data["changed"], data["backup"], data["offset"], data["epoch"]) == (False, "b", 10, 3)
     assert [(log["name"], log["isChosen"], log["ahead"]) for log in data["logs"]] == [
@@ -24,3 +26,7 @@ def test_logs_voters_and_steps_are_listed(tmp_path: Path, plan: Planner) -> None
     assert data["steps"] == [
         {"action": "write", "name": "00000000000000000010.log", "bytes": planned.steps[0].size}
     ]
+
+
+def test_undoing_has_two_fields() -> None:
+    assert json_of(UNDO, Recovery(is_changed=True, backup="b")) == {"changed": True, "backup": "b"}

@@ -1,0 +1,107 @@
+"""What `kafka-storage recover` answers: logs, voters, steps, findings, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text, text_lists, time
+from kraftops.findings.answer import FINDINGS
+from kraftops.findings.finding import Finding
+from kraftops.recovery.advice import Advice
+from kraftops.recovery.file_steps import RemoveFile
+from kraftops.recovery.missing_state import KINDS
+from kraftops.recovery.plan import RecoveryPlan
+from kraftops.uuids import to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A recovery with its backup; *plan* is None where one was undone."""
+
+    is_changed: bool
+    backup: str | None
+    plan: RecoveryPlan | None = None
+    advice: Sequence[Advice] = ()
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """The findings of its plan."""
+        return self.plan.findings if self.plan else ()
+
+
+UNDO = (
+    boolean("changed", "whether files were changed", get=attrgetter("is_changed")),
+    text("backup", "directory of the old log's copy", may_be_null=True, get=attrgetter("backup")),
+)
+"""The fields that are also answered where a recovery is undone."""
+
+_LOG = (
+    text("name", "its name on the command line", get=attrgetter("log.name")),
+    number("nodeId", "its node id", may_be_null=True, get=attrgetter("log.owner.node_id")),
+    text(
+        "directoryId",
+        "directory id beside it",
+        may_be_null=True,
+        get=lambda log: log.log.owner.directory_id and to_text(log.log.owner.directory_id),
+    ),
+    boolean("isOwn", "whether it is that of this node", get=attrgetter("is_own")),
+    boolean("isChosen", "whether it goes on", get=attrgetter("is_chosen")),
+    number("epoch", "epoch of its last batch", get=attrgetter("log.epoch")),
+    number("endOffset", "offset after its last record", get=attrgetter("log.end")),
+    time("lastTimestamp", "of its newest record", may_be_null=True, get=attrgetter("log.time")),
+    text("damage", "what cannot be read", may_be_null=True, get=attrgetter("log.damage")),
+    number("equalUpTo", "end of what it shares with the chosen one", get=attrgetter("common_end")),
+    number("ahead", "offsets that the chosen one lacks", get=lambda log: len(log.ahead)),
+    text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get=attrgetter("missing")),
+)
+_VOTER = (
+    number("nodeId", "node id", get=attrgetter("node_id")),
+    text("directoryId", "directory id", get=lambda voter: to_text(voter.directory_id)),
+    text("host", "host of its listener", get=attrgetter("host")),
+    number("port", "port of its listener", get=attrgetter("port")),
+)
+_STEP = (
+    text(
+        "action",
+        "what is done",
+        values=("write", "remove"),
+        get=lambda step: "remove" if isinstance(step, RemoveFile) else "write",
+    ),
+    text("name", "name of the file", get=attrgetter("name")),
+    number("bytes", "to write", may_be_null=True, get=lambda step: getattr(step, "size", None)),
+)
+_ADVICE = (
+    number("nodeId", "node; null: this or any", may_be_null=True, get=attrgetter("node_id")),
+    text("text", "what to do", get=attrgetter("text")),
+    text("command", "command to paste", may_be_null=True, get=attrgetter("command")),
+)
+_PLAN = (
+    text("clusterId", "cluster id", get=attrgetter("plan.directory.meta.cluster_id")),
+    number("nodeId", "node id", get=attrgetter("plan.config.node_id")),
+    parts("logs", "all logs, the chosen one first", _LOG, get=attrgetter("plan.logs")),
+    parts(
+        "votersBefore",
+        "voters of the chosen log; null if the quorum is static",
+        _VOTER,
+        may_be_null=True,
+        get=attrgetter("plan.old_voters"),
+    ),
+    parts("voters", "voters after the recovery", _VOTER, get=attrgetter("plan.new_voters")),
+    numbers("lostVoters", "ids of removed voters", get=lambda answer: [*answer.plan.lost_ids]),
+    number(
+        "offset",
+        "offset of the new batch; null if the log has these voters already",
+        may_be_null=True,
+        get=attrgetter("plan.offset"),
+    ),
+    number("epoch", "epoch of the new batch, or of the log", get=attrgetter("plan.epoch")),
+    parts("steps", "changes of files", _STEP, get=attrgetter("plan.steps")),
+    FINDINGS,
+    parts("nextSteps", "what to do next, in order", _ADVICE, get=attrgetter("advice")),
+)
+RECOVER = Answer(
+    (*UNDO, *(replace(field, may_be_missing=True) for field in _PLAN)),
+    "With --undo only changed and backup.",
+)
