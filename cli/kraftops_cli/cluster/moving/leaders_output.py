@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftops.display.columns import Cell, Column, Styled, folded
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.placement import TopicPartition
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.tables import Table, table_text
 
-_FINDINGS = 2
 _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 
 
@@ -30,4 +30,4 @@ def print_leaders(
             [str(partition), Styled("led as before", "warning")] for partition in stay
         ]
         work.terminal.write(table_text(work.terminal.console, Table(_PARTITIONS, rows)))
-    return _FINDINGS if stay else 0
+    return HAS_FINDINGS if stay else 0

@@ -8,6 +8,7 @@ import click
 
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -24,7 +25,6 @@ EXAMPLES = (
     ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
     ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
 )
-_FINDINGS = 2
 _MAX_MIN_ISR = 1000
 _SHOWN = 20
 _PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("MIN ISR"))
@@ -77,7 +77,7 @@ def safe_to_stop(
         known = min_isr_of_topics(access, placement, min_isr)
     found = dangers(placement, brokers, known)
     _print(work, brokers, found)
-    return _FINDINGS if found else 0
+    return HAS_FINDINGS if found else 0
 
 
 def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None:
