@@ -83,16 +83,18 @@ def _write(address: str) -> None:
     number = rounds = 0
     while True:
         rounds += 1
-        if rounds % _ROUNDS_OF_A_TOPIC == 0:
-            if "again" in admin.list_topics():
-                admin.delete_topics(["again"])
-            else:
-                admin.create_topics({"again": topics["plain"]})
+        phase = rounds % (2 * _ROUNDS_OF_A_TOPIC)
+        if phase == 1:
+            admin.create_topics({"again": topics["plain"]}, wait_for_metadata=True)
+        elif phase == _ROUNDS_OF_A_TOPIC + 1:
+            admin.delete_topics(["again"])
         for _ in range(10):
             number += 1
             for topic in ("plain", "preallocated", "short"):
                 plain.send(topic, b"value %d" % number * 3, partition=0)
             packed.send("packed", b"value %d" % number * 9)
+            if 1 <= phase <= _ROUNDS_OF_A_TOPIC:
+                plain.send("again", b"value %d" % number)
             plain.send("keyed", b"value %d" % number, key=b"key %d" % (number % 17))
         plain.flush()
         packed.flush()
