@@ -37,15 +37,23 @@ def small_file(path: str) -> SmallFile | None:
     Raises:
         SourceError: the file cannot be read.
     """
-    name = os.path.basename(path)
-    reader = _READERS.get(name)
-    if reader is None:
+    if not is_small_file(path):
         return None
-    found: SmallFile = {"file": path, "kind": name, "version": None, "data": {}}
     with LogFile(path) as file:
-        raw = file.read_at(0, _MOST_BYTES + 1)
+        return content_of(file)
+
+
+def content_of(file: LogFile) -> SmallFile:
+    """Return the content of an open small file, like `small_file`.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    name = os.path.basename(file.path)
+    found: SmallFile = {"file": file.path, "kind": name, "version": None, "data": {}}
+    raw = file.read_at(0, min(file.size, _MOST_BYTES + 1))
     try:
-        reader(_text(raw), found)
+        _READERS[name](_text(raw), found)
     except DecodeError as error:
         found["damage"] = error.message
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-_INTEGER = r"[+-]?\d+"
+_INTEGER = re.compile(r"[+-]?\d+").fullmatch
 _DECIMAL = r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)"
 _HEXADECIMAL = r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?"
 _MOST_DIGITS = 20  # of an int64, and fewer than Python refuses to read
@@ -16,7 +16,7 @@ def parse_integer(text: str, bits: int) -> int | None:
 
     Digits are of any script. None if it is no number, or one of more than *bits*.
     """
-    if not re.fullmatch(_INTEGER, text) or max(text) > "\uffff":
+    if not _INTEGER(text) or not (text.isascii() or max(text) <= "\uffff"):
         return None
     digits = text.lstrip("+-").lstrip("0")
     if len(digits) > _MOST_DIGITS:

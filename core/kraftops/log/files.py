@@ -21,6 +21,7 @@ class FileKind(Enum):
     PRODUCER_SNAPSHOT = ".snapshot"
 
 
+_KINDS = {kind.value: kind for kind in FileKind}
 RENAMED = {
     ".deleted": "waits for its deletion",
     ".swap": "was to replace a segment when the server stopped",
@@ -99,7 +100,7 @@ class FileName(NamedTuple):
             UsageError: there is none.
         """
         name = self.proper_name
-        return _number(name[:20] if self.is_tiered else name.partition(".")[0], _INT64)
+        return offset_in(name[:20] if tiered_name(name) else name)
 
     @property
     def is_tiered(self) -> bool:
@@ -151,14 +152,22 @@ def file_name(path: str) -> FileName | None:
     renamed = suffix if suffix in RENAMED else ""
     if renamed:
         suffix = _split_suffix(stem)[1]
-    try:
-        kind = FileKind(suffix)
-    except ValueError:
+    kind = _KINDS.get(suffix)
+    if kind is None:
         return None
     # Indexes are read at any position, archives only from one end to the other.
     if archive and kind not in (FileKind.LOG, FileKind.CHECKPOINT):
         return None
     return FileName(path, kind, renamed, archive)
+
+
+def offset_in(name: str) -> int:
+    """Return the offset in the name of a file, before its first dot.
+
+    Raises:
+        UsageError: there is none.
+    """
+    return _number(name.partition(".")[0], _INT64)
 
 
 def tiered_name(path: str) -> TieredName | None:

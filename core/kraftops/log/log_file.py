@@ -36,7 +36,7 @@ class LogFile:
             self._file, self.size = cast("FileIO", self._remote), self._remote.size
             return
         try:
-            self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
+            self._file = FileIO(path, opener=_open_at_once)
             status = os.fstat(self._file.fileno())
         except OSError as error:
             raise _unreadable(path, error) from None
@@ -92,16 +92,10 @@ class LogFile:
             SourceError: the file cannot be read.
         """
         parts: list[bytes] = []
-        try:
-            position_before = self._file.tell()
-            self._file.seek(position)
-            while size > 0 and (part := self._read(min(size, BLOCK))):
-                parts.append(part)
-                size -= len(part)
-            self._file.seek(position_before)
-        except OSError as error:
-            raise _unreadable(self.path, error) from None
-        return b"".join(parts)
+        while size > 0 and (part := self._read_part(position, min(size, BLOCK))):
+            parts.append(part)
+            position, size = position + len(part), size - len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def next_data(self, position: int) -> int:
         """Return the first position from *position* on that is not in a hole of a sparse file.
@@ -119,6 +113,18 @@ class LogFile:
                 self._file.seek(position_before)
         except OSError as error:
             return self.size if error.errno == errno.ENXIO else position
+
+    def _read_part(self, position: int, size: int) -> bytes:
+        try:
+            if self._remote is None:
+                return os.pread(self._file.fileno(), size, position)
+            position_before = self._remote.tell()
+            self._remote.seek(position)
+            part = self._remote.read(size)
+            self._remote.seek(position_before)
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+        return part
 
     def _read(self, size: int) -> bytes:
         try:

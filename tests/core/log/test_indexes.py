@@ -126,7 +126,7 @@ def test_time_index_that_shrinks_while_it_is_read_is_no_crash(path: Path, name: 
 
 
 def test_index_that_shrinks_has_fewer_entries(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexes, "BLOCK", 16)
+    monkeypatch.setattr(indexes, "_FIRST_BLOCK", 16)
     with opened(path, offset_index_bytes(ENTRIES, BASE)) as file:
         walk = iter(OffsetIndex(file, BASE))
         first = next(walk)

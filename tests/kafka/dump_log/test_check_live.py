@@ -1,6 +1,10 @@
-"""`kafka-dump-log --check` beside a real broker under load: no false finding."""
+"""`kafka-dump-log --check` beside a real broker under load: no false finding.
+
+A few looks belong to the tests; `KRAFTOPS_LIVE_LOOKS=100` makes it a hundred.
+"""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +17,7 @@ from tests.helpers.tools.console import run_here
 
 pytestmark = pytest.mark.kafka
 
-_RUNS = 100
+_LOOKS = int(os.environ.get("KRAFTOPS_LIVE_LOOKS", "6"))
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +34,19 @@ def node(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]
 
 
 def test_broker_under_load_has_no_findings(node: Node) -> None:
-    """But for the ends of preallocated logs; then it is killed, and a start would mend the rest."""
+    """None worse than a note; then it is killed, and a start would mend the rest."""
     folder = str(node.config.log_dirs[0])
-    states: set[str] = set()
+    topics: set[str] = set()
     with loaded(f"localhost:{node.config.ports[BROKER]}"):
-        for _ in range(_RUNS):
+        for _ in range(_LOOKS):
             done = run_here("--check", "--format", "json", folder)
-            rows = [json.loads(line) for line in done.text.splitlines()]
-            told = [row for row in rows if row["kind"] == "finding" and row["code"] != "zero-tail"]
-            assert (done.code, done.errors, told) == (0, [], [])
-            states |= {row["topic"] for row in rows if row["kind"] == "partition"}
+            answer = json.loads(done.text)
+            severe = [one for one in answer["findings"] if one["severity"] != "note"]
+            assert (done.code, done.errors, severe) == (0, [], [])
+            topics |= {partition["topic"] for partition in answer["partitions"]}
         node.kill()
 
     killed = run_here("--check", folder)
 
-    assert {"plain", "transactions", "keyed", "short", "preallocated"} <= states
+    assert {"plain", "transactions", "keyed", "short", "preallocated", "again"} <= topics
     assert killed.code == 0, killed.text

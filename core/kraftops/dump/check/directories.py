@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -76,8 +76,8 @@ def check_directories(
     """
     by_path = {path: partition_folders(path) for path in request.paths}
     folders = list(chain.from_iterable(by_path.values()))
-    tiered = [folder for folder in folders if _is_tiered(folder)]
-    local = [folder for folder in folders if folder not in set(tiered)]
+    tiered = dict.fromkeys(folder for folder in folders if _is_tiered(folder))
+    local = [folder for folder in folders if folder not in tiered]
     around = _surroundings(request, folders)
     directories, common = _log_directories(folders)
     units = [
@@ -105,7 +105,7 @@ def check_directories(
     for path, reason in around.metadata.damage:
         if os.path.dirname(path) not in folders:
             common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
-    for check in _absent_tiers(by_path, around):
+    for check in _absent_tiers(by_path, tiered, around):
         add(check)
     common += _missing_partitions(by_path, directories, around.topics)
     metadata = {
@@ -188,12 +188,14 @@ def _topic_of(folder: str) -> str | None:
     return match[1] if match else None
 
 
-def _absent_tiers(by_path: dict[str, list[str]], around: Surroundings) -> Iterator[PartitionCheck]:
+def _absent_tiers(
+    by_path: dict[str, list[str]], tiered: Container[str], around: Surroundings
+) -> Iterator[PartitionCheck]:
     """Yield the checks of partitions that have remote segments, and no directory in a tier."""
     tiers = {
         path: found
         for path, found in by_path.items()
-        if any(one != path and _is_tiered(one) for one in found)
+        if any(one != path and one in tiered for one in found)
         and not TIERED_TOPIC.fullmatch(os.path.basename(os.path.abspath(path)))
     }
     if not tiers:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
-from kraftops.dump.check.partition_files import EPOCHS
-from kraftops.dump.small_files import small_file
+from kraftops.dump.check.partition_files import EPOCHS, PartitionFiles
+from kraftops.dump.small_files import content_of
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Severity
 
 _NO_EPOCH = -1
+_NO_END = 1 << 63
 
 
 class EpochStart(NamedTuple):
@@ -27,19 +28,19 @@ class EpochStart(NamedTuple):
 class EpochCheck:
     """Check of a leader-epoch-checkpoint, batch by batch."""
 
-    def __init__(
-        self, folder: str, findings: Findings, *, exists: bool, log_start: int | None
-    ) -> None:
-        """Read the file in the directory of a partition.
+    def __init__(self, files: PartitionFiles, findings: Findings, *, log_start: int | None) -> None:
+        """Read the file among those of a partition, if it exists.
 
         Batches before *log_start* may have no epoch any more; None is an unknown one.
         """
-        self.path = os.path.join(folder, EPOCHS)
+        self.path = os.path.join(files.path, EPOCHS)
         self._findings = findings
-        self._exists = exists
+        self._exists = files.has_epochs
         self._log_start = log_start
-        self.starts = _starts(self.path, findings) if exists else None
+        self.starts = _starts(self.path, files, findings) if self._exists else None
         self._offsets = [start.offset for start in self.starts or ()]
+        self._current = (_NO_END, 0, _NO_EPOCH)
+        """The first offset, the end and the number of the epoch of the batch before."""
         self._is_told = False
         for one, other in pairwise(self.starts or ()):
             if other.epoch <= one.epoch or other.offset <= one.offset:
@@ -67,16 +68,22 @@ class EpochCheck:
             reason = f"the log has epoch {batch.epoch} at offset {batch.base_offset}"
             self._findings.add(code, self.path, reason, Severity.RISK)
             return
+        first, end, epoch = self._current
+        if first <= batch.base_offset and batch.last_offset < end and batch.epoch == epoch:
+            return
         assert self.starts
         for offset in (batch.base_offset, batch.last_offset):
             at = bisect_right(self._offsets, offset) - 1
             if at < 0 and (self._log_start is None or offset < self._log_start):
                 continue
-            epoch = self.starts[at].epoch if at >= 0 else None
-            if epoch != batch.epoch:
-                shown = "no epoch" if epoch is None else f"epoch {epoch}"
+            start_epoch = self.starts[at].epoch if at >= 0 else None
+            if start_epoch != batch.epoch:
+                shown = "no epoch" if start_epoch is None else f"epoch {start_epoch}"
                 self._differs(f"{shown} at offset {offset}, where the log has {batch.epoch}")
                 return
+        if at >= 0:
+            end = self._offsets[at + 1] if at + 1 < len(self._offsets) else _NO_END
+            self._current = self._offsets[at], end, batch.epoch
 
     def end(self, end_offset: int) -> int:
         """Return the end of the log that the epochs know of, at least *end_offset*."""
@@ -86,13 +93,13 @@ class EpochCheck:
         self._findings.add("epochs-differ", self.path, reason, Severity.RISK)
 
 
-def _starts(path: str, findings: Findings) -> list[EpochStart] | None:
+def _starts(path: str, files: PartitionFiles, findings: Findings) -> list[EpochStart] | None:
     try:
-        found = small_file(path)
+        with files.open(path) as file:
+            found = content_of(file)
     except SourceError as error:
         findings.add("bad-epochs", path, error.message, Severity.RISK)
         return None
-    assert found is not None
     if "damage" in found:
         findings.add("bad-epochs", path, f"{found['damage']}; a broker stops", Severity.RISK)
         return None

@@ -75,7 +75,7 @@ def _checkpoint(file: FileName, decoder: str) -> PartitionCheck:
     if not is_whole(file):
         reason = "it is damaged, or its end is missing"
         findings.add("bad-snapshot", file.path, reason, Severity.RISK)
-    for finding in record_findings([file.path], decoder, findings.all()):
+    for finding in record_findings([LogFile(file.path)], decoder, findings.all()):
         findings.add(*finding)
     return _outcome(file.path, findings)
 
@@ -91,17 +91,18 @@ def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
     log = by_kind.pop(FileKind.LOG, log)
     segment = SegmentFiles(_base_offset(files[0], log), log, by_kind)
     findings = Findings()
-    epochs = EpochCheck("", findings, exists=False, log_start=None)
+    partition = PartitionFiles.of_segment(segment)
+    epochs = EpochCheck(partition, findings, log_start=None)
     epochs.ignore()
     walk = LogWalk(
-        PartitionFiles.of_segment(segment),
+        partition,
         Recovery(is_known=False),
         epochs,
         findings,
         Compaction(is_done=True),  # perhaps
     )
     walk.run()
-    for finding in record_findings([log], decoder, findings.all()):
+    for finding in record_findings([LogFile(log)], decoder, findings.all()):
         findings.add(*finding)
     return PartitionCheck(
         log,

@@ -128,7 +128,7 @@ class Findings:
 
     def has(self, code: str, path: str) -> bool:
         """Tell whether there is a finding of a code about a file."""
-        return any((code, path) == cause[:2] for cause in self._firsts)
+        return any((path, code) == cause[:2] for cause in self._firsts)
 
     def all(self) -> tuple[Finding, ...]:
         """Return the findings in the order of their first appearance."""

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kraftops.dump.check.batches import SeenBatch, seen
+from kraftops.dump.check.batches import NO_PRODUCER, SeenBatch, seen
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.index_checks import (
@@ -127,12 +127,14 @@ class LogWalk:
         self.producers = Producers()
         self.losses: list[Loss] = []
         self.spans: dict[str, LogSpan] = {}
-        """The offsets of the whole batches in each log, by its path."""
+        """The offsets of the whole batches in each log, by its path, where a start cuts some."""
         self.ends: dict[str, int] = {}
         """The ends of the undamaged segments, exclusive, by the paths of their logs."""
         self.next_offset = files.segments[0].base_offset if files.segments else 0
         self._hole: Hole | None = None
         self._gaps: list[OffsetGap] = []
+        self.unexplained: list[OffsetGap] = []
+        """Those that compaction may have left, or a loss."""
         self._snapshots = sorted(files.snapshots.items(), reverse=True)
 
     @property
@@ -175,7 +177,7 @@ class LogWalk:
 
     def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
         with ExitStack() as stack:
-            log = stack.enter_context(LogFile(segment.log))
+            log = stack.enter_context(self._files.open(segment.log))
             severity = self._index_severity(segment.base_offset)
             txns = self._txn_check(segment, severity)
             largest = -1
@@ -191,6 +193,8 @@ class LogWalk:
                 batch = seen(found)
                 largest = max(largest, batch.max_timestamp)
                 self._batch(segment, batch, txns)
+                if self._recovery.cuts:
+                    self._widen_span(segment.log, batch)
                 for check in checks:
                     check.batch(batch)
             if end < log.size:
@@ -204,6 +208,11 @@ class LogWalk:
                 self._hole = None  # the batch was being written
         if self._hole is None:
             self.ends[segment.log] = self.next_offset
+
+    def _widen_span(self, path: str, batch: SeenBatch) -> None:
+        first, end = self.spans.get(path, (batch.base_offset, 0))
+        end = max(end, batch.last_offset + 1)
+        self.spans[path] = LogSpan(min(first, batch.base_offset), end)
 
     def _index_severity(self, base_offset: int) -> Severity:
         return Severity.NOTE if base_offset in self._recovery.rebuilt else Severity.RISK
@@ -220,7 +229,7 @@ class LogWalk:
         ):
             path = segment.indexes.get(kind)
             if path:
-                file = stack.enter_context(LogFile(path))
+                file = stack.enter_context(self._files.open(path))
                 checks.append(check(file, segment.base_offset, self._findings, context))
         return checks
 
@@ -256,12 +265,15 @@ class LogWalk:
             self._shorten_gap(first)
         elif first > self.next_offset:
             self._gap(path, position, first, is_between=False)
-        self._pass_snapshots(first)
+        if self._snapshots:
+            self._pass_snapshots(first)
         self.is_compacted |= batch.is_thinned
         self.next_offset = batch.last_offset + 1
-        span = self.spans.get(path, LogSpan(first, first))
-        self.spans[path] = LogSpan(min(span.first, first), max(span.end, self.next_offset))
         self._epochs.batch(batch)
+        if batch.producer_id != NO_PRODUCER:
+            self._producer(batch, txns)
+
+    def _producer(self, batch: SeenBatch, txns: TxnIndexCheck) -> None:
         aborted = self.producers.add(batch)
         if aborted:
             is_exact = self._is_exact and self.producers.is_complete
@@ -363,7 +375,10 @@ class LogWalk:
     def _end(self) -> None:
         if self._hole:
             self._tail(self._hole)
-        for gap in self._lost_gaps():
+        lost = self._lost_gaps()
+        if not (self.is_compacted or self._compaction.is_done is False):
+            self.unexplained = [gap for gap in self._gaps if gap not in lost]
+        for gap in lost:
             self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None

@@ -17,19 +17,17 @@ from kraftops.dump.check.log_directory import (
     RECOVERY_POINT,
     LogDirectory,
 )
-from kraftops.dump.check.log_walk import Compaction, LogWalk
+from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
 from kraftops.dump.check.partition_files import (
     TOPIC_ID,
     PartitionFiles,
-    changed_since,
     partition_files,
-    size_of,
 )
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.start import Start, absorbed, foretold
 from kraftops.dump.check.tier import Surroundings, TierCheck
-from kraftops.dump.small_files import small_file
+from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
@@ -54,14 +52,14 @@ def check_partition(
     What a server changes while it is read may look damaged: a finding about a partition that was
     changed just now must be found again.
     """
-    found = _look(path, directory, around)
+    look = _look(path, directory, around)
     for _ in range(_LOOKS - 1):
-        is_doubtful = found.unreadable or any(one.code != "zero-tail" for one in found.findings)
-        if not (is_doubtful and changed_since(path, time.time() - _RECENT_SECONDS)):
+        if not look.is_doubtful:
             break
         time.sleep(_PAUSE_SECONDS)
-        found = _confirmed(found, _look(path, directory, around, is_again=True))
-    return found
+        again = _look(path, directory, around, is_again=True)
+        look = again._replace(check=_confirmed(look.check, again.check))
+    return look.check
 
 
 def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) -> PartitionCheck:
@@ -83,22 +81,40 @@ def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
     return replace(second, findings=kept, losses=losses)
 
 
+class _Look(NamedTuple):
+    """What a look at a partition sees; *files* is None where the directory cannot be read."""
+
+    check: PartitionCheck
+    files: PartitionFiles | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a server that changes the files may have made it look damaged."""
+        codes = {finding.code for finding in self.check.findings} - {"zero-tail"}
+        if not (self.check.unreadable or codes):
+            return False
+        since = time.time() - _RECENT_SECONDS
+        return self.files is None or self.files.changed_since(since)
+
+
 def _look(
     path: str, directory: LogDirectory, around: Surroundings | None, *, is_again: bool = False
-) -> PartitionCheck:
+) -> _Look:
     try:
         files = partition_files(path)
     except SourceError as error:
-        return PartitionCheck(path, None, None, unreadable=error.message)
+        return _Look(PartitionCheck(path, None, None, unreadable=error.message))
     if not files.segments and any(name.endswith(".log") for name in files.names):
         reason = no_log(path, files.names).message
-        return PartitionCheck(path, files.topic, files.partition, unreadable=reason)
+        check = PartitionCheck(path, files.topic, files.partition, unreadable=reason)
+        return _Look(check, files)
     try:
         if around and is_again:
             around.read_metadata()  # after the files, which are named there before they are made
-        return _PartitionLook(files, directory, around or Surroundings(())).check()
+        check = _PartitionLook(files, directory, around or Surroundings(())).check()
     except SourceError as error:
-        return PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
+        check = PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
+    return _Look(check, files)
 
 
 class _KnownEnd(NamedTuple):
@@ -136,9 +152,7 @@ class _PartitionLook:
         files = self._files
         # A server that runs, or was killed, writes the log start a minute later.
         log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
-        epochs = EpochCheck(
-            files.path, self._findings, exists=files.has_epochs, log_start=log_start
-        )
+        epochs = EpochCheck(files, self._findings, log_start=log_start)
         if files.is_bare or files.is_tiered:
             epochs.ignore()
         start = foretold(files, self._directory, self._settings)
@@ -156,7 +170,7 @@ class _PartitionLook:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        for finding in record_findings(logs, decoder, self._findings.all()):
+        for finding in record_findings(map(files.open, logs), decoder, self._findings.all()):
             self._findings.add(*finding)
         outcome = start.outcome
         if outcome and outcome.starts:
@@ -166,7 +180,7 @@ class _PartitionLook:
             files.topic,
             files.partition,
             len(files.segments),
-            sum(size_of(path) for path in logs),
+            sum(files.size_of(path) for path in logs),
             first,
             end,
             tuple(self._losses),
@@ -181,6 +195,8 @@ class _PartitionLook:
         walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
         walk.run()
         self._losses = walk.losses
+        if walk.unexplained and not self._files.is_tiered:
+            self._more.append(_unexplained(walk.unexplained))
         for removal, losses in start.removed(walk.spans):
             self._more.append(removal)
             self._losses += losses
@@ -394,8 +410,8 @@ class _PartitionLook:
                 reason = "it is missing: a broker takes the log for a stray, and moves it away"
                 self._findings.add("no-topic-id", path, reason, Severity.RISK)
             return
-        found = small_file(path)
-        assert found is not None
+        with files.open(path) as file:
+            found = content_of(file)
         if "damage" in found:
             reason = f"{found['damage']}; a broker stops"
             self._findings.add("bad-topic-id", path, reason, Severity.RISK)
@@ -407,3 +423,18 @@ class _PartitionLook:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
             self._findings.add("no-producers", self._files.path, reason, Severity.RISK)
+
+
+def _unexplained(gaps: list[OffsetGap]) -> Finding:
+    """Return the finding that offsets are missing, if no cleaner has removed their records."""
+    first = gaps[0]
+    return Finding(
+        "missing-offsets",
+        Severity.NOTE,
+        f"nothing has {offsets_text(first.first, first.last)}, before it: if the topic is "
+        "compacted, that is as it should be; if it is not, they are lost",
+        Place(file=first.path, position=first.position or None),
+        "check it with the __cluster_metadata-0 of this cluster, which tells",
+        is_possible=True,
+        count=len(gaps),
+    )

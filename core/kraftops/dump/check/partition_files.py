@@ -8,11 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import FileKind, FileName, file_name, partition_of, tiered_name
+from kraftops.log.files import (
+    FileKind,
+    FileName,
+    TieredName,
+    file_name,
+    offset_in,
+    partition_of,
+    tiered_name,
+)
+from kraftops.log.log_file import LogFile
+from kraftops.server.loader.contract import DiskFolder
 
 EPOCHS = "leader-epoch-checkpoint"
 TOPIC_ID = "partition.metadata"
@@ -45,6 +56,7 @@ class PartitionFiles:
         has_topic_id: whether there is a partition.metadata.
         is_tiered: whether these are segments in a tier, without what is beside a log.
         names: of all files in the directory.
+        folder: the directory as it was listed; None of files that are named alone.
         is_joined: whether the remote log metadata tells how segments follow each other.
         is_alone: whether it is one segment, of which not all files are meant.
     """
@@ -61,8 +73,35 @@ class PartitionFiles:
     has_topic_id: bool
     is_tiered: bool
     names: tuple[str, ...] = ()
+    folder: DiskFolder | None = None
     is_joined: bool = False
     is_alone: bool = False
+
+    def open(self, path: str) -> LogFile:
+        """Open one of the files.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        return LogFile(path) if self.folder is None else self.folder.open(os.path.basename(path))
+
+    def size_of(self, path: str) -> int:
+        """Return the bytes that one of the files had when the directory was listed."""
+        return self.folder.files.get(os.path.basename(path), 0) if self.folder else 0
+
+    def changed_since(self, seconds: float) -> bool:
+        """Tell whether a server has changed files since a time.
+
+        It makes, renames and deletes files in the directory, whose time that changes, and writes
+        those of the last segment.
+        """
+        assert self.folder
+        paths = [self.path, *(segment.log for segment in self.segments[-1:])]
+        try:
+            newest = max(os.stat(path).st_mtime for path in paths)
+        except OSError:
+            return True
+        return max(newest, self.folder.newest) >= seconds
 
     @staticmethod
     def missing(path: str, topic: str, partition: int) -> PartitionFiles:
@@ -99,13 +138,28 @@ def partition_files(path: str) -> PartitionFiles:
     Raises:
         SourceError: it cannot be read.
     """
-    return partition_files_of(path, _names(path))
+    try:
+        folder = DiskFolder(path)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+    return partition_files_of(path, folder.names, folder)
 
 
-def partition_files_of(path: str, names: Sequence[str]) -> PartitionFiles:
+class _Named(NamedTuple):
+    """A file that a server reads, with the offset in its name; *segment_id* is that of a tier."""
+
+    file: FileName
+    base_offset: int
+    segment_id: str
+
+
+def partition_files_of(
+    path: str, names: Sequence[str], folder: DiskFolder | None = None
+) -> PartitionFiles:
     """Return the files of some names in the directory of a partition."""
-    files = [file for name in names if (file := _with_offset(os.path.join(path, name)))]
-    plain = [file for file in files if not file.renamed]
+    tiered = {name: parsed for name in names if (parsed := tiered_name(name))}
+    files = [named for name in names if (named := _named(path, name, tiered.get(name)))]
+    plain = [named for named in files if not named.file.renamed]
     swaps = _swaps(files)
     segments, orphans = _segments(plain, swaps)
     first = segments[0].log if segments else os.path.join(path, "")
@@ -118,57 +172,53 @@ def partition_files_of(path: str, names: Sequence[str]) -> PartitionFiles:
         orphans,
         # That of a tiered segment covers the segment itself.
         {
-            f.base_offset: f.path
-            for f in plain
-            if f.kind is FileKind.PRODUCER_SNAPSHOT and not f.is_tiered
+            named.base_offset: named.file.path
+            for named in plain
+            if named.file.kind is FileKind.PRODUCER_SNAPSHOT and not named.segment_id
         },
-        tuple(f for f in plain if f.kind is FileKind.CHECKPOINT and not f.is_bootstrap),
-        tuple(f.path for f in swaps if f.kind is FileKind.LOG),
+        tuple(named.file for named in plain if named.file.kind is FileKind.CHECKPOINT),
+        tuple(named.file.path for named in swaps if named.file.kind is FileKind.LOG),
         EPOCHS in names,
         TOPIC_ID in names,
-        any(tiered_name(name) for name in names),
+        bool(tiered),
         tuple(names),
+        folder,
     )
 
 
-def _names(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _with_offset(path: str) -> FileName | None:
+def _named(folder: str, name: str, tiered: TieredName | None) -> _Named | None:
     """Return the parsed name of a file that a server reads; None for another one."""
-    file = file_name(path)
+    file = file_name(os.path.join(folder, name))
     if file is None or file.archive:
         return None
     try:
-        _ = file.snapshot_id if file.kind is FileKind.CHECKPOINT else file.base_offset
+        if file.kind is FileKind.CHECKPOINT:
+            return _Named(file, file.snapshot_id[0], "")
+        if tiered is not None:
+            return _Named(file, tiered.base_offset, tiered.segment_id)
+        return _Named(file, offset_in(name), "")
     except UsageError:
         return None
-    return file
 
 
-def _swaps(files: list[FileName]) -> list[FileName]:
+def _swaps(files: list[_Named]) -> list[_Named]:
     """Return the files that a start would rename; those of an older compaction are dropped."""
-    cleaned = [file.base_offset for file in files if file.renamed == ".cleaned"]
+    cleaned = [named.base_offset for named in files if named.file.renamed == ".cleaned"]
     limit = min(cleaned, default=None)
     return [
-        file
-        for file in files
-        if file.renamed == ".swap" and (limit is None or file.base_offset < limit)
+        named
+        for named in files
+        if named.file.renamed == ".swap" and (limit is None or named.base_offset < limit)
     ]
 
 
 def _segments(
-    plain: list[FileName], swaps: Iterable[FileName]
+    plain: list[_Named], swaps: Iterable[_Named]
 ) -> tuple[tuple[SegmentFiles, ...], tuple[str, ...]]:
     by_place: dict[tuple[int, str], dict[FileKind, str]] = {}
-    for file in [*plain, *swaps]:
+    for file, base_offset, segment_id in [*plain, *swaps]:  # a tier may have copies of a segment
         if file.kind is FileKind.LOG or file.kind in _INDEXES:
-            place = file.base_offset, file.segment_id  # a tier may have copies of a segment
-            by_place.setdefault(place, {})[file.kind] = file.path
+            by_place.setdefault((base_offset, segment_id), {})[file.kind] = file.path
     segments: list[SegmentFiles] = []
     orphans: list[str] = []
     for (offset, _), found in sorted(by_place.items()):
@@ -183,13 +233,3 @@ def _segments(
 def size_of(path: str) -> int:
     """Return the bytes of a file; 0 if it is gone."""
     return next(iter(sizes_of([path])))
-
-
-def changed_since(path: str, seconds: float) -> bool:
-    """Tell whether files of a directory were made, written, renamed or deleted since a time."""
-    try:
-        with os.scandir(path) as entries:
-            newest = max((entry.stat().st_mtime for entry in entries), default=0.0)
-        return max(newest, os.stat(path).st_mtime) >= seconds
-    except OSError:
-        return True

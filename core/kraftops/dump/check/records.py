@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.outcomes import outcomes_of
+from kraftops.dump.scan.outcomes import part_outcomes
 from kraftops.dump.scan.part_rows import part_rows
+from kraftops.engine.scan_contract import Request
+from kraftops.engine.scanning import open_scan
 from kraftops.findings.finding import Finding, Severity
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -19,12 +22,12 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 
 
 def record_findings(
-    paths: Iterable[str], decoder: str | None, known: Iterable[Finding]
+    logs: Iterable[LogFile], decoder: str | None, known: Iterable[Finding]
 ) -> Iterator[tuple[str, str, str, Severity, int]]:
     """Yield the arguments of findings about records that cannot be read, in whole batches.
 
     Args:
-        paths: of the segments.
+        logs: the segments; each is closed when it is read.
         decoder: its name, or None: only the framing is read.
         known: findings about batches, whose records are not reported again.
 
@@ -33,11 +36,15 @@ def record_findings(
     """
     query = Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
     damaged = {(finding.place.path, finding.place.position) for finding in known}
-    for path in paths:
-        for outcome in outcomes_of(ByteRange(path), query, Report()):
-            for note in outcome.notes:
-                if (path, note.position) not in damaged:
-                    yield "bad-record", path, note.reason, Severity.RISK, note.position
+    for log in logs:
+        request = Request(log.path, query)
+        with log:
+            for outcome in part_outcomes(
+                log, ByteRange(log.path), open_scan(request), request, Report()
+            ):
+                for note in outcome.notes:
+                    if (log.path, note.position) not in damaged:
+                        yield "bad-record", log.path, note.reason, Severity.RISK, note.position
 
 
 def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:

@@ -20,7 +20,6 @@ from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
-    DiskFolder,
     LoadOutcome,
     LoadRequest,
 )
@@ -166,22 +165,29 @@ def foretold(
     Raises:
         SourceError: a file cannot be read.
     """
-    if files.is_tiered or files.is_alone or files.is_bare or not files.names:
+    if files.is_tiered or files.is_alone or files.is_bare or files.folder is None:
         return Start(files.path, is_known=False)
     stops = [directory.is_clean] if directory.is_known else [False, True]
     if files.is_metadata:
         stops = [False]  # `KafkaRaftLog` opens its log as after an unclean stop
     tierings = [False, True] if settings.is_tiered is None else [settings.is_tiered]
-    folder = DiskFolder(files.path)
-    request = LoadRequest(
-        os.path.basename(os.path.abspath(files.path)),
-        directory.offset(LOG_START, files.topic, files.partition) or 0,
-        directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0,
-        index_interval_bytes=settings.index_interval_bytes,
-        release=release,
-    )
+    name = os.path.basename(os.path.abspath(files.path))
+    log_start = directory.offset(LOG_START, files.topic, files.partition) or 0
+    recovery_point = directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0
+    interval = settings.index_interval_bytes
     outcomes = [
-        foretell_partition(folder, replace(request, was_clean=was_clean, is_tiered=is_tiered))
+        foretell_partition(
+            files.folder,
+            LoadRequest(
+                name,
+                log_start,
+                recovery_point,
+                was_clean,
+                is_tiered,
+                index_interval_bytes=interval,
+                release=release,
+            ),
+        )
         for was_clean in stops
         for is_tiered in tierings
     ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from kraftops.dump.check.batches import NO_PRODUCER, SeenBatch
+from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Severity
@@ -48,9 +48,7 @@ class Producers:
                 self.open[state.producer_id] = state.first_txn_offset
 
     def add(self, batch: SeenBatch) -> AbortedTxn | None:
-        """Add a batch; return the transaction that it aborts, if that has data."""
-        if batch.producer_id == NO_PRODUCER:
-            return None
+        """Add a batch of a producer; return the transaction that it aborts, if that has data."""
         if batch.marker is None:
             self.last[batch.producer_id] = Producer(batch.last_offset, batch.last_sequence)
             if batch.is_transactional and not batch.is_empty:

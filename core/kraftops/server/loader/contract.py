@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from kraftops.log.held_files import HeldFiles
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
@@ -106,7 +107,10 @@ caller that has the headers already may give a walk over those.
 
 
 class DiskFolder:
-    """A directory on this machine."""
+    """A directory on this machine, as it was when it was listed; *names* are of all that is in it.
+
+    Small files are read once, however often they are opened.
+    """
 
     def __init__(self, path: str) -> None:
         """List it.
@@ -114,15 +118,23 @@ class DiskFolder:
         Raises:
             OSError: it cannot be listed.
         """
-        self._path = path
+        self._held = HeldFiles(path)
+        self.names: list[str] = []
         self.files: dict[str, int] = {}
         self.directories: set[str] = set()
+        self.newest = 0.0
+        """When the file that was written last was written, in seconds since 1970."""
         with os.scandir(path) as entries:
             for entry in entries:
-                if entry.is_file():
-                    self.files[entry.name] = entry.stat().st_size
-                elif entry.is_dir():
+                self.names.append(entry.name)
+                if entry.is_dir():
                     self.directories.add(entry.name)
+                elif entry.is_file():
+                    with suppress(FileNotFoundError):  # a server has deleted it
+                        status = entry.stat()
+                        self.files[entry.name] = status.st_size
+                        self.newest = max(self.newest, status.st_mtime)
+        self.names.sort()
 
     def open(self, name: str) -> LogFile:
         """Open one of the files.
@@ -130,7 +142,7 @@ class DiskFolder:
         Raises:
             SourceError: it cannot be read.
         """
-        return LogFile(os.path.join(self._path, name))
+        return self._held.open(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,17 +109,19 @@ class Disk:
     def batches(
         self, file: DiskFile, start: int, depth: Depth, stop: int | None = None
     ) -> Iterator[LogBatch]:
-        """Yield the batches of a log from a position on, up to *stop* or its end.
+        """Return the batches of a log from a position on, up to *stop* or its end.
 
         Raises:
-            LoadError: Kafka's exception at damage.
+            LoadError: while iterating, Kafka's exception at damage.
         """
         end = file.size if stop is None else min(stop, file.size)
         if file.origin is None or start >= end:
-            return
+            return iter(())
         shift = file.start
-        for batch in self._walk(file.origin, shift + start, shift + end, depth):
-            yield batch._replace(position=batch.position - shift) if shift else batch
+        batches = self._walk(file.origin, shift + start, shift + end, depth)
+        if not shift:
+            return batches
+        return (batch._replace(position=batch.position - shift) for batch in batches)
 
     def snapshots(self) -> dict[int, str]:
         """Return the names of the producer snapshots by offset (`listSnapshotFiles`).

@@ -1,4 +1,4 @@
-"""Load on a broker: plain, transactional and keyed records, in small segments.
+"""Load on a broker: all kinds of producers, in small segments, and a topic that comes and goes.
 
 kafka-python writes it, in a process of its own: it warns where tests allow no warnings.
 """
@@ -31,9 +31,11 @@ _SEGMENTS = {
     "retention.bytes": "30000",
     "file.delete.delay.ms": "500",
 }
+_ROUNDS_OF_A_TOPIC = 20  # that is created, and deleted after as many
 _PAUSE_SECONDS = 0.02  # between rounds: a log of a thousand segments tests no more
 _TOPICS = {
     "plain": {},
+    "packed": {},
     "transactions": {},
     "preallocated": {"preallocate": "true"},
     "short": {"retention.bytes": "9000"},
@@ -75,14 +77,27 @@ def _write(address: str) -> None:
     ]
     for producer in producers:
         producer.init_transactions()
-    number = 0
+    packed: Any = KafkaProducer(
+        bootstrap_servers=address, enable_idempotence=True, compression_type="gzip", linger_ms=2
+    )
+    number = rounds = 0
     while True:
+        rounds += 1
+        phase = rounds % (2 * _ROUNDS_OF_A_TOPIC)
+        if phase == 1:
+            admin.create_topics({"again": topics["plain"]}, wait_for_metadata=True)
+        elif phase == _ROUNDS_OF_A_TOPIC + 1:
+            admin.delete_topics(["again"])
         for _ in range(10):
             number += 1
             for topic in ("plain", "preallocated", "short"):
                 plain.send(topic, b"value %d" % number * 3, partition=0)
+            packed.send("packed", b"value %d" % number * 9)
+            if 1 <= phase <= _ROUNDS_OF_A_TOPIC:
+                plain.send("again", b"value %d" % number)
             plain.send("keyed", b"value %d" % number, key=b"key %d" % (number % 17))
         plain.flush()
+        packed.flush()
         for at, producer in enumerate(producers):
             producer.begin_transaction()
             producer.send("transactions", b"value %d" % number)

@@ -1,0 +1,67 @@
+"""The files of a directory for several readers in turn: a small one is read once."""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO
+
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import LogReader
+
+_LARGEST_HELD = 64 << 10  # bytes: checkpoints, most indexes, and the logs of idle partitions
+_MOST_BYTES = 4 << 20  # that are held; the files that were opened first go first
+
+
+class HeldFiles:
+    """Files of a directory as they were when they were first opened, if they are small."""
+
+    def __init__(self, path: str) -> None:
+        """Hold none yet."""
+        self._path = path
+        self._held: dict[str, _HeldFile] = {}
+        self._bytes = 0
+
+    def open(self, name: str) -> LogFile:
+        """Open a file.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        held = self._held.get(name)
+        if held is not None:
+            return held
+        path = os.path.join(self._path, name)
+        file = LogFile(path)
+        if file.size > _LARGEST_HELD:
+            return file
+        with file:
+            held = _HeldFile(path, file.read_at(0, file.size))
+        self._held[name] = held
+        self._bytes += held.size
+        while self._bytes > _MOST_BYTES:
+            self._bytes -= self._held.pop(next(iter(self._held))).size
+        return held
+
+
+class _HeldFile(LogFile):
+    """A file whose bytes are in memory."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path, self.size = path, len(content)
+        self._content = content
+
+    def __exit__(self, *_: object) -> None:
+        """Keep it: others read it too."""
+
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+        """Return the batches from byte *start* up to byte *stop* or the end."""
+        stop = self.size if stop is None else min(stop, self.size)
+        return LogReader(BytesIO(self._content[start:stop]).read, start, stop)
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return up to *size* bytes at *position*, fewer only at the end of the file."""
+        return self._content[position : position + size]
+
+    def next_data(self, position: int) -> int:
+        """Return *position* itself: zeros are as quick as a hole."""
+        return position
