@@ -78,7 +78,7 @@ def test_tiered_segments_are_checked_as_a_partition(tier: Path) -> None:
     (partition,) = json.loads(lost.text)["partitions"]
     assert lost.code == 2
     assert (partition["topic"], partition["partition"]) == ("orders", 7)
-    assert partition["lost"] == [[16, 29]]
+    assert partition["losses"] == [{"first": 16, "last": 29}]
 
 
 @pytest.mark.parametrize(
