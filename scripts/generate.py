@@ -21,6 +21,7 @@ from kraftops.answers.schema import manual_of, schema_of
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
+from kraftops.findings.catalogue import catalogue
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
@@ -42,6 +43,14 @@ _ROFF = {
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
 _ARROW_SCHEMAS = "core/kraftops/arrow_schemas"
+_FINDERS = {
+    "kafka-dump-log": "check",
+    "dump-log": "check",
+    "verify": "verify",
+    "recover": "recover",
+    "report": "report",
+}
+"""The tools of the catalogue by the names of their commands."""
 _TAGGED = re.compile(r"(\S+): (.+)")
 
 
@@ -217,12 +226,27 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
     for title, text in command.sections:
         yield from heading(title)
         yield from _text(text)
+    yield from _findings(command, heading)
     if answer := answer_of(command):
         yield from heading("JSON fields")
         if answer.help:
             yield from _text(answer.help)
         for path, meaning in manual_of(answer.fields):
             yield from (".TP", _bold(path), f"{roff(meaning)}.")
+
+
+def _findings(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """Yield the codes of the findings of a command, as the catalogue has them."""
+    tool = _FINDERS.get(command.name or "")
+    rows = [row for row in catalogue().values() if tool in row.tools]
+    if rows:
+        yield from heading("Codes of findings")
+    for row in rows:
+        yield from (
+            ".TP",
+            _bold(row.code),
+            f"{roff(row.title)} ({row.severity}). {roff(row.action)}",
+        )
 
 
 def _section(title: str) -> Iterator[str]:

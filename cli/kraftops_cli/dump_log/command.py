@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from kraftops.dump.check.codes import CODES
 from kraftops.query.formats import CHOICES
 from kraftops.query.summary_order import SORTS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
@@ -224,11 +223,7 @@ local logs. Of a segment with several copies, --offset reads the one that reader
 A broker may run meanwhile: a finding about a partition that changes must be found again. Of files
 that were copied without their log directory, only an unfinished end counts as mended. Large checks
 run in as many processes as --jobs says, by default one a core; with --spark each partition is a
-task.
-
-The codes: """
-        + "; ".join(f"{code}: {meaning}" for code, meaning in CODES.items())
-        + ".",
+task.""",
     ),
     (
         "Checking files",

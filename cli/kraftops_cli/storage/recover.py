@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kraftops.recovery.refusal import CODES, FINDINGS
+from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -102,10 +102,6 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
     (
         "Codes of refusals in JSON",
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
-    ),
-    (
-        "Codes of findings in JSON",
-        "\n\n".join(f"{code}: {meaning}." for code, meaning in sorted(FINDINGS.items())),
     ),
     exit_status({0: "done, or nothing was to be done."}),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
-from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -94,10 +93,6 @@ its own.""",
 With --resolve the hosts of listeners, voters and bootstrap servers are looked up, side by side; one
 without an answer within 5 seconds counts as lost. It is a note if most voters, or of several
 bootstrap servers one, can be reached. A name that resolves here need not do so on other nodes.""",
-    ),
-    (
-        "Codes of findings in JSON",
-        "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
     ),
     exit_status({0: "the servers would start.", 2: "there are findings."}),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kraftops.errors import StorageError
-from kraftops.storage.verify.codes import CODES as CODES_OF_VERIFY
 
 CODES = {
     "changed": "the log has changed since it was looked at",
@@ -39,25 +38,6 @@ CODES = {
     "unreadable": "a file cannot be read",
 }
 """Meanings of the codes of refusals."""
-
-_OF_VERIFY = (
-    "bad-quorum-state",
-    "damage",
-    "no-topic-id",
-    "other-broker",
-    "unknown-partition",
-    "unknown-topic",
-)
-FINDINGS = {code: CODES_OF_VERIFY[code] for code in _OF_VERIFY} | {
-    "brokers-not-given": "how far some brokers have read is not known",
-    "no-host": "the new voter is at localhost, since its listener has no host",
-    "open-transaction": "the chosen log ends in a transaction, which the next leader aborts",
-    "other-listener": "the new voter is at another address than its listener",
-    "records-given-up": "a log has records that the chosen one lacks",
-    "unfinished-end": "the last bytes of a log are not a whole batch, and are cut off",
-    "unknown-cluster": "no meta.properties says of which cluster a log is",
-}
-"""Meanings of the codes of findings."""
 
 
 class RecoveryRefused(StorageError):
