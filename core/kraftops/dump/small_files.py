@@ -19,6 +19,8 @@ from kraftops.uuids import ZERO, from_text, to_text
 _MOST_BYTES = 16 * 1024 * 1024  # a checkpoint of some 400000 partitions
 _INT32, _INT64 = 1 << 31, 1 << 63
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
+_TOPIC_ID_LINES = tuple((key, re.compile(rf"{key}:\s+(.+)")) for key in ("version", "topic_id"))
 
 SmallFile = dict[str, Any]
 """`file`, `kind` (its name), `version` (or None), `data`, and `damage` if there is any."""
@@ -89,9 +91,9 @@ def _meta_properties(text: str, found: SmallFile) -> None:
 def _partition_metadata(text: str, found: SmallFile) -> None:
     lines = _lines(text)
     values = []
-    for number, key in enumerate(("version", "topic_id")):
+    for number, (key, pattern) in enumerate(_TOPIC_ID_LINES):
         line = lines[number] if number < len(lines) else ""
-        match = re.fullmatch(rf"{key}:\s+(.+)", line)
+        match = pattern.fullmatch(line)
         if not match:
             raise DecodeError(f"line {number + 1}: {line[:80]!r} instead of {key}: …")
         values.append(match[1])
@@ -159,7 +161,7 @@ def _lines(text: str) -> list[str]:
 
 def _number(text: str, limit: int, line: int) -> int:
     digits = text.strip()
-    number = int(digits) if re.fullmatch(r"[+-]?[0-9]{1,20}", digits) else limit
+    number = int(digits) if _INTEGER.fullmatch(digits) else limit
     if not -limit <= number < limit:
         raise DecodeError(f"line {line}: {text[:80]!r} is no number")
     return number

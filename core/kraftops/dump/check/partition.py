@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
+_MOST_LOOKS = 10  # where each look misses a file that the server has just deleted
 _RECENT_SECONDS = 60
 _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
 _METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -53,9 +55,9 @@ def check_partition(
     changed just now must be found again.
     """
     look = _look(path, directory, around)
-    for _ in range(_LOOKS - 1):
-        if not look.is_doubtful:
-            break
+    looks = 1
+    while look.is_doubtful and looks < (_MOST_LOOKS if look.check.unreadable else _LOOKS):
+        looks += 1
         time.sleep(_PAUSE_SECONDS)
         again = _look(path, directory, around, is_again=True)
         look = again._replace(check=_confirmed(look.check, again.check))
@@ -94,7 +96,11 @@ class _Look(NamedTuple):
         if not (self.check.unreadable or codes):
             return False
         since = time.time() - _RECENT_SECONDS
-        return self.files is None or self.files.changed_since(since)
+        if self.files is not None:
+            return self.files.changed_since(since)
+        with suppress(OSError):  # a server has deleted it
+            return os.stat(self.check.path).st_mtime >= since
+        return False
 
 
 def _look(

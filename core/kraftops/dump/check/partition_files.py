@@ -157,7 +157,10 @@ def partition_files_of(
     path: str, names: Sequence[str], folder: DiskFolder | None = None
 ) -> PartitionFiles:
     """Return the files of some names in the directory of a partition."""
-    tiered = {name: parsed for name in names if (parsed := tiered_name(name))}
+    # The id comes behind twenty digits and a hyphen: most names need no look at the rest.
+    tiered = {
+        name: parsed for name in names if name[20:21] == "-" and (parsed := tiered_name(name))
+    }
     files = [named for name in names if (named := _named(path, name, tiered.get(name)))]
     plain = [named for named in files if not named.file.renamed]
     swaps = _swaps(files)

@@ -56,9 +56,11 @@ def loaded(address: str) -> Iterator[None]:
     with subprocess.Popen(command, cwd=folder, stdout=-1) as process:
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"
-        yield
-        assert process.poll() is None
-        process.kill()
+        try:
+            yield
+            assert process.poll() is None
+        finally:
+            process.kill()
 
 
 def _write(address: str) -> None:
