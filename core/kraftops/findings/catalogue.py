@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 
 from kraftops.findings.finding import Severity
@@ -40,8 +40,7 @@ class CatalogueRow:
 @cache
 def catalogue() -> Mapping[str, CatalogueRow]:
     """Return the rows by code, in the order of the file."""
-    text = files("kraftops.findings").joinpath("catalogue.toml").read_text("utf-8")
-    rows = tomllib.loads(text)
+    rows = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kraftops.answers.fields import json_of
+from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -45,7 +47,7 @@ def test_remedy_is_the_cure_with_its_commands() -> None:
 
 
 def test_unknown_facts_are_null_in_json() -> None:
-    assert Finding("x", Severity.STOPS, "the problem").as_json() == {
+    assert json_of(FINDING, Finding("x", Severity.STOPS, "the problem")) == {
         "code": "x",
         "severity": "stops",
         "isPossible": False,
@@ -79,7 +81,7 @@ def test_facts_are_in_json() -> None:
         is_possible=True,
     )
 
-    data = finding.as_json()
+    data = json_of(FINDING, finding)
 
     assert (data["directory"], data["topic"], data["partition"]) == ("d1", "t", 0)
     assert data["evidence"] == [{"source": "quorum-state", "fact": "epoch 7"}]
