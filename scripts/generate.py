@@ -49,6 +49,8 @@ _FINDERS = {
     "verify": "verify",
     "recover": "recover",
     "report": "report",
+    "metadata-shell": "shell",
+    "kafka-metadata-shell": "shell",
 }
 """The tools of the catalogue by the names of their commands."""
 _TAGGED = re.compile(r"(\S+): (.+)")
@@ -104,11 +106,14 @@ def json_schemas() -> dict[str, str]:
                 title = f"{' '.join(tool.words)} --format json"
                 command = str(tool.command.name)
                 schema = schema_of(answer, command, title=title, version=JSON_VERSION)
-                texts[path] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+                texts[path] = (
+                    json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False)
+                    + "\n"
+                )
     title = "kafka-dump-log --check --format json"
     schema = schema_of(CHECK, "check", title=title, version=JSON_VERSION)
     name = f"core/kraftops/json_schemas/dump-log-check.v{JSON_VERSION}.json"
-    texts[name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    texts[name] = json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False) + "\n"
     return texts
 
 

@@ -120,7 +120,7 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
     if log.tail and not log.tail.batches:
         text = f"its last {log.tail.rest} bytes are not a whole batch"
         cut = "a server cuts them off, and so does this"
-        yield Finding("unfinished-end", Severity.NOTE, text, place, consequence=cut)
+        yield Finding("torn-tail", Severity.NOTE, text, place, consequence=cut)
     if log.has_bad_state:
         state_file = os.path.join(log.folder, quorum_state.FILE_NAME)
         reason = quorum_state.problem(state_file) or "its leaderEpoch is not valid"

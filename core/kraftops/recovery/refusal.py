@@ -1,4 +1,4 @@
-"""Codes of a recovery, which stay the same between versions: of its refusals and findings."""
+"""Codes of the refusals of a recovery, which stay the same between versions."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class TestSelf:
         found = recovery_data(node, "--voters", "self")
 
         assert found["offset"] == 7
-        assert [finding["code"] for finding in found["findings"]] == ["unfinished-end"]
+        assert [finding["code"] for finding in found["findings"]] == ["torn-tail"]
         assert [*log_files(node)] == [SEGMENT]
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 

@@ -1,59 +1,128 @@
-"""The catalogue has a row for each code that the code can raise, and no others."""
+"""The catalogue of findings has every code that can be raised, and no other; a fault raises each."""
 
 import ast
-import re
 from collections.abc import Iterator
-from itertools import chain
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kraftops.findings.catalogue import CatalogueRow, catalogue
+from tests.helpers.findings import check_faults, log_faults, report_faults, verify_faults
 from tests.helpers.project.imports import REPOSITORY
 
-FOLDERS = ("core/kraftops", "cli", "shell")
-_CODE = re.compile(r"[a-z]+(-[a-z]+)*")
-_KINDS = ("differs", "order", "torn", "zeros", "missing", "short")
-MADE_OF_PARTS = {
-    f"{prefix}-{kind}" for prefix in ("index", "time-index", "txn-index") for kind in _KINDS
+FOLDERS = ("core/kraftops", "shell/kraftops_shell", "cli/kraftops_cli")
+TOOLS = {"check", "verify", "shell", "report", "recover"}
+RAISING = {
+    "Finding": 0,
+    "log_finding": 0,
+    "finding_at": 0,
+    "state_finding": 1,
+    "_lose": 0,
 }
-"""Codes of indexes, which `dump.check.index_checks` makes of the kind of file and of fault."""
+"""Functions that make findings, with the place of the code among their arguments."""
+FAULTS = {
+    **check_faults.FAULTS,
+    **verify_faults.FAULTS,
+    **log_faults.FAULTS,
+    **report_faults.FAULTS,
+}
+each_row = pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.code)
 
 
-def texts() -> Iterator[str]:
-    """Yield all texts in the code."""
-    for path in chain.from_iterable((REPOSITORY / name).rglob("*.py") for name in FOLDERS):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+@cache
+def modules() -> dict[Path, ast.Module]:
+    paths = [path for folder in FOLDERS for path in (REPOSITORY / folder).rglob("*.py")]
+    return {path: ast.parse(path.read_text("utf-8")) for path in paths}
 
 
-def raised() -> Iterator[tuple[str, Path]]:
-    """Yield the codes that stand as the first argument of a finding, with their files."""
-    for path in chain.from_iterable((REPOSITORY / name).rglob("*.py") for name in FOLDERS):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            match node:
-                case ast.Call(
-                    func=ast.Name(id="Finding"), args=[ast.Constant(value=str(code)), *_]
-                ):
-                    yield code, path
+def constants(module: ast.Module) -> dict[str, str]:
+    """Return the strings that are bound to names at the top of a module."""
+    bound = {}
+    for node in module.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            names, bound_to = node.targets[0], node.value
+            pairs = [(names, bound_to)]
+            if isinstance(names, ast.Tuple) and isinstance(bound_to, ast.Tuple):
+                pairs = list(zip(names.elts, bound_to.elts, strict=False))
+            for name, text in pairs:
+                if isinstance(name, ast.Name) and isinstance(text, ast.Constant):
+                    bound[name.id] = text.value
+    return bound
 
 
-def test_every_code_that_is_raised_has_a_row() -> None:
-    missing = {f"{code} in {path.name}" for code, path in raised() if code not in catalogue()}
+def arguments(module: ast.Module) -> Iterator[ast.expr]:
+    """Yield the codes that a module gives to functions that make findings."""
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        place = 0 if name.endswith("findings.add") else RAISING.get(name.rpartition(".")[2])
+        if place is not None and len(node.args) > place:
+            yield node.args[place]
 
-    assert missing == set()
+
+def raised() -> Iterator[str]:
+    """Yield the codes that are given as strings, or as constants of the module or of another."""
+    everywhere: dict[str, set[str]] = {}
+    for module in modules().values():
+        for name, text in constants(module).items():
+            everywhere.setdefault(name, set()).add(text)
+    for module in modules().values():
+        own = constants(module)
+        for code in arguments(module):
+            if isinstance(code, ast.Constant):
+                yield code.value
+            elif isinstance(code, ast.Name) and code.id in own:
+                yield own[code.id]
+            elif isinstance(code, ast.Name) and code.id.isupper():
+                (text,) = everywhere[code.id]  # a name that two modules bind is ambiguous here
+                yield text
 
 
-def test_every_row_is_raised_somewhere() -> None:
-    assert catalogue().keys() - set(texts()) - MADE_OF_PARTS == set()
+def test_all_codes_that_are_raised_are_in_the_catalogue() -> None:
+    codes = set(raised())
+
+    assert len(codes) > 80
+    assert codes - catalogue().keys() == set()
 
 
-@pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.code)
-def test_row_says_what_to_do(row: CatalogueRow) -> None:
-    assert _CODE.fullmatch(row.code)
-    assert set(row.tools) <= {"check", "verify", "shell", "report", "recover"}
-    assert row.tools
-    assert len(row.title) < 80
+@cache
+def strings() -> frozenset[str]:
+    """Return all strings of the code."""
+    return frozenset(
+        node.value
+        for module in modules().values()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+@each_row
+def test_code_is_in_the_code_base(row: CatalogueRow) -> None:
+    """Those of indexes are joined of the kind of the index and the fault."""
+    words = row.code.split("-")
+    joined = [("-".join(words[:at]), "-".join(words[at:])) for at in range(1, len(words))]
+
+    assert row.code in strings() or any(set(pair) <= strings() for pair in joined)
+
+
+@each_row
+def test_row_has_texts_for_people(row: CatalogueRow) -> None:
+    texts = (row.title, row.meaning, row.kafka, row.action, row.proof)
+
+    assert all(text and text == text.strip() for text in texts)
+    assert row.title[0].isupper()
     assert not row.title.endswith(".")
-    assert all((row.meaning, row.kafka, row.action, row.proof))
+    assert len(row.title) <= 64
+    assert set(row.tools) <= TOOLS
+    assert row.tools
+
+
+def test_faults_are_of_the_catalogue() -> None:
+    assert FAULTS.keys() - catalogue().keys() == set()
+
+
+@each_row
+def test_fault_raises_the_code(row: CatalogueRow, tmp_path: Path) -> None:
+    assert row.code in FAULTS[row.code](tmp_path)

@@ -61,7 +61,7 @@ def test_damage_and_unfinished_end_of_another_log(tmp_path: Path, plan: Planner)
     other_node(node / "c2", 2, no_ops(5, 1)[:-1] + b"?", no_ops(6, 1))
     other_node(node / "c3", 3, no_ops(5, 1)[:-1])
 
-    assert findings(plan, node, "c2", "c3") == [("loss", "damage"), ("note", "unfinished-end")]
+    assert findings(plan, node, "c2", "c3") == [("loss", "damage"), ("note", "torn-tail")]
     assert plan(node, "c2").findings[0].is_possible
 
 

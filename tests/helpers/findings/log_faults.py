@@ -1,0 +1,119 @@
+"""Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import chdir
+from pathlib import Path
+
+from kraftops.findings.finding import Finding
+from kraftops.image.load.loading import load
+from kraftops.image.verify.directories import stray_findings
+from kraftops.image.verify.release import release_findings
+from kraftops.image.verify.replicas import replica_findings
+from kraftops.image.verify.upgrade import upgrade_findings
+from kraftops.image.verify.verify import verify
+from kraftops.recovery.archives import unpacked
+from kraftops.recovery.plan import RecoveryRequest, plan_recovery
+from kraftops.storage.bootstrap.releases import by_name
+from kraftops.storage.config.server_config import load_config
+from kraftops.uuids import to_text
+from tests.helpers.image.verifying import TOPIC, image_of, version
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
+from tests.helpers.logs.random_logs import MetadataRecord, new_record
+from tests.helpers.nodes.assigned_partitions import D1, write_meta
+from tests.helpers.nodes.lost_quorums import (
+    BEGINNING,
+    IDS,
+    MORE,
+    broker,
+    controller,
+    other_node,
+    survivor,
+)
+from tests.helpers.nodes.node_directories import META, PROPERTIES
+
+Raise = Callable[[Path], set[str]]
+
+
+def codes_of(findings: Iterable[Finding]) -> set[str]:
+    return {finding.code for finding in findings}
+
+
+def records(*records: MetadataRecord) -> Raise:
+    """Return what verifies a log of these records."""
+    return lambda folder: codes_of(verify(image_of(folder, *records)))
+
+
+def batches(*batches: bytes, base_offset: int = 0) -> Raise:
+    """Return what verifies a log of these batches."""
+    return lambda folder: codes_of(
+        verify(load(write_log(folder, {base_offset: [b"".join(batches)]})))
+    )
+
+
+def _blocked(folder: Path) -> set[str]:
+    return codes_of(upgrade_findings(image_of(folder, version(30)), by_name("4.0")))
+
+
+def _unread(folder: Path) -> set[str]:
+    image = image_of(folder, version(22), new_record("ClearElrRecord", topicName="t"))
+    return codes_of(release_findings(image, "3.5"))
+
+
+def _replicas(folder: Path) -> set[str]:
+    sources = [str(folder / f"c{number}") for number in range(3)]
+    for source, epoch in zip(sources, (1, 2, 2), strict=True):
+        write_log(Path(source), {0: [no_ops(0, 2, epoch=epoch)]})
+    return codes_of(replica_findings(sources))
+
+
+def _set_aside(folder: Path) -> set[str]:
+    (folder / f"d/t-0.{'a' * 32}-stray").mkdir(parents=True)
+    write_meta(folder / "d", 1, D1)
+    image = image_of(folder, new_record("TopicRecord", name="t", topicId=TOPIC))
+    return codes_of(stray_findings(image, [str(folder / "d")]))
+
+
+def recovered(make: Callable[[Path], object], *sources: str, voters: str = "self") -> Raise:
+    """Return what plans the recovery of a node."""
+
+    def found(folder: Path) -> set[str]:
+        make(folder / "node")
+        with chdir(folder / "node"), unpacked(sources) as logs:
+            request = RecoveryRequest(sources=logs, choice=None, voters=voters, host_changes={})
+            planned = plan_recovery(load_config(PROPERTIES), request, 1_763_720_000_123)
+        return codes_of(planned.findings)
+
+    return found
+
+
+def _two(node: Path) -> None:
+    survivor(node, no_ops(5, 2, epoch=3))
+    other_node(node / "c2", 2, *MORE)
+
+
+def _nameless(node: Path) -> None:
+    survivor(node)
+    (other_node(node / "c2", 2) / META).unlink()
+
+
+def _without_host(node: Path) -> None:
+    controller(node, listeners="CONTROLLER://0.0.0.0:29093")
+    write_log(node / "meta", {0: [no_ops(0, 3), BEGINNING[3]]})
+
+
+FAULTS: Mapping[str, Raise] = {
+    "late-start": batches(no_ops(4, 2), base_offset=4),
+    "epoch-back": batches(no_ops(0, 2, epoch=3), no_ops(2, 1, epoch=2)),
+    "open-transaction": records(version(30), new_record("BeginTransactionRecord", name="t")),
+    "record-left-out": records(version(30), new_record("RemoveTopicRecord", topicId=TOPIC)),
+    "impossible-state": records(new_record("TopicRecord", name="t", topicId=TOPIC)),
+    "newer-record": _unread,
+    "blocks-upgrade": _blocked,
+    "replicas-differ": _replicas,
+    "set-aside": _set_aside,
+    "records-given-up": recovered(_two, "c2"),
+    "unknown-cluster": recovered(_nameless, "c2"),
+    "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
+    "no-host": recovered(_without_host),
+    "brokers-not-given": recovered(lambda node: survivor(node, records_batch(5, broker(4)))),
+}
