@@ -129,7 +129,7 @@ def findings_differing(log: Sequence[LogBatch], shown: Shown, image: MetadataIma
         return []  # Kafka's offsets do not count what it cannot read
     found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
     theirs = {int(one[1]) for one in found if one}
-    ours = {one.offset for one in image.findings if one.code == RECORD}
+    ours = {finding.place.offset for finding in image.findings if finding.code == RECORD}
     wrong = (theirs ^ ours) - unseen(log)
     return [
         f"record {offset} is left out by one alone"

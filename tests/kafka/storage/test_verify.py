@@ -100,9 +100,17 @@ def test_verify_agrees_with_the_quorum(quorum_trials: QuorumTrials, name: str) -
 ELSEWHERE = {
     "bad-configuration": "tests/cli/storage/test_verify.py",
     "ends-differ": "test_end_without_followers_is_a_note",
+    "foreign-address": "tests/core/storage/verify/test_binding.py",
+    "foreign-class": "tests/kafka/storage/test_release_trials.py",
+    "missing-class": "tests/kafka/storage/test_release_trials.py",
+    "missing-end": "tests/core/image/verify/test_loading.py",
+    "no-remote-manager": "tests/kafka/storage/test_release_trials.py",
+    "not-foretold": "tests/core/image/verify/test_loading.py",
     "not-writable": "test_directory_that_cannot_be_written_is_found",
+    "port-in-use": "tests/core/storage/verify/test_binding.py",
     "running": "test_directory_in_use_is_found",
     "static-voters-differ": "test_static_voters_that_differ_are_found",
+    "wrong-class": "tests/kafka/storage/test_release_trials.py",
 }
 """Findings that are not in the tables, and where they are tested."""
 
