@@ -33,7 +33,14 @@ def verify(*configs: Config) -> tuple[int, set[tuple[str, str | None, int | None
     """Return the exit code of verify, and code, partition and records of each finding and note."""
     paths = [argument for config in configs for argument in ("-c", str(config.path))]
     answer = json.loads(storage("verify", *paths, "--format", "json").text)
-    found = {(one["code"], one["partition"], one["records"]) for one in answer["findings"]}
+    found = {
+        (
+            finding["code"],
+            finding["topic"] and f"{finding['topic']}-{finding['partition']}",
+            finding["records"],
+        )
+        for finding in answer["findings"]
+    }
     return (0 if answer["isSound"] else 2), found
 
 
