@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
-from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.meta_properties import FILE_NAME as META_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 

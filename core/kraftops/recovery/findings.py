@@ -19,12 +19,12 @@ from kraftops.image.verify.directories import (
     partition_directories,
 )
 from kraftops.java.hosts import host_text
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.missing_state import KINDS, ComparedLog
-from kraftops.storage.bootstrap.voters import Voter
+from kraftops.server import quorum_state
+from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 
 _NAMES_PER_KIND = 20  # more would hide the next kind on one screen; JSON has all
 

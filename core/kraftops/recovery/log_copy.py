@@ -9,21 +9,21 @@ from typing import Any
 
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
-from kraftops.storage.logdirs import meta_properties, quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
-from kraftops.storage.logdirs.log_files import (
+from kraftops.server import meta_properties, quorum_state
+from kraftops.server.meta_properties import MetaProperties, read_meta
+from kraftops.server.metadata_log.files import (
     Damage,
     Segment,
     Snapshot,
     WholeBatches,
     metadata_records,
 )
-from kraftops.storage.logdirs.meta_properties import MetaProperties
-from kraftops.storage.logdirs.metadata_log import MetadataLog, read_partition
+from kraftops.server.metadata_log.log import MetadataLog, read_partition
 
 _NO_OWNER = MetaProperties(1, None, None, None)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kraftops.errors import StorageError
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
@@ -14,7 +15,6 @@ from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import (
-    METADATA_PARTITION,
     LogDirectory,
     check_ids,
     has_metadata_log,

@@ -14,6 +14,7 @@ from typing import Any
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import recovery_findings
@@ -23,13 +24,13 @@ from kraftops.recovery.log_selection import choose_log, common_end, own_director
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
+from kraftops.server import meta_properties
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
-from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
-from kraftops.storage.logdirs.log_recovery import voters_of
+from kraftops.storage.logdirs.directories import LogDirectory
 
 _LAST_EPOCH = 0x7FFFFFFE
 

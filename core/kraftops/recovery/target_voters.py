@@ -10,10 +10,10 @@ from kraftops.errors import UsageError
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy, QuorumRecords
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.voters import Voter, parse_initial_controllers
 from kraftops.storage.bootstrap.records import voters_record
-from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.log_recovery import voters_of
 from kraftops.uuids import to_text
 
 SELF = "self"

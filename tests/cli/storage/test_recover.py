@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.metadata_log import read_metadata_log
+from kraftops.server.metadata_log.log import read_metadata_log
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     no_ops,

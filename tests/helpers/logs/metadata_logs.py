@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control, metadata
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 
 HEADER, FOOTER, KRAFT_VERSION, KRAFT_VOTERS = range(3, 7)
 _CONTROLS = {

@@ -18,27 +18,24 @@ from kraftops.dump.check.log_directory import (
     read_log_directory,
 )
 from kraftops.dump.check.partition import check_absent_tier
-from kraftops.dump.check.partition_files import TOPIC_ID
 from kraftops.dump.check.start import loads_of, server_findings
 from kraftops.dump.check.tier import LocalLog, Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.partition_directory import (
-    METADATA_TOPIC,
-    no_log,
-    partition_log,
-)
+from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
+    METADATA_TOPIC,
     PARTITION_NAME,
     TIERED_TOPIC,
     partition_of,
     tiered_name,
     tiered_topic_id,
 )
+from kraftops.server.partition_files import TOPIC_ID
 
 
 class CheckRequest(NamedTuple):

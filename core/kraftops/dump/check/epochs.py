@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
-from kraftops.dump.check.partition_files import EPOCHS, PartitionFiles
 from kraftops.dump.small_files import content_of
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Severity
+from kraftops.server.partition_files import EPOCHS, PartitionFiles
 
 _NO_EPOCH = -1
 _NO_END = 1 << 63

@@ -19,11 +19,6 @@ from kraftops.dump.check.log_directory import (
     LogDirectory,
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
-from kraftops.dump.check.partition_files import (
-    TOPIC_ID,
-    PartitionFiles,
-    partition_files,
-)
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.start import Start, absorbed, foretold
@@ -35,6 +30,11 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
+from kraftops.server.partition_files import (
+    TOPIC_ID,
+    PartitionFiles,
+    partition_files,
+)
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
 _MOST_LOOKS = 10  # where each look misses a file that the server has just deleted

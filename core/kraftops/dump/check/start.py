@@ -12,11 +12,10 @@ from kraftops.display.sizes import many
 from kraftops.dump.check.findings import Loss, PartitionCheck, lost_text
 from kraftops.dump.check.log_directory import LOG_START, RECOVERY_POINT, LogDirectory
 from kraftops.dump.check.log_walk import LogSpan, Recovery
-from kraftops.dump.check.partition_files import PartitionFiles
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
@@ -24,6 +23,7 @@ from kraftops.server.loader.contract import (
     LoadRequest,
 )
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
 _NAMES = 5  # more would hide the rest of the line

@@ -29,11 +29,11 @@ from kraftops.image.verify.directories import (
     misplacement,
     partition_directories,
 )
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.partition_data import partition_data_of
+from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.logdirs.partition_data import partition_data_of
-from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"

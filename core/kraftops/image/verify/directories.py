@@ -16,9 +16,11 @@ from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import place_of
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
-from kraftops.storage.verify.partitions import is_partition, topic_id_of
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import meta_properties
+from kraftops.server.meta_properties import read_meta
+from kraftops.server.partition_files import topic_id_of
+from kraftops.storage.verify.partitions import is_partition
 from kraftops.uuids import is_reserved, to_text
 
 _SUFFIXES = re.compile(r"(.+)-(\d+)(?:\.[0-9a-f]+-(delete|future|stray))?", re.DOTALL)

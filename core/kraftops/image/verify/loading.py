@@ -19,9 +19,9 @@ from kraftops.dump.check.log_directory import (
     LogDirectory,
     read_log_directory,
 )
-from kraftops.dump.check.partition_files import PartitionFiles, partition_files, size_of
 from kraftops.dump.check.start import PartitionLoad, Start, foretold, server_findings
 from kraftops.dump.check.topics import TopicSettings
+from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
@@ -32,6 +32,7 @@ from kraftops.server.loader.log_directory import (
     load_plan,
     possible_consequences,
 )
+from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
 _RECOVERED_BYTES = 256 << 20

@@ -13,11 +13,11 @@ from kraftops.image.verify.directories import (
     misplacement,
     partition_directories,
 )
+from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs import directories as log_directories
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved
 
 

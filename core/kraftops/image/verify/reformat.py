@@ -22,17 +22,14 @@ from kraftops.image.verify.takeover import (
     partitions_of_others,
     refusal,
 )
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import meta_properties
+from kraftops.server.meta_properties import MetaProperties, read_meta
+from kraftops.server.metadata_log.log import read_partition
+from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.format.plan import FormatPlan, Target
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import (
-    METADATA_PARTITION,
-    has_metadata_log,
-    read_meta,
-)
-from kraftops.storage.logdirs.meta_properties import MetaProperties
-from kraftops.storage.logdirs.metadata_log import read_partition
+from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.logdirs.partition_data import partition_data_of
 
 EMPTY_VOTER, METADATA_LOST = "empty-voter", "metadata-lost"
 _JOIN = (

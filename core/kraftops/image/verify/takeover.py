@@ -20,9 +20,9 @@ from kraftops.image.verify.directories import (
     misplacement,
     partition_directories,
 )
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.format.rewrite import Rewrite
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.partition_data import partition_data_of
 
 
 class LossRefused(RefusedError):

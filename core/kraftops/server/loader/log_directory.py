@@ -13,6 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
+from kraftops.log.files import METADATA_PARTITION, METADATA_TOPIC
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import Consequence, Folder, LoadOutcome, LoadRequest, Refusal
 from kraftops.server.loader.text_files import LARGEST_TEXT, offset_entries
@@ -28,8 +29,6 @@ _CHECKPOINTS = (
     "cleaner-offset-checkpoint",  # and the cleaner this one
 )
 _REMOTE_INDEXES = "remote-log-index-cache"
-_METADATA_TOPIC = "__cluster_metadata"
-_METADATA_PARTITION = "__cluster_metadata-0"
 
 _Offsets = Mapping[tuple[str, int], int]
 
@@ -144,9 +143,9 @@ def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
         if folder is None:
             reason = f"Found directory {name}, which is not in the form of topic-partition"
             refusal = refusal or Refusal(thrown.KAFKA, reason, name)
-        elif folder.topic != _METADATA_TOPIC:  # of any partition: `KafkaRaftManager` loads its log
+        elif folder.topic != METADATA_TOPIC:  # of any partition: `KafkaRaftManager` loads its log
             folders[name] = folder
-        elif name == _METADATA_PARTITION and not has_metadata_log:
+        elif name == METADATA_PARTITION and not has_metadata_log:
             reason = "Found unexpected metadata location in data directory"
             refusal = Refusal(
                 thrown.KAFKA, reason, name

@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import BatchWalk, Folder, LoadOutcome, LoadRequest, Refusal
+from kraftops.server.loader.contract import (
+    NEWEST_RELEASE,
+    BatchWalk,
+    Folder,
+    LoadOutcome,
+    LoadRequest,
+    Refusal,
+)
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.thrown import LoadError
 
-METADATA_PARTITION = "__cluster_metadata-0"
 _TOPIC_ID = (1).to_bytes(16)
 _SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
 _EPOCH = slice(21, 31)  # behind the offset and a dash
@@ -60,7 +67,7 @@ class MetadataLogOutcome:
 
 
 def foretell_metadata_log(
-    folder: Folder, release: str = "4.3.1", walk: BatchWalk | None = None
+    folder: Folder, release: str = NEWEST_RELEASE, walk: BatchWalk | None = None
 ) -> MetadataLogOutcome:
     """Return what a start makes of the directory of the metadata log.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import DecodeError, StorageError
+from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.directories import (
     LogDirectory,
@@ -13,9 +14,7 @@ from kraftops.storage.logdirs.directories import (
     check_ids,
     partition_data,
     read_directories,
-    read_meta,
 )
-from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.uuids import from_text
 from tests.helpers.nodes.node_directories import PROPERTIES, make_node
 
