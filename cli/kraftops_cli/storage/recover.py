@@ -11,6 +11,7 @@ import click
 
 from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
+from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -82,6 +83,10 @@ A server takes the newest voters of its log, committed or not, and an only voter
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
 Its epoch is 1 above the highest in any log or quorum-state.
 
+Before, all voters of the logs and the controllers of the configuration are asked, with the login of
+the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
+is alive, and need not be lost. --offline asks nobody.
+
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
 the logs of all nodes that are left: also of brokers, which often have more records than a
@@ -118,6 +123,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
                 "voters",
                 "host_changes",
                 "log_dirs",
+                "offline",
                 "backup",
                 "no_backup",
                 "undo",
@@ -133,6 +139,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
             ("undo", "sources"),
             ("undo", "choice"),
             ("undo", "log_dirs"),
+            ("undo", "offline"),
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
@@ -184,6 +191,12 @@ listed. Nothing is written before this is confirmed.""",
     "those of this node and of --from are known.",
 )
 @click.option(
+    "--offline",
+    is_flag=True,
+    help="Ask no controller whether it leads; else all voters of the logs and of the configuration "
+    "are asked, for 5 seconds.",
+)
+@click.option(
     "--backup",
     metavar="DIR",
     type=click.Path(),
@@ -217,6 +230,7 @@ def recover(
             voters=options["voters"],
             host_changes={} if changes is None else parse_host_changes(changes),
             log_dirs=[path for path in options["log_dirs"].split(",") if path],
+            ask=None if options["offline"] else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
 
