@@ -29,7 +29,13 @@ from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
+from kraftops.recovery.target_voters import (
+    HostPort,
+    check_own_voter,
+    check_target_voters,
+    is_recovered_for,
+    target_record,
+)
 from kraftops.server import meta_properties
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.voters import Voter
@@ -135,7 +141,10 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     )
     old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
-    check_target_voters(config, own, logs, old_voters or (), new_voters)
+    if is_recovered_for(chosen, new_voters, is_named=is_named):
+        check_own_voter(config, own, new_voters)
+    else:
+        check_target_voters(config, own, logs, old_voters or (), new_voters)
     image = load([chosen.folder])
     batch, epoch = b"", chosen.epoch
     if quorum.voters is None or quorum.voters["voters"] != record["voters"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftops.errors import StorageError
 
 CODES = {
+    "already-recovered": "the log was recovered before, to other voters",
     "cannot-ask": "a controller answers, and does not say whether it leads",
     "changed": "the log has changed since it was looked at",
     "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
