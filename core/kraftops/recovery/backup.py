@@ -21,7 +21,7 @@ from kraftops.recovery.file_steps import FileStep, WriteFile
 from kraftops.recovery.log_files import TEMPORARY, FileStates, file_states, whole_file, write_parts
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server import meta_properties
-from kraftops.storage.logdirs.directories import LogDirectory
+from kraftops.server.log_directory import LogDirectory
 from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"

@@ -27,8 +27,8 @@ from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.locks import hold_lock
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import LogDirectory
 
 
 def execute(plan: RecoveryPlan, backup_path: str | None) -> None:

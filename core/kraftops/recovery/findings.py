@@ -14,15 +14,15 @@ from kraftops.image.verify.assignments import misplaced_finding
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     SET_ASIDE,
-    log_directory_of,
     misplacement,
-    partition_directories,
+    owner_of,
 )
 from kraftops.java.hosts import host_text
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.missing_state import KINDS, ComparedLog
 from kraftops.server import quorum_state
+from kraftops.server.log_directory import read_log_directory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
@@ -65,8 +65,8 @@ def recovery_findings(
 def _strays(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
     """Yield the partitions in log directories that their brokers would set aside."""
     for directory in directories:
-        owner = log_directory_of(directory)
-        for partition in partition_directories(directory):
+        owner = owner_of(directory)
+        for partition in read_log_directory(directory).partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
                 yield misplaced_finding(owner.node_id, directory, partition, misplaced)

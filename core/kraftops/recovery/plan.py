@@ -37,12 +37,12 @@ from kraftops.recovery.target_voters import (
     target_record,
 )
 from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import LogDirectory
 
 _LAST_EPOCH = 0x7FFFFFFE
 

@@ -11,13 +11,6 @@ from typing import NamedTuple
 
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text, offsets_text
-from kraftops.dump.check.log_directory import (
-    CLEANER,
-    HIGH_WATERMARK,
-    LOG_START,
-    RECOVERY_POINT,
-    LogDirectory,
-)
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
@@ -30,6 +23,8 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
+from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import (
     TOPIC_ID,
     PartitionFiles,
@@ -147,7 +142,7 @@ class _PartitionLook:
         self._settings = around.topics.settings(
             files.topic, is_tiered=directory.is_topic_tiered(files.topic)
         )
-        self._is_stopped = directory.is_clean and not files.is_metadata
+        self._is_stopped = directory.plan.was_clean and not files.is_metadata
 
     def check(self) -> PartitionCheck:
         """Return the outcome.
@@ -192,7 +187,7 @@ class _PartitionLook:
             tuple(self._losses),
             tuple(absorbed([*self._findings.all(), *self._more])),
             starts=start.starts,
-            outcome=start.consequence,
+            load=start.load,
         )
 
     def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
@@ -239,7 +234,7 @@ class _PartitionLook:
             return Compaction(is_done=True)
         policy = self._settings.cleanup_policy
         is_done = None if policy is None else "compact" in policy
-        return Compaction(is_done, is_ours=CLEANER not in self._directory.offsets)
+        return Compaction(is_done, is_ours=CLEANER not in self._directory.plan.offsets)
 
     def _lose(
         self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
@@ -310,13 +305,14 @@ class _PartitionLook:
         It may then be of a partition of this name that was deleted, or the times are those of a
         copy.
         """
-        if self._directory.is_clean:
+        if self._directory.plan.was_clean:
             return False
         try:
             created = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
+            written = os.stat(os.path.join(self._directory.path, checkpoint)).st_mtime_ns
         except OSError:
             return False
-        return self._directory.written[checkpoint] < created
+        return written < created
 
     def _check_start(self, epochs: EpochCheck, start: int) -> None:
         """Look for offsets before the first segment in other files."""
@@ -333,7 +329,7 @@ class _PartitionLook:
         if remote and remote.live and not self._files.is_tiered:
             self._check_behind_remote(remote, start)
             return
-        if LOG_START not in directory.offsets:
+        if LOG_START not in directory.plan.offsets:
             return
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         # A broker that stops writes the starts of all logs that are tiered.
@@ -393,11 +389,11 @@ class _PartitionLook:
         if not self._is_stopped:
             return
         point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
-        if RECOVERY_POINT in self._directory.offsets and (point is None or point < end):
+        if RECOVERY_POINT in self._directory.plan.offsets and (point is None or point < end):
             reason = f"the recovery point is {point}, and the log ends at {end}"
             self._differ(RECOVERY_POINT, reason, Severity.NOTE)
         least = start if log_start is None else log_start
-        if HIGH_WATERMARK in self._directory.offsets and (high is None or high < least):
+        if HIGH_WATERMARK in self._directory.plan.offsets and (high is None or high < least):
             reason = f"the high watermark is {high}, and the log starts at {least}"
             self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 

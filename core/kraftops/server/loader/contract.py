@@ -175,12 +175,13 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a partition does not load."""
+    """Why a partition does not load; one that *is_fatal* ends a server whatever is thrown."""
 
     java_class: str
     message: str
     file: str | None = None
     position: int | None = None
+    is_fatal: bool = False
 
     @property
     def reason(self) -> str:
@@ -191,7 +192,7 @@ class Refusal:
     @property
     def consequence(self) -> Consequence:
         """What it means for the server, unless this is its last or its metadata log directory."""
-        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY
+        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY and not self.is_fatal
         return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
 
 

@@ -11,6 +11,7 @@ from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.hosts import host_text
 from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.metadata_log.log import read_metadata_log
 from kraftops.server.voters import Voter, parse_initial_controllers
@@ -22,7 +23,6 @@ from kraftops.storage.bootstrap.scram import parse_credential
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs.directories import (
-    LogDirectory,
     check_distinct,
     check_ids,
     has_metadata_log,

@@ -15,11 +15,12 @@ from kraftops.fileio.reading import read_small
 from kraftops.java.properties import Property, properties
 from kraftops.server import meta_properties
 from kraftops.server.locks import check_unlocked, hold_lock
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import ID_KEYS, MetaProperties
 from kraftops.server.metadata_log.content import read_content
 from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import LogDirectory, check_distinct, read_directories
+from kraftops.storage.logdirs.directories import check_distinct, read_directories
 from kraftops.uuids import random_uuid, to_text
 
 BACKUP_SUFFIX = ".before-rewrite"

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import DecodeError, StorageError
@@ -14,6 +13,7 @@ from kraftops.fileio.reading import read_small
 from kraftops.java.properties import properties
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
@@ -26,30 +26,12 @@ PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
 _FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirectory:
-    """A directory of `log.dirs` or `metadata.log.dir`; *path* is as in the configuration.
-
-    Without *meta* it is not formatted, or its meta.properties has a *problem*. With *is_opaque*
-    not even keys and values can be read.
-    """
-
-    path: str
-    is_metadata: bool
-    meta: MetaProperties | None = None
-    problem: str | None = None
-    is_opaque: bool = False
-
-    @property
-    def meta_path(self) -> str:
-        """The path of its meta.properties."""
-        return os.path.join(self.path, meta_properties.FILE_NAME)
-
-
 def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
     """Read the directories of a node; two texts of one path are two directories, as for Kafka."""
     paths = dict.fromkeys((*config.log_dirs, config.metadata_log_dir))
-    return tuple(_read(path, is_metadata=path == config.metadata_log_dir) for path in paths)
+    return tuple(
+        read_log_directory(path, is_metadata=path == config.metadata_log_dir) for path in paths
+    )
 
 
 def cluster_id_near(sources: Iterable[str]) -> str | None:
@@ -93,24 +75,6 @@ def _identities(directories: Iterable[str]) -> list[tuple[str, MetaProperties]]:
         with suppress(OSError, DecodeError):
             found.append((directory, read_meta(os.path.join(directory, meta_properties.FILE_NAME))))
     return found
-
-
-def _read(path: str, *, is_metadata: bool) -> LogDirectory:
-    directory = LogDirectory(path, is_metadata)
-    try:
-        entries = properties(read_small(directory.meta_path))
-    except FileNotFoundError:
-        return directory
-    except OSError as error:
-        return replace(directory, problem=error.strerror, is_opaque=True)
-    except ValueError:
-        return replace(directory, problem="no file can have such a name", is_opaque=True)
-    except DecodeError as error:
-        return replace(directory, problem=error.message, is_opaque=True)
-    try:
-        return replace(directory, meta=meta_properties.read(entries))
-    except DecodeError as error:
-        return replace(directory, problem=error.message)
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:

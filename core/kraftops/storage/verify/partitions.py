@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION
 from kraftops.server import meta_properties
-from kraftops.server.loader.log_directory import parse_folder_name
+from kraftops.server.loader.load_plan import parse_folder_name
 from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.inspector import DirectoryState
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import DecodeError, StorageError
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.directories import (
-    LogDirectory,
     check_distinct,
     check_ids,
     partition_data,
