@@ -100,9 +100,11 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, run it on each of them: on the first with the logs of all, on the others
-with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
-(Kafka 3.9 and later), and never static again.""",
+If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
+the first with the logs of all, on the others with the recovered log of the first. Then their logs
+are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
+that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
+dynamic (Kafka 3.9 and later), and never static again.""",
     ),
     (
         "Codes of refusals in JSON",
@@ -279,7 +281,7 @@ def _recover(
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
         execute(plan, backup)
-    recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
+    recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
         terminal,
         options.form,
@@ -288,16 +290,6 @@ def _recover(
         lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.advice),
     )
     return 0
-
-
-def _arguments(request: RecoveryRequest) -> list[str]:
-    """Return the arguments that name the same voters on another node."""
-    if request.voters:
-        return ["--voters", request.voters]
-    return [
-        "--listener-hosts",
-        ",".join(f"{old}={new}" for old, new in request.host_changes.items()),
-    ]
 
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:

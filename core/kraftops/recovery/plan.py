@@ -141,13 +141,15 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     )
     old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
-    if is_recovered_for(chosen, new_voters, is_named=is_named):
+    is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
+    if is_copied:
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, own, logs, old_voters or (), new_voters)
     image = load([chosen.folder])
     batch, epoch = b"", chosen.epoch
-    if quorum.voters is None or quorum.voters["voters"] != record["voters"]:
+    has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
+    if not (is_copied or has_voters):
         is_first = quorum.kraft_version < 1
         if is_first:
             _check_release(config, image)

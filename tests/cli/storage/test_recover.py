@@ -382,7 +382,8 @@ class TestSeveralVoters:
 
         commands = {one["nodeId"]: one["command"] for one in found["nextSteps"] if one["command"]}
         words = shlex.split(commands[2])
-        assert words[-2:] == ["--listener-hosts", "localhost:29093=a b:1"]
+        expected = ",".join(str(voter) for voter in voters(first))
+        assert words[-2:] == ["--voters", expected]
         assert words[:2] == ["kafka-storage", "recover"]
 
     def test_named_voters_are_written(self, tmp_path: Path) -> None:
@@ -706,11 +707,11 @@ class TestText:
         ]
         assert shlex.split(commands[0])[2:] == [
             f"--cluster-id={CLUSTER_ID}",
-            "-c",
-            "server.properties",
             "--no-initial-controllers",
             "--release-version",
             "4.3-IV0",
+            "-c",
+            "$CONFIG",
         ]
 
     def test_commands_are_quoted(self, tmp_path: Path) -> None:
@@ -811,7 +812,7 @@ def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
 
     (risk,) = found["findings"]
     assert (risk["code"], risk["text"].endswith(": 5")) == ("brokers-not-given", True)
-    assert any("stop the brokers 4, 5 " in step["text"] for step in found["nextSteps"])
+    assert any("stop brokers 4 and 5:" in step["text"] for step in found["nextSteps"])
 
 
 def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
