@@ -48,17 +48,19 @@ SECTIONS = (
         """\
 Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
 no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
-their brokers. In this order:
+their brokers. kafka-storage recover-plan writes all of this as scripts, one for each host, and a
+page; where several controllers are left, use it. By hand, for one that is left, in this order:
 
 1: Stop the controllers and brokers that are left, and keep the lost controllers from starting.
 
 2: Copy the metadata logs of all nodes that are left, also of brokers, to one controller: tar -czf
-broker-101.tar.gz -C /var/lib/kafka meta.properties __cluster_metadata-0
+node-101.tar.gz /etc/hostname /etc/kafka/server.properties /var/lib/kafka/meta.properties
+/var/lib/kafka/__cluster_metadata-0
 
 3: If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
 
 4: Look there what would be lost: kafka-storage recover -c server.properties --voters self --from
-broker-101.tar.gz --dry-run
+node-101.tar.gz --dry-run
 
 5: The same without --dry-run writes the new voters, once this is confirmed. To go back, until a
 server has been started: kafka-storage recover -c server.properties --undo
@@ -100,11 +102,11 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
-the first with the logs of all, on the others with the recovered log of the first. Then their logs
-are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
-that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
-dynamic (Kafka 3.9 and later), and never static again.""",
+If several voters remain, kafka-storage recover-plan gives all of them the same log, byte by byte.
+By hand: the same --voters, with their ids and addresses, on each of them; on the first with the
+logs of all, on the others with the recovered log of the first. Never --voters self on two: each
+would lead a cluster of its own. A log that was recovered to other voters is refused, unless
+--choose names it. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.""",
     ),
     (
         "Codes of refusals in JSON",

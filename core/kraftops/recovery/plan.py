@@ -31,6 +31,7 @@ from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
+    check_majority,
     check_own_voter,
     check_target_voters,
     is_recovered_for,
@@ -58,6 +59,8 @@ class RecoveryRequest:
         host_changes: the new addresses of the voters by their old ones.
         log_dirs: the log directories of brokers to compare with the chosen log, beside those of
             this node and of *sources*.
+        own_name: the name of the log of this node in messages; None for its directory.
+        allows_minority: whether several voters may go on without the logs of most; one always may.
         ask: asks controllers whether one leads; None where nobody is to be asked.
     """
 
@@ -66,6 +69,8 @@ class RecoveryRequest:
     voters: str | None = None
     host_changes: Mapping[HostPort, HostPort]
     log_dirs: Sequence[str] = ()
+    own_name: str | None = None
+    allows_minority: bool = False
     ask: AskControllers | None = None
 
 
@@ -130,7 +135,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
-    logs = read_logs(directory, request.sources)
+    logs = read_logs(directory, request.sources, request.own_name)
     answers = ask_controllers(config, directory.meta.cluster_id or "", logs, request.ask)
     own, chosen = logs[0], choose_log(logs, request.choice)
     is_named = request.choice is not None
@@ -146,6 +151,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, own, logs, old_voters or (), new_voters)
+        if len(new_voters) > 1 and not request.allows_minority:
+            check_majority(config, logs, old_voters or ())
     image = load([chosen.folder])
     batch, epoch = b"", chosen.epoch
     has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
