@@ -21,10 +21,11 @@ from kraftops.server.loader.thrown import LoadError
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
 _CHECKPOINTS = (
     RECOVERY_POINTS,
     LOG_STARTS,
-    "replication-offset-checkpoint",  # `ReplicaManager` reads it for the first partition
+    HIGH_WATERMARKS,  # `ReplicaManager` reads it for the first partition
     "cleaner-offset-checkpoint",  # and the cleaner this one
 )
 _REMOTE_INDEXES = "remote-log-index-cache"
