@@ -42,9 +42,10 @@ follower of Kafka truncates. Records are acknowledged where a broker has noted a
 above them, which it does every 5 seconds and when it stops; others are possibly so.
 
 The ends are those of the last batches. Archives need not hold the logs: without them the end is
-the recovery point of a clean stop, else the lowest that is possible. This packs what is needed:
-cd /var/lib/kafka && find . -type f \\( -path './__cluster_metadata-0/*' -o ! -name '*.log' ! -name
-'*index' \\) | tar -czf /tmp/broker-101.tar.gz -T -
+the recovery point of a clean stop, else the lowest that is possible; after a kill, give the
+directory itself. This packs what is needed: (cd /var/lib/kafka && find . -type f \\( -path
+'./__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\)) | tar -czf broker-101.tar.gz
+-C /var/lib/kafka -T -
 
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",

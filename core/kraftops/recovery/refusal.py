@@ -37,6 +37,7 @@ CODES = {
     "unknown-host": "no voter is at a host that is to change",
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
+    "unseen-brokers": "nobody has looked at the disks of registered brokers",
 }
 """Meanings of the codes of refusals."""
 

@@ -7,29 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kraftops_cli.storage.compare import SECTIONS
-from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
-from tests.helpers.nodes.broker_disks import TOPIC_ID, broker_disk
-from tests.helpers.nodes.lost_quorums import BEGINNING, broker
+from tests.helpers.logs.metadata_logs import no_ops, write_log
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
+from tests.helpers.nodes.lost_quorums import BEGINNING
 from tests.helpers.nodes.node_directories import storage
-
-PARTITION = {
-    "partitionId": 0,
-    "topicId": TOPIC_ID,
-    "replicas": [101, 102],
-    "isr": [101],
-    "removingReplicas": [],
-    "addingReplicas": [],
-    "leader": 101,
-    "leaderEpoch": 2,
-    "partitionEpoch": 5,
-    "directories": [bytes(16), bytes(16)],
-}
-METADATA = [
-    *BEGINNING,
-    records_batch(5, broker(101), broker(102)),
-    records_batch(7, ("TopicRecord", {"name": "orders", "topicId": TOPIC_ID})),
-    records_batch(8, ("PartitionRecord", PARTITION)),
-]
 
 
 def two_disks(folder: Path) -> list[Path]:
@@ -38,7 +19,7 @@ def two_disks(folder: Path) -> list[Path]:
     second = broker_disk(
         folder / "b102", 102, {"orders-0": [(0, 100), (2, 220), (4, 303)]}, noted=300
     )
-    write_log(first, {0: [*METADATA]})
+    write_log(first, {0: [*BEGINNING, *ORDERS]})
     return [first, second]
 
 
@@ -93,12 +74,10 @@ def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
     (disks[1] / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
     whole = compared(tmp_path, *disks, code=2)
     page = " ".join(SECTIONS[0][1].split())
-    found = re.search(r"cd /var/lib/kafka && find .* -T -", page)
-    assert found
+    command = page[page.index("(cd /var/lib/kafka") : page.index(" -T - ") + len(" -T -")]
     for disk in disks:
-        command = found[0].replace("/var/lib/kafka", str(disk))
-        command = command.replace("/tmp/broker-101", str(tmp_path / disk.name))
-        subprocess.run(["sh", "-c", command], check=True)
+        line = command.replace("/var/lib/kafka", str(disk)).replace("broker-101", disk.name)
+        subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True)
     (disks[0] / "orders-0" / f"{0:020}.log").unlink()
 
     answer = compared(tmp_path, disks[0], tmp_path / "b102.tar.gz", code=2)

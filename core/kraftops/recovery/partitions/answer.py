@@ -79,7 +79,7 @@ LOSS = (
     numbers("alsoOn", "other brokers that have all of them", get=attrgetter("also_on")),
     boolean(
         "isCertain",
-        "whether no other broker can lead, and its copy was read",
+        "whether no other broker can lead, and the ends of both copies were read",
         get=attrgetter("is_certain"),
     ),
     text(

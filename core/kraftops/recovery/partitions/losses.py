@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
@@ -48,7 +48,7 @@ class PartitionLoss:
         leader: the broker that would have them cut, by leading.
         leaders: all brokers that may lead.
         also_on: the other brokers whose disks have all of them.
-        is_certain: whether no other broker can lead, and its copy was read.
+        is_certain: whether no other broker can lead, and the ends of both copies were read.
     """
 
     copy: PartitionCopy
@@ -130,7 +130,9 @@ def losses(
 def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterator[PartitionLoss]:
     newest = newest_by_broker(copy for copy in copies if copy.broker in state.replicas)
     leaders = possible_leaders(state)
-    for broker, copy in sorted(newest.items()):
+    for broker, read in sorted(newest.items()):
+        # The end that an archive without logs tells is the lowest: one more record is possible.
+        copy = read if read.is_end_exact else replace(read, end=read.end + 1)
         cuts = [
             (_cut(copy, newest.get(leader), state.leader_epoch), leader)
             for leader in leaders
@@ -151,10 +153,12 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
                 sorted(
                     other.broker
                     for other in newest.values()
-                    if other is not copy and common_end(copy, other) >= copy.end
+                    if other is not read and common_end(copy, other) >= copy.end
                 )
             ),
-            is_certain=len(leaders) == 1 and leader in newest,
+            is_certain=len(leaders) == 1
+            and all(newest[each].is_end_exact for each in (leader, broker) if each in newest)
+            and leader in newest,
         )
 
 
@@ -190,6 +194,7 @@ class LossTotal(NamedTuple):
     possible: int
     partitions: tuple[str, ...]
     brokers: tuple[int, ...]
+    is_certain: bool = True
 
     def __str__(self) -> str:
         if not self.partitions:
@@ -204,7 +209,8 @@ class LossTotal(NamedTuple):
         names += f" and {more} more" if more > 0 else ""
         brokers = ", ".join(map(str, self.brokers))
         word = "broker" if len(self.brokers) == 1 else "brokers"
-        return f"{' and '.join(numbers)} of {names} would be cut from {word} {brokers}"
+        verb = "would" if self.is_certain else "may"
+        return f"{' and '.join(numbers)} of {names} {verb} be cut from {word} {brokers}"
 
 
 def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
@@ -222,6 +228,7 @@ def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
         possible_count,
         tuple(by_partition),
         tuple(sorted({loss.copy.broker for loss in table})),
+        any(loss.is_certain for loss in table),
     )
 
 

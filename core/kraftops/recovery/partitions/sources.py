@@ -17,13 +17,17 @@ from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
 
 @dataclass(frozen=True, slots=True)
 class BrokerDisk:
-    """A log directory of a node, or a copy of one; *name* is that of the command line."""
+    """A log directory of a node, or a copy of one; *name* is that of the command line.
+
+    With *is_unpacked* the directory is a temporary one, made from an archive.
+    """
 
     name: str
     directory: str
     node_id: int
     cluster_id: str | None
     copies: tuple[PartitionCopy, ...]
+    is_unpacked: bool = False
 
 
 def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
@@ -43,7 +47,9 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             continue
         shown = name if is_unpacked else None
         copies = tuple(read_copies(directory, meta.node_id, shown))
-        disks[real_path] = BrokerDisk(name, directory, meta.node_id, meta.cluster_id, copies)
+        disks[real_path] = BrokerDisk(
+            name, directory, meta.node_id, meta.cluster_id, copies, is_unpacked
+        )
     return list(disks.values())
 
 
@@ -52,6 +58,15 @@ def log_directory_of(place: str) -> str:
     if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
         return os.path.dirname(os.path.realpath(place))
     return place
+
+
+def pack_command(name: str) -> str:
+    """Return the command that packs what is read of a log directory, without records of topics."""
+    return (
+        f"(cd /var/lib/kafka && find . -type f \\( -path './{METADATA_PARTITION}/*' "
+        "-o ! -name '*.log' ! -name '*index' \\)) "
+        f"| tar -czf {name}.tar.gz -C /var/lib/kafka -T -"
+    )
 
 
 def copies_on(disks: Sequence[BrokerDisk]) -> list[PartitionCopy]:

@@ -176,4 +176,4 @@ def test_unseen_leader_may_lack_later_epochs() -> None:
     (loss,) = losses(assigned(image, 2), [copy])
 
     assert (loss.offsets, loss.acknowledged, loss.is_certain) == (range(220, 303), 83, False)
-    assert str(total_of([loss])) == "83 acknowledged records of orders-0 would be cut from broker 1"
+    assert str(total_of([loss])) == "83 acknowledged records of orders-0 may be cut from broker 1"
