@@ -87,6 +87,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l voters -x 
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l listener-hosts -x -d 'The same voters at other hosts, each HOST or HOST:PORT'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l elect-newest -d 'Make the brokers with the newest copies of partitions their leaders, where records would be lost otherwise'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l unseen-broker -x -d 'Registered brokers whose disks are not at hand; what only they have may be lost'
+complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l offline -d 'Ask no controller whether it leads; else all voters of the logs and of the configuration are asked, for 5 seconds'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l backup -x -a '(__kraftops_paths \'.\')' -d 'The directory for the copy of the log; else beside the log'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l no-backup -d 'Make no copy; then nothing can be undone'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l undo -d 'Restore the old log, unless a server has been started'

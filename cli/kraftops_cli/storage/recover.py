@@ -11,6 +11,7 @@ import click
 
 from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
+from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -83,6 +84,10 @@ A server takes the newest voters of its log, committed or not, and an only voter
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
 Its epoch is 1 above the highest in any log or quorum-state.
 
+Before, all voters of the logs and the controllers of the configuration are asked, with the login of
+the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
+is alive, and need not be lost. --offline asks nobody.
+
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
 the logs of all nodes that are left: also of brokers, which often have more records than a
@@ -96,9 +101,11 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, run it on each of them: on the first with the logs of all, on the others
-with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
-(Kafka 3.9 and later), and never static again.""",
+If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
+the first with the logs of all, on the others with the recovered log of the first. Then their logs
+are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
+that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
+dynamic (Kafka 3.9 and later), and never static again.""",
     ),
     (
         "Records that brokers would cut",
@@ -141,6 +148,7 @@ day counts for nothing.""",
                 "host_changes",
                 "elect_newest",
                 "unseen_brokers",
+                "offline",
                 "backup",
                 "no_backup",
                 "undo",
@@ -157,6 +165,7 @@ day counts for nothing.""",
             ("undo", "choice"),
             ("undo", "elect_newest"),
             ("undo", "unseen_brokers"),
+            ("undo", "offline"),
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
@@ -214,6 +223,12 @@ listed. Nothing is written before this is confirmed.""",
     help="Registered brokers whose disks are not at hand; what only they have may be lost.",
 )
 @click.option(
+    "--offline",
+    is_flag=True,
+    help="Ask no controller whether it leads; else all voters of the logs and of the configuration "
+    "are asked, for 5 seconds.",
+)
+@click.option(
     "--backup",
     metavar="DIR",
     type=click.Path(),
@@ -248,6 +263,7 @@ def recover(
             host_changes={} if changes is None else parse_host_changes(changes),
             elects_newest=options["elect_newest"],
             unseen_brokers=_broker_ids(options["unseen_brokers"]),
+            ask=None if options["offline"] else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
 
@@ -316,7 +332,7 @@ def _recover(
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
         execute(plan, backup)
-    recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
+    recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
         terminal,
         options.form,
@@ -353,16 +369,6 @@ def _check_unseen(terminal: Terminal, plan: RecoveryPlan) -> None:
         f"that are gone: --unseen-broker {expected}",
         **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
     )
-
-
-def _arguments(request: RecoveryRequest) -> list[str]:
-    """Return the arguments that name the same voters on another node."""
-    if request.voters:
-        return ["--voters", request.voters]
-    return [
-        "--listener-hosts",
-        ",".join(f"{old}={new}" for old, new in request.host_changes.items()),
-    ]
 
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:

@@ -29,7 +29,9 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     if partitions.elections:
         title = "Elections:" if partitions.is_elected else "Elections by --elect-newest:"
         elections = table_text(console, table_of(ELECTIONS.fields, partitions.elections, title))
-    return losses + _text([*_logs(plan)]) + findings + elections + _text([*_writes(plan)])
+    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
+    logs, writes = _text([*asked, *_logs(plan)]), _text([*_writes(plan)])
+    return losses + logs + findings + elections + writes
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:

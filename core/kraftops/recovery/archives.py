@@ -15,15 +15,19 @@ from typing import NamedTuple
 from kraftops.errors import SourceError
 from kraftops.log.bundles.members import MemberKind, members
 from kraftops.log.bundles.unpacking import USABLE
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.reader import DamagedArchive
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
-from kraftops.server.loader.log_directory import CLEAN_SHUTDOWN, HIGH_WATERMARKS, RECOVERY_POINTS
+from kraftops.server.loader.load_plan import (
+    CLEAN_SHUTDOWN,
+    HIGH_WATERMARK,
+    RECOVERY_POINT,
+    parse_folder_name,
+)
 from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.meta_properties import FILE_NAME as META_FILE
-from kraftops.storage.verify.partitions import is_partition
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
 
-_NOTES = (META_FILE, HIGH_WATERMARKS, RECOVERY_POINTS, CLEAN_SHUTDOWN)
+_NOTES = (META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN)
 _OF_PARTITION = (LEADER_EPOCHS, PARTITION_METADATA)
 _SEGMENT_FILE = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
 _FILE_NAME = re.compile(r"[\w.-]*\w", re.ASCII)
@@ -123,7 +127,7 @@ def _folder_of(parent: str, name: str) -> str | None:
     if not parent and _LOG_FILE.fullmatch(name):
         return METADATA_PARTITION
     is_read = name in _OF_PARTITION or _SEGMENT_FILE.fullmatch(name)
-    return folder if is_read and is_partition(folder) else None
+    return folder if is_read and parse_folder_name(folder) else None
 
 
 def _is_last_segment(path: str) -> bool:

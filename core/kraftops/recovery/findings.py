@@ -20,9 +20,8 @@ from kraftops.image.verify.assignments import misplaced_finding
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     SET_ASIDE,
-    log_directory_of,
     misplacement,
-    partition_directories,
+    owner_of,
 )
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
@@ -30,9 +29,13 @@ from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS, ComparedLog
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.partitions.sources import BrokerDisk, pack_command
-from kraftops.storage.bootstrap.voters import Voter
+from kraftops.server import quorum_state
+from kraftops.server.log_directory import read_log_directory
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.recovery_mark import voter_identities
+from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import quorum_state
+from kraftops.storage.verify.rival_quorums import rival_finding
 
 _ELECT = "--elect-newest"
 _LONG_FENCED_MS = 86_400_000  # a day: replicas of a broker that is away so long lead nothing
@@ -62,6 +65,7 @@ def recovery_findings(
     for compared in logs:
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
+        findings += _rival(compared, chosen)
     findings += _unread_brokers(unseen_brokers(image, logs, disks), chosen)
     return findings
 
@@ -108,8 +112,8 @@ def _raised_producer_ids(partitions: PartitionPlan) -> Iterator[Finding]:
 def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Finding]:
     """Yield the partitions in log directories that their brokers would set aside."""
     for disk in disks:
-        owner = log_directory_of(disk.directory)
-        for partition in partition_directories(disk.directory):
+        owner = owner_of(disk.directory)
+        for partition in read_log_directory(disk.directory).partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
                 stray = misplaced_finding(owner.node_id, disk.directory, partition, misplaced)
@@ -146,6 +150,15 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
         evidence=tuple(evidence),
         consequence="" if compared.missing else "no name is lost with them",
     )
+
+
+def _rival(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
+    """Yield that another log was recovered, to other voters than those of the chosen one."""
+    log, mark = compared.log, compared.log.recovered
+    voters = voters_of(chosen.quorum.voters or {"voters": []})
+    is_rival = mark is not None and mark.offset >= compared.common_end
+    if mark and is_rival and voter_identities(mark.voters) != voter_identities(voters):
+        yield rival_finding(_place(log), mark, chosen.name, voters, compared.common_end)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from kraftops.recovery.archives import unpacked
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
-from tests.helpers.nodes.lost_quorums import Planner
+from tests.helpers.nodes.lost_quorums import Planner, nobody_runs
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
                 voters=voters,
                 host_changes={},
                 elects_newest=elects_newest,
+                ask=nobody_runs,
             )
             return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from kraftops.errors import DecodeError, KraftopsError, SourceError
+from kraftops.fileio.reading import read_small
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.producers import read_producers
@@ -14,44 +14,31 @@ from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import Depth, DiskFolder, LogBatch
-from kraftops.server.loader.log_directory import (
-    CLEAN_SHUTDOWN,
-    HIGH_WATERMARKS,
-    RECOVERY_POINTS,
-    FolderKind,
-    parse_folder_name,
-)
+from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
-    PARTITION_METADATA,
     EpochEntry,
     LeaderEpochs,
     epoch_entries,
-    offset_entries,
-    topic_id_of,
 )
 from kraftops.server.loader.thrown import LoadError
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
 
 _LARGEST_WHOLE = 16 << 20  # bytes; of a longer segment only the batches after its last index entry
 
-_Offsets = Mapping[tuple[str, int], int]
-
-
-class DiskNotes(NamedTuple):
-    """What a broker noted in a log directory: offsets by partition, and a clean stop."""
-
-    high_watermarks: _Offsets
-    recovery_points: _Offsets
-    was_clean: bool
-
 
 def has_partitions(path: str) -> bool:
-    """Tell whether there are copies of partitions in a directory."""
-    return next(_folders(path), None) is not None
+    """Tell whether there are copies of partitions in a directory.
+
+    Raises:
+        SourceError: it cannot be listed.
+    """
+    return next(read_log_directory(path).partitions(), None) is not None
 
 
-def read_copies(directory: str, broker: int, name: str | None = None) -> Iterator[PartitionCopy]:
+def read_copies(
+    directory: LogDirectory, broker: int, name: str | None = None
+) -> Iterator[PartitionCopy]:
     """Yield the copies in a log directory; those that wait for deletion, or move, are left out.
 
     Args:
@@ -63,48 +50,28 @@ def read_copies(directory: str, broker: int, name: str | None = None) -> Iterato
         RecoveryRefused: a file cannot be read.
     """
     try:
-        notes = DiskNotes(
-            _offsets(directory, HIGH_WATERMARKS),
-            _offsets(directory, RECOVERY_POINTS),
-            os.path.exists(os.path.join(directory, CLEAN_SHUTDOWN)),
-        )
-        for topic, number, path in _folders(directory):
-            yield _read(path, name or path, broker, (topic, number), notes)
+        for partition in directory.partitions():
+            if not partition.is_renamed:
+                yield _read(directory, partition, broker, name or partition.path)
     except OSError as error:
-        place = error.filename or directory
+        place = error.filename or directory.path
         raise RecoveryRefused("unreadable", f"cannot read {place}: {error.strerror}") from None
     except SourceError as error:
         raise RecoveryRefused("unreadable", error.message, error.hint) from None
 
 
-def _folders(directory: str) -> Iterator[tuple[str, int, str]]:
-    """Yield topic, number and path of the partitions in a log directory."""
-    with os.scandir(directory) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_dir())
-    for name in names:
-        parsed = parse_folder_name(name)
-        if parsed and parsed.kind is FolderKind.CURRENT and name != METADATA_PARTITION:
-            yield parsed.topic, parsed.partition, os.path.join(directory, name)
-
-
-def _offsets(directory: str, name: str) -> _Offsets:
-    """Return the offsets of a checkpoint; none if it is missing or damaged, as a broker does."""
-    try:
-        return offset_entries(read_file(os.path.join(directory, name)), name)
-    except (FileNotFoundError, LoadError):
-        return {}
-
-
 def _read(
-    path: str, place: str, broker: int, key: tuple[str, int], notes: DiskNotes
+    directory: LogDirectory, partition: PartitionDirectory, broker: int, place: str
 ) -> PartitionCopy:
+    path, key = partition.path, (partition.topic, partition.number)
     folder = DiskFolder(path)
     segments = _numbered(folder, FileKind.LOG)
     snapshots = _numbered(folder, FileKind.PRODUCER_SNAPSHOT)
     epochs = _epochs(path)
-    high_watermark = notes.high_watermarks.get(key)
+    high_watermark = directory.offset(HIGH_WATERMARK, *key)
+    recovery_point = directory.offset(RECOVERY_POINT, *key)
     starts = [entry.start_offset for entry in epochs.entries]
-    lowest_end = max([0, high_watermark or 0, *snapshots, *starts])
+    lowest_end = max([0, high_watermark or 0, recovery_point or 0, *snapshots, *starts])
     end = max(segments, default=lowest_end)
     time: int | None = None
     next_producer_id = _next_producer_id(path, snapshots)
@@ -116,18 +83,16 @@ def _read(
             next_producer_id = max(next_producer_id, batch.producer_id + 1)
             if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
                 epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
-    elif not segments:
-        end = max(end, notes.recovery_points.get(key, 0))
     return PartitionCopy(
         broker=broker,
         place=place,
-        topic=key[0],
-        topic_id=_topic_id(path),
-        number=key[1],
+        topic=partition.topic,
+        topic_id=partition.topic_id,
+        number=partition.number,
         start=min(segments, default=0),
         end=end,
         # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
-        is_end_exact=bool(segments) or (notes.was_clean and key in notes.recovery_points),
+        is_end_exact=bool(segments) or (directory.plan.was_clean and recovery_point is not None),
         epochs=epochs.entries,
         high_watermark=high_watermark,
         time=time,
@@ -148,16 +113,9 @@ def _numbered(folder: DiskFolder, kind: FileKind) -> dict[int, str]:
 
 def _epochs(path: str) -> LeaderEpochs:
     try:
-        return LeaderEpochs(epoch_entries(read_file(os.path.join(path, LEADER_EPOCHS))))
+        return LeaderEpochs(epoch_entries(read_small(os.path.join(path, LEADER_EPOCHS))))
     except (FileNotFoundError, LoadError):
         return LeaderEpochs(())
-
-
-def _topic_id(path: str) -> bytes | None:
-    try:
-        return topic_id_of(read_file(os.path.join(path, PARTITION_METADATA)))
-    except (FileNotFoundError, LoadError):
-        return None
 
 
 def _next_producer_id(path: str, snapshots: Mapping[int, str]) -> int:
@@ -165,7 +123,7 @@ def _next_producer_id(path: str, snapshots: Mapping[int, str]) -> int:
     if not snapshots:
         return 0
     try:
-        producers = read_producers(read_file(os.path.join(path, snapshots[max(snapshots)])))
+        producers = read_producers(read_small(os.path.join(path, snapshots[max(snapshots)])))
     except (FileNotFoundError, DecodeError):
         return 0
     return max((producer.producer_id + 1 for producer in producers), default=0)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from kraftops.errors import DecodeError
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.partitions.disk import read_copies
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
+from kraftops.server.log_directory import read_log_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,12 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
     for name, place, is_unpacked in sources:
         directory = log_directory_of(place)
         real_path = os.path.realpath(directory)
-        meta = meta_properties.MetaProperties(1, None, None, None)
-        with suppress(OSError, DecodeError):
-            meta = read_meta(os.path.join(directory, meta_properties.FILE_NAME))
-        if meta.node_id is None or real_path in disks:
+        log_directory = read_log_directory(directory)
+        meta = log_directory.meta
+        if meta is None or meta.node_id is None or real_path in disks:
             continue
         shown = name if is_unpacked else None
-        copies = tuple(read_copies(directory, meta.node_id, shown))
+        copies = tuple(read_copies(log_directory, meta.node_id, shown))
         disks[real_path] = BrokerDisk(
             name, directory, meta.node_id, meta.cluster_id, copies, is_unpacked
         )
