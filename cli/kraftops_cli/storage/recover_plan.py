@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kraftops_cli.storage.options import ELECT_NEWEST, UNSEEN_BROKER
+from kraftops_cli.storage.recover import broker_ids
 from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -27,11 +29,11 @@ SECTIONS = (
     (
         "How recover-plan works",
         """\
-Pack every node that is left, while it is stopped, with the paths of its host: tar -czf
-node-1.tar.gz /etc/hostname /etc/kafka/server.properties /var/lib/kafka/meta.properties
-/var/lib/kafka/__cluster_metadata-0. A lost controller whose disk is gone is packed without the
-last; one that is to join again needs its server.properties. If all controllers are lost, format
-one with --no-initial-controllers and the old --cluster-id, and pack it, too.
+Pack every node that is left, while it is stopped, with the paths of its host: find /var/lib/kafka
+-type f \\( -path '/var/lib/kafka/__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\) |
+tar -czf node-1.tar.gz /etc/hostname /etc/kafka/server.properties -T -. Of a lost controller that is
+to join again, the server.properties is enough. If all controllers are lost, format one with
+--no-initial-controllers and the old --cluster-id, and pack it, too.
 
 The best log is chosen as by recover, and recovered here for the voters, in a copy: all of them get
 the same bytes. The new directory has the log, a script for each node, and README.txt: the work in
@@ -47,7 +49,17 @@ are.""",
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=frozenset(
-            {"copies", "voters", "choice", "output_dir", "offline", "form", "max_memory"}
+            {
+                "copies",
+                "voters",
+                "choice",
+                "output_dir",
+                "elect_newest",
+                "unseen_brokers",
+                "offline",
+                "form",
+                "max_memory",
+            }
         ),
     ),
     name="recover-plan",
@@ -83,6 +95,8 @@ are.""",
 @click.option(
     "--output-dir", metavar="DIR", type=click.Path(), required=True, help="A new directory."
 )
+@ELECT_NEWEST
+@UNSEEN_BROKER
 @click.option("--offline", is_flag=True, help="Ask no controller whether it leads.")
 @MAX_MEMORY
 @FORM
@@ -99,7 +113,13 @@ def recover_plan(
 
     now = time.time_ns() // 1_000_000
     ask = None if options["offline"] else asking
-    request = ClusterRequest(voters=options["voters"], choice=options["choice"], ask=ask)
+    request = ClusterRequest(
+        voters=options["voters"],
+        choice=options["choice"],
+        elects_newest=options["elect_newest"],
+        unseen_brokers=broker_ids(options["unseen_brokers"]),
+        ask=ask,
+    )
     with node_copies(copies) as nodes:
         plan = write_cluster_plan(nodes, request, now, output_dir)
     if form == "text":

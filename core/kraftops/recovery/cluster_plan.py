@@ -23,11 +23,15 @@ class ClusterRequest:
     Attributes:
         voters: the ids of the new voters, or the form of `--initial-controllers`.
         choice: the name of the copy whose log goes on; None for the best.
+        elects_newest: whether the brokers with the newest copies of partitions are elected.
+        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
         ask: returns what asks controllers with the login in a server.properties; None for nobody.
     """
 
     voters: str
     choice: str | None
+    elects_newest: bool
+    unseen_brokers: frozenset[int]
     ask: Callable[[str], AskControllers] | None
 
 
@@ -70,7 +74,8 @@ class ClusterPlan:
             text,
             cure="give the logs of the others, if their disks are left",
         )
-        return worst_first([*recovery.findings, *([minority] if text else [])])
+        # The log of a first voter that is a broker, too, is read twice: as it is, and in a copy.
+        return worst_first(dict.fromkeys([*recovery.findings, *([minority] if text else [])]))
 
     def of_role(self, role: Role) -> list[Host]:
         """Return the hosts of a role."""

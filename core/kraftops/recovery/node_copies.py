@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.errors import SourceError
 from kraftops.log.bundles.members import MemberKind, members
@@ -21,8 +21,9 @@ from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.config.server_config import ServerConfig, load_config
 
 PACK = (
-    "tar -czf node-N.tar.gz /etc/hostname /etc/kafka/server.properties "
-    "/var/lib/kafka/meta.properties /var/lib/kafka/__cluster_metadata-0"
+    r"find /var/lib/kafka -type f \( -path '/var/lib/kafka/__cluster_metadata-0/*' -o "
+    r"! -name '*.log' ! -name '*index' \) | "
+    "tar -czf node-N.tar.gz /etc/hostname /etc/kafka/server.properties -T -"
 )
 """The command that packs a node, with the paths of its host."""
 _ENDING = ".properties"
@@ -40,7 +41,7 @@ class NodeCopy:
         config_path: the path of that on its host; None if that is unknown.
         host: the name of its host, if it was packed.
         meta: the meta.properties of its metadata directory, if it has one.
-        source: its metadata log; None if it has none.
+        sources: its log directories: metadata log, partitions, or both.
     """
 
     name: str
@@ -48,7 +49,15 @@ class NodeCopy:
     config_path: str | None
     host: str | None
     meta: MetaProperties | None
-    source: LogSource | None
+    sources: tuple[LogSource, ...]
+
+    @property
+    def source(self) -> LogSource | None:
+        """The log directory with its metadata log; None if it has none."""
+        for source in self.sources:
+            if os.path.isdir(os.path.join(source.folder, METADATA_PARTITION)):
+                return source
+        return None
 
     @property
     def node_id(self) -> int | None:
@@ -84,13 +93,12 @@ def node_copies(names: Sequence[str]) -> Iterator[list[NodeCopy]]:
 
 def _copy(name: str, stack: ExitStack) -> NodeCopy:
     if os.path.isdir(name):
-        return _local(name, None, name, None)
+        return _local(name, None, [name])
     if not os.path.lexists(name):
         raise NotFound("not-there", f"{name} does not exist")
     if name.endswith(_ENDING):
         config = load_config(name, (), os.environ)
-        path = os.path.abspath(name)
-        return _local(name, config, config.metadata_log_dir, path, host=os.uname().nodename)
+        return _local(name, config, [config.metadata_log_dir, *config.log_dirs])
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kraftops-"))
     try:
         return _unpacked(name, scratch, stack)
@@ -98,34 +106,34 @@ def _copy(name: str, stack: ExitStack) -> NodeCopy:
         raise RecoveryRefused("no-archive", error.message, f"pack a node so: {PACK}") from None
 
 
-def _local(
-    name: str,
-    config: ServerConfig | None,
-    directory: str,
-    config_path: str | None,
-    host: str | None = None,
-) -> NodeCopy:
-    meta_path = os.path.join(directory, META_FILE)
-    meta = read_meta(meta_path) if os.path.isfile(meta_path) else None
-    has_log = os.path.isdir(os.path.join(directory, METADATA_PARTITION))
-    source = LogSource(name, directory) if has_log or config is None else None
+def _local(name: str, config: ServerConfig | None, directories: Sequence[str]) -> NodeCopy:
+    formatted = [
+        directory
+        for directory in dict.fromkeys(directories)
+        if config is None or os.path.isfile(os.path.join(directory, META_FILE))
+    ]
+    meta_path = os.path.join(directories[0], META_FILE)
     return NodeCopy(
-        name=name, config=config, config_path=config_path, host=host, meta=meta, source=source
+        name=name,
+        config=config,
+        config_path=os.path.abspath(name) if config else None,
+        host=os.uname().nodename if config else None,
+        meta=read_meta(meta_path) if os.path.isfile(meta_path) else None,
+        sources=tuple(LogSource(name if config else place, place) for place in formatted),
     )
 
 
 def _unpacked(name: str, scratch: str, stack: ExitStack) -> NodeCopy:
-    config, config_path, host, has_log = None, None, None, False
-    metas: list[bytes] = []
+    config, config_path, host = None, None, None
+    metas: dict[str, bytes] = {}
     for member in members(name):
         path = posixpath.normpath(member.name)
         parent, base = posixpath.split(path)
-        has_log |= posixpath.basename(parent) == METADATA_PARTITION
         if member.kind is not MemberKind.FILE or not base.endswith((_ENDING, "hostname")):
             continue
         content = b"".join(member.blocks())[:_MOST_BYTES]
         if base == META_FILE:
-            metas.append(content)
+            metas[parent] = content
         elif base == "hostname":
             host = content.decode(errors="replace").strip()
         elif _ROLES in content:
@@ -139,15 +147,30 @@ def _unpacked(name: str, scratch: str, stack: ExitStack) -> NodeCopy:
             config = load_config(place, (), os.environ)
             # tar takes the / away; without a directory the path is that of some working directory.
             config_path = posixpath.join("/", path) if parent else None
-    source = stack.enter_context(unpacked([name]))[0] if has_log else None
-    meta_path = os.path.join(source.folder if source else scratch, META_FILE)
-    if not source and len(metas) == 1:
-        with open(meta_path, "wb") as file:
-            file.write(metas[0])
-    meta = read_meta(meta_path) if os.path.isfile(meta_path) else None
-    return NodeCopy(
-        name=name, config=config, config_path=config_path, host=host, meta=meta, source=source
+    copy = NodeCopy(
+        name=name,
+        config=config,
+        config_path=config_path,
+        host=host,
+        meta=None,
+        sources=_sources(name, stack),
     )
+    meta_path = os.path.join(copy.source.folder if copy.source else scratch, META_FILE)
+    directory = config.metadata_log_dir.strip("/") if config else ""
+    if not copy.source and (meta := metas.get(directory, next(iter(metas.values()), None))):
+        with open(meta_path, "wb") as file:
+            file.write(meta)
+    return replace(copy, meta=read_meta(meta_path) if os.path.isfile(meta_path) else None)
+
+
+def _sources(name: str, stack: ExitStack) -> tuple[LogSource, ...]:
+    """Return the log directories of an archive; of a lost controller there may be none."""
+    try:
+        return tuple(stack.enter_context(unpacked([name])))
+    except RecoveryRefused as error:
+        if error.code != "no-log":
+            raise
+        return ()
 
 
 def working_directory(copy: NodeCopy, scratch: str) -> ServerConfig:

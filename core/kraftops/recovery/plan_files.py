@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.directories import sync_directory
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.cluster_plan import ClusterPlan, ClusterRequest, cluster_plan
 from kraftops.recovery.execute import execute
 from kraftops.recovery.host_script import LOG_ARCHIVE, host_script
@@ -51,15 +52,19 @@ def write_cluster_plan(
             tempfile.TemporaryDirectory(prefix=".recover-plan-", dir=parent) as output,
         ):
             request = RecoveryRequest(
-                sources=[copy.source for copy in copies if copy.source and copy is not first],
+                sources=[source for copy in copies for source in _sources(copy, first)],
                 choice=wish.choice,
                 voters=",".join(map(str, voters)),
                 host_changes={},
                 own_name=first.name,
                 allows_minority=True,
+                elects_newest=wish.elects_newest,
+                unseen_brokers=wish.unseen_brokers,
                 ask=wish.ask(first.config.path) if wish.ask else None,
             )
             recovery = plan_recovery(working_directory(first, scratch), request, now)
+            if recovery.unseen_brokers:
+                raise _unseen(recovery.unseen_brokers)
             execute(recovery, None)
             plan = cluster_plan(recovery, copies)
             _write(plan, scratch, output)
@@ -102,6 +107,24 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
         "unknown-voter",
         f"no copy has the server.properties and the meta.properties of voter {node_id}",
         f"pack it there: {PACK}; a new controller is formatted with --no-initial-controllers first",
+    )
+
+
+def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
+    """Return the log directories to read beside the copy of the first voter's metadata log."""
+    has_partitions = copy.config is None or "broker" in copy.config.roles
+    if copy is not first or has_partitions:
+        return copy.sources
+    return [source for source in copy.sources if source != first.source]
+
+
+def _unseen(brokers: Sequence[int]) -> RecoveryRefused:
+    shown = ",".join(map(str, brokers))
+    return RecoveryRefused(
+        "unseen-brokers",
+        f"registered brokers were not given: {shown}",
+        f"pack each there: {PACK}; or accept that they may have newer records, or are gone: "
+        f"--unseen-broker {shown}",
     )
 
 

@@ -1,7 +1,7 @@
 """Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tests.helpers.image.verifying import TOPIC, image_of, version
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
 from tests.helpers.nodes.assigned_partitions import D1, write_meta
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
@@ -74,6 +75,17 @@ def _set_aside(folder: Path) -> set[str]:
     write_meta(folder / "d", 1, D1)
     image = image_of(folder, new_record("TopicRecord", name="t", topicId=TOPIC))
     return codes_of(stray_findings(image, [str(folder / "d")]))
+
+
+def with_disks(epochs: Sequence[tuple[int, int]], producer: int = -1) -> Callable[[Path], object]:
+    """Return what makes a survivor, broker 101 that leads, and broker 102 with these epochs."""
+
+    def make(node: Path) -> None:
+        survivor(node, *ORDERS)
+        broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+        broker_disk(node / "b102", 102, {"orders-0": epochs}, producer=producer)
+
+    return make
 
 
 def recovered(
@@ -134,6 +146,9 @@ FAULTS: Mapping[str, Raise] = {
     "replicas-differ": _replicas,
     "set-aside": _set_aside,
     "records-given-up": recovered(_two, "c2"),
+    "records-cut": recovered(with_disks([(0, 100), (4, 303)]), "b101", "b102"),
+    "leader-epochs-behind": recovered(with_disks([(0, 100), (4, 100)]), "b101", "b102"),
+    "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
     "voters-not-given": _minority,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.recovery.node_copies import PACK
 from tests.helpers.kafka.cases.damaged_directories import format_node
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER
@@ -64,11 +65,10 @@ def packed(cluster: Cluster, case: Case, folder: Path) -> list[str]:
                 shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
             if node_id in case.voters:
                 format_node(config, no_initial_controllers=True)
-        paths = [Path("/etc/hostname"), config.path, directory / "meta.properties"]
-        paths.append(directory / "__cluster_metadata-0")
         name = str(folder / f"node-{node_id}.tar.gz")
-        command = ["tar", "-czf", name, *(str(path) for path in paths if path.exists())]
-        subprocess.run(command, check=True, capture_output=True)
+        command = PACK.replace("/var/lib/kafka", str(directory)).replace("node-N.tar.gz", name)
+        command = command.replace("/etc/kafka/server.properties", str(config.path))
+        subprocess.run(["sh", "-c", command], check=True, capture_output=True)
         names.append(name)
     return names
 

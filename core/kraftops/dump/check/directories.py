@@ -21,7 +21,6 @@ from kraftops.dump.check.start import DirectoryLoads, server_findings
 from kraftops.dump.check.tier import LocalLog, Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
-from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
@@ -36,7 +35,8 @@ from kraftops.log.files import (
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server.loader.load_plan import PartitionLoad
 from kraftops.server.log_directory import LogDirectory, read_log_directory
-from kraftops.server.partition_files import TOPIC_ID
+from kraftops.server.partition_files import TOPIC_ID, topic_id_of
+from kraftops.uuids import to_text
 
 
 class CheckRequest(NamedTuple):
@@ -172,7 +172,7 @@ def _missing_partitions(
 def _local_logs(checks: Iterable[PartitionCheck]) -> Iterator[LocalLog]:
     for check in checks:
         if check.start is not None and check.end is not None:
-            place = check.topic, check.partition, _topic_id(check.path)
+            place = check.topic, check.partition, _topic_id_text(check.path)
             yield LocalLog(check.path, *place, check.start, check.end)
 
 
@@ -274,8 +274,8 @@ def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
     by_topic: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for folder in folders:
         match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-        if match and match[1] != METADATA_TOPIC and (found := _topic_id(folder)):
-            by_topic[match[1]][found].append(folder)
+        if match and match[1] != METADATA_TOPIC and (topic_id := _topic_id_text(folder)):
+            by_topic[match[1]][topic_id].append(folder)
     wrong: dict[str, Finding] = {}
     for topic, ids in by_topic.items():
         right = set(topics.ids.get(topic, ())) or {max(ids, key=lambda one: len(ids[one]))}
@@ -287,11 +287,6 @@ def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
     return wrong
 
 
-def _topic_id(folder: str) -> str | None:
-    try:
-        found = small_file(os.path.join(folder, TOPIC_ID))
-    except SourceError:
-        return None
-    if found is None or "damage" in found:
-        return None
-    return str(found["data"]["topicId"])
+def _topic_id_text(folder: str) -> str | None:
+    topic_id = topic_id_of(folder)
+    return None if topic_id is None else to_text(topic_id)

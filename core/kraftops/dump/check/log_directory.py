@@ -56,12 +56,19 @@ def missing_partitions(directory: LogDirectory) -> dict[tuple[str, int], str]:
     A broker that deletes or moves a partition renames its directory, and writes the checkpoints
     anew before that is gone (Kafka's `LogManager.asyncDelete`); so they are read once more.
     """
-    plan = read_log_directory(directory.path).plan
+    missing = _missing(directory)
+    if not missing:
+        return {}
+    again = _missing(read_log_directory(directory.path))
+    return {partition: name for partition, name in missing.items() if partition in again}
+
+
+def _missing(directory: LogDirectory) -> dict[tuple[str, int], str]:
+    plan = directory.plan
     present = {(folder.topic, folder.partition) for folder in plan.folders.values()}
     checkpoints: dict[tuple[str, int], str] = {}
     for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
-        before = directory.plan.offsets.get(checkpoint, {})
-        for partition in sorted(before.keys() & plan.offsets.get(checkpoint, {}).keys() - present):
+        for partition in sorted(plan.offsets.get(checkpoint, {}).keys() - present):
             checkpoints.setdefault(partition, checkpoint)
     return checkpoints
 

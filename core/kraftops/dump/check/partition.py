@@ -24,18 +24,15 @@ from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
+from kraftops.server.loader.metadata_log import METADATA_TOPIC_ID
 from kraftops.server.log_directory import LogDirectory
-from kraftops.server.partition_files import (
-    TOPIC_ID,
-    PartitionFiles,
-    partition_files,
-)
+from kraftops.server.partition_files import TOPIC_ID, PartitionFiles, partition_files
+from kraftops.uuids import from_text, to_text
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
 _MOST_LOOKS = 10  # where each look misses a file that the server has just deleted
 _RECENT_SECONDS = 60
 _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
-_METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
@@ -153,10 +150,12 @@ class _PartitionLook:
         files = self._files
         # A server that runs, or was killed, writes the log start a minute later.
         log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
-        epochs = EpochCheck(files, self._findings, log_start=log_start)
+        start = foretold(files, self._directory, self._settings)
+        outcome = start.outcomes[0] if start.outcomes else None
+        entries = outcome.epochs_read if outcome else None
+        epochs = EpochCheck(files, self._findings, log_start=log_start, entries=entries)
         if files.is_bare or files.is_tiered:
             epochs.ignore()
-        start = foretold(files, self._directory, self._settings)
         walk = self._walk(start, epochs)
         self._check_leftovers()
         first = files.segments[0].base_offset if files.segments else None
@@ -165,7 +164,8 @@ class _PartitionLook:
             self._check_end(walk, epochs, end)
             self._check_start(epochs, first)
             self._check_checkpoints(epochs, first, end)
-            self._check_topic_id(has_batches=end > first)
+            topic_id = outcome.topic_id if outcome else None
+            self._check_topic_id(topic_id, has_batches=end > first)
             self._check_producers(walk)
         elif not (files.is_tiered or files.is_archived):
             self._check_end(walk, epochs, self._lost_start(epochs))
@@ -173,9 +173,8 @@ class _PartitionLook:
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         for finding in record_findings(map(files.open, logs), decoder, self._findings.all()):
             self._findings.add(*finding)
-        outcome = start.outcome
-        if outcome and outcome.starts:
-            first, end = outcome.local_start_offset, outcome.end_offset
+        if (certain := start.outcome) and certain.starts:
+            first, end = certain.local_start_offset, certain.end_offset
         return PartitionCheck(
             files.path,
             files.topic,
@@ -405,7 +404,8 @@ class _PartitionLook:
         name = os.path.basename(self._files.path)
         self._findings.add("checkpoint-differs", path, f"{name}: {reason}", severity)
 
-    def _check_topic_id(self, *, has_batches: bool) -> None:
+    def _check_topic_id(self, topic_id: bytes | None, *, has_batches: bool) -> None:
+        """Look at the partition.metadata; *topic_id* is what the loader has read in it."""
         files, path = self._files, os.path.join(self._files.path, TOPIC_ID)
         if not files.has_topic_id:
             if has_batches and files.has_epochs:
@@ -413,18 +413,28 @@ class _PartitionLook:
                 self._findings.add("no-topic-id", path, reason, Severity.RISK)
             return
         with files.open(path) as file:
-            found = content_of(file)
-        if "damage" in found:
-            reason = f"{found['damage']}; a broker stops"
-            self._findings.add("bad-topic-id", path, reason, Severity.RISK)
-        elif files.is_metadata and found["data"]["topicId"] != _METADATA_TOPIC_ID:
-            reason = f"the topic id {found['data']['topicId']}, which is not the metadata log's"
+            is_usual = topic_id and file.read_at(0, file.size).rstrip() == _metadata_file(topic_id)
+            content = {} if is_usual else content_of(file)
+        if "damage" in content:
+            # `PartitionMetadataReadBuffer` splits lines at their colons, and takes any words.
+            effect = "a broker stops" if topic_id is None else "a broker reads the id all the same"
+            severity = Severity.RISK if topic_id is None else Severity.NOTE
+            self._findings.add("bad-topic-id", path, f"{content['damage']}; {effect}", severity)
+            return
+        topic_id = topic_id or from_text(content["data"]["topicId"])
+        if files.is_metadata and topic_id != METADATA_TOPIC_ID:
+            reason = f"the topic id {to_text(topic_id)}, which is not the metadata log's"
             self._findings.add("topic-id-differs", path, reason, Severity.RISK)
 
     def _check_producers(self, walk: LogWalk) -> None:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
             self._findings.add("no-producers", self._files.path, reason, Severity.RISK)
+
+
+def _metadata_file(topic_id: bytes) -> bytes:
+    """Return a partition.metadata as a broker writes it."""
+    return f"version: 0\ntopic_id: {to_text(topic_id)}".encode()
 
 
 def _unexplained(gaps: list[OffsetGap]) -> Finding:

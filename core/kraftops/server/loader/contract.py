@@ -12,12 +12,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.log.held_files import HeldFiles
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
+
+if TYPE_CHECKING:
+    from kraftops.server.loader.text_files import EpochEntry
 
 NEWEST_RELEASE = "4.3.1"
 """The release whose rules hold where no other is asked for."""
@@ -241,6 +244,8 @@ class LoadOutcome:
     removed: tuple[str, ...]
     rebuilt: tuple[str, ...]
     snapshots_written: tuple[int, ...]
+    epochs_read: tuple[EpochEntry, ...] | None = None
+    """The leader-epoch-checkpoint as it is; None where it cannot be read."""
 
     @property
     def starts(self) -> bool:

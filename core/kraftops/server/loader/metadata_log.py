@@ -23,7 +23,7 @@ from kraftops.server.loader.contract import (
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.thrown import LoadError
 
-_TOPIC_ID = (1).to_bytes(16)
+METADATA_TOPIC_ID = (1).to_bytes(16)
 _SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
 _EPOCH = slice(21, 31)  # behind the offset and a dash
 
@@ -110,7 +110,7 @@ def _fatal(error: LoadError) -> Refusal:
 
 
 def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
-    if log.topic_id not in (None, _TOPIC_ID):
+    if log.topic_id not in (None, METADATA_TOPIC_ID):
         raise LoadError(thrown.INCONSISTENT_TOPIC_ID, "the log has the id of another topic")
     start, end = log.log_start_offset, log.end_offset
     assert start is not None
