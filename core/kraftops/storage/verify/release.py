@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
@@ -29,6 +30,17 @@ _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
 _MIGRATION = "zookeeper.metadata.migration.enable"
 _SEGMENT, _SMALLEST = "metadata.log.segment.bytes", "metadata.log.segment.min.bytes"
 _SMALLEST_SEGMENT = 8 << 20  # the default of _SMALLEST, which became a limit of _SEGMENT in 4.1
+_RETIRED = {
+    "zookeeper.": "KRaft needs no ZooKeeper",
+    "control.plane.listener.name": "controllers have listeners of their own",
+    "broker.id.generation.enable": "node.id is given, never made up",
+    "reserved.broker.max.id": "node.id is given, never made up",
+    "inter.broker.protocol.version": "metadata.version has taken its place",
+    "log.message.format.version": "the format of records follows from metadata.version",
+    "password.encoder.": "secrets are no longer kept in ZooKeeper",
+    "delegation.token.master.key": "delegation.token.secret.key has taken its place",
+}
+"""Why a release no longer reads keys, or keys with a prefix, that earlier ones have."""
 
 
 class Target(NamedTuple):
@@ -36,6 +48,40 @@ class Target(NamedTuple):
 
     release: Release
     installation: Installation | None = None
+
+
+class ReleaseSource(StrEnum):
+    """What tells which release is to run a node."""
+
+    OPTION = "option"
+    INSTALLATION = "installation"
+    REGISTRATION = "registration"
+    FEATURES = "features"
+
+
+class AssumedRelease(NamedTuple):
+    """The release that a node is checked against; the oldest possible one is another if unknown."""
+
+    newest: Target
+    oldest: Release
+    source: ReleaseSource
+
+    @property
+    def names(self) -> str:
+        """The release, or the oldest and the newest."""
+        newest, oldest = self.newest.release.name, self.oldest.name
+        return newest if newest == oldest else f"{oldest} to {newest}"
+
+    def __str__(self) -> str:
+        return f"Kafka {self.names}, by {_SOURCES[self.source]}"
+
+
+_SOURCES = {
+    ReleaseSource.OPTION: "--release-version",
+    ReleaseSource.INSTALLATION: "--kafka-home",
+    ReleaseSource.REGISTRATION: "its registration",
+    ReleaseSource.FEATURES: "its features",
+}
 
 
 class FeatureLevel(NamedTuple):
@@ -144,14 +190,22 @@ def _is_less(text: str, limit: str) -> bool:
 
 
 def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
-    """Yield the keys of later releases, which this one does not read."""
+    """Yield the keys of earlier or later releases, which this one does not read."""
     for key in config.given:
-        since = next((rel.name for rel in releases() if key in rel.keys), None)
-        if since and _number(since) > _number(release.name):
-            problem = f"{key} is ignored: Kafka knows it from {since} on"
-            yield Finding(
-                "ignored-key", Severity.NOTE, problem, Place(file=config.place(key)), "take it out"
-            )
+        reading = [rel.name for rel in releases() if key in rel.keys]
+        if not reading or release.name in reading:
+            continue  # no release reads the keys of a plug-in
+        reason = f"Kafka knows it from {reading[0]} on"
+        if _number(reading[-1]) < _number(release.name):
+            reasons = (text for name, text in _RETIRED.items() if key.startswith(name))
+            reason = next(reasons, f"Kafka {reading[-1]} was the last to read it")
+        yield Finding(
+            "ignored-key",
+            Severity.NOTE,
+            f"{key} is ignored: {reason}",
+            Place(file=config.place(key)),
+            "take it out",
+        )
 
 
 def _number(name: str) -> tuple[int, ...]:

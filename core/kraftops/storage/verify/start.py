@@ -1,4 +1,4 @@
-"""Checks before the start of a server: its keys, its directories, and their contents.
+"""Checks before the start of a server: its directories and their contents.
 
 The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `KafkaRaftClient`.
 """
@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator
 
 from kraftops.findings.finding import Cure, Finding, Place, Severity
-from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, has_metadata_log
 from kraftops.storage.logdirs.inspector import DirectoryState, findings
 from kraftops.storage.logdirs.node import Node
@@ -22,24 +21,12 @@ from kraftops.storage.verify import partitions
 from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
 
-RETIRED = {
-    "zookeeper.": "KRaft needs no ZooKeeper",
-    "control.plane.listener.name": "controllers have listeners of their own",
-    "broker.id.generation.enable": "node.id is given, never made up",
-    "reserved.broker.max.id": "node.id is given, never made up",
-    "inter.broker.protocol.version": "metadata.version has taken its place",
-    "log.message.format.version": "the format of records follows from metadata.version",
-    "password.encoder.": "secrets are no longer kept in ZooKeeper",
-}
-"""Keys, or prefixes of keys, that servers of Kafka 4 ignore, each with the reason."""
-
 
 def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     """Yield the problems that keep a server from starting or from a quorum, and notes.
 
     *cluster_id* is the expected one.
     """
-    yield from _retired_keys(node.config)
     yield from _formatted(node, cluster_id or node.cluster_id)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
     yield from findings(node.config, node.states)
@@ -67,20 +54,6 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
 
 def _is_writable(path: str) -> bool:
     return os.access(path, os.W_OK | os.X_OK, effective_ids=True)
-
-
-def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
-    for key in config.given:
-        for retired, reason in RETIRED.items():
-            if key == retired or (retired.endswith(".") and key.startswith(retired)):
-                problem = f"{key} is ignored: {reason}"
-                yield Finding(
-                    "ignored-key",
-                    Severity.NOTE,
-                    problem,
-                    Place(file=config.place(key)),
-                    "take it out",
-                )
 
 
 def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
