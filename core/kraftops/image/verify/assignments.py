@@ -19,6 +19,7 @@ from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
     NO_STRAYS,
+    NO_TOPIC_ID,
     OTHER_BROKER,
     OTHER_DIRECTORY,
     OTHER_NAME,
@@ -84,8 +85,23 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             if found is None or found.code == SET_ASIDE:
                 continue
             if not (partition.suffix and found.code in NO_STRAYS):
-                yield misplaced_finding(node.config.node_id, state.path, partition, found)
+                yield _with_known_id(
+                    misplaced_finding(node.config.node_id, state.path, partition, found), image
+                )
     yield from _missing(node, image, states, present)
+
+
+def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
+    """Return a finding, of a partition without topic id with the one that its name should have."""
+    place = finding.place
+    topic_id = image.topic_ids.get(place.topic or "")
+    if finding.code != NO_TOPIC_ID or topic_id is None or place.partition is None:
+        return finding
+    state = image.partition(topic_id, place.partition)
+    if state is None or place.node not in state.replicas:
+        return finding
+    lines = f"version: 0 and topic_id: {to_text(topic_id)}"
+    return replace(finding, cure=f"write its partition.metadata of two lines: {lines}")
 
 
 def misplaced_finding(

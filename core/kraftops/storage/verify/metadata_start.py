@@ -85,10 +85,10 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
             text,
             place,
             "do not start it: restore the metadata directory from a copy, or recover it from the "
-            "log of a broker",
-            ("kafka-storage recover --help",),
-            tuple(evidence),
-            "a quorum of this voter alone begins anew, and brokers set their partitions aside",
+            "log of a broker: kafka-storage recover --from LOG --voters self",
+            evidence=tuple(evidence),
+            consequence="a quorum of this voter alone begins anew, and brokers set their "
+            "partitions aside",
             is_possible=is_possible,
         )
         return
