@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, Severity, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
@@ -54,14 +54,36 @@ def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
 
 def image_of(node: Node) -> MetadataImage | None:
     """Return the metadata in the log of a node; None if it has none that is whole."""
-    if not node.log.is_used:
-        return None
+    return image_in(node.metadata.directory.path) if node.log.is_used else None
+
+
+def image_in(directory: str) -> MetadataImage | None:
+    """Return the metadata in a log directory; None if it has none that is whole."""
     try:
-        image = load(os.path.join(node.metadata.directory.path, METADATA_PARTITION))
+        image = load(os.path.join(directory, METADATA_PARTITION))
     except KraftopsError:
         return None  # verify tells why from the log itself
-    begins_late = any(each.code == LATE_START for each in image.log_findings)
-    return None if begins_late else image
+    return image if is_whole(image) else None
+
+
+def is_whole(image: MetadataImage) -> bool:
+    """Tell whether an image has all that came before its log."""
+    return all(finding.code != LATE_START for finding in image.log_findings)
+
+
+def replicas_on(
+    node_id: int, image: MetadataImage
+) -> Iterator[tuple[tuple[bytes, int], PartitionState]]:
+    """Yield topic id, number and state of the partitions that have a replica on a broker.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
+    topics = image.fold.replica_counts().get(node_id, {})
+    keys = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
+    for key, state in zip(keys, image.fold.states(keys), strict=True):
+        if state and node_id in state.replicas:
+            yield key, state
 
 
 def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
@@ -119,21 +141,27 @@ def misplaced_finding(
         cure = "copy it, if the records are wanted"
         if found.code == OTHER_BROKER:
             cure = "move it to a replica, with the broker stopped, or copy it"
-    stops = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
-    return Finding(
-        found.code,
-        Severity.LOSS if stops else Severity.NOTE,
-        problem,
-        Place(
-            node=node_id,
-            directory=directory,
-            topic=partition.topic_name,
-            partition=partition.number,
-            file=os.path.join(directory, os.path.basename(partition.path)),
-        ),
-        cure,
-        stake=data,
-    )
+    is_loss = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
+    severity = Severity.LOSS if is_loss else Severity.NOTE
+    place = place_of_partition(directory, partition, node_id)
+    return Finding(found.code, severity, problem, place, cure, stake=data)
+
+
+def partition_loss(
+    code: str, text: str, directory: str, partition: PartitionDirectory, cure: str
+) -> Finding:
+    """Return that the records of a partition would be lost."""
+    place = place_of_partition(directory, partition)
+    stake = partition_data_of(partition.path)
+    return Finding(code, Severity.LOSS, text, place, cure, stake=stake)
+
+
+def place_of_partition(
+    directory: str, partition: PartitionDirectory, node_id: int | None = None
+) -> Place:
+    """Return the place of a partition in a log directory, as that is named."""
+    path = os.path.join(directory, os.path.basename(partition.path))
+    return Place(node_id, directory, partition.topic_name, partition.number, path)
 
 
 def _missing(
@@ -144,20 +172,14 @@ def _missing(
 ) -> Iterator[Finding]:
     own = node.config.node_id
     paths = {state.meta.directory_id: state.path for state in states if state.meta}
-    topics = image.fold.replica_counts().get(own, {})
-    wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
-    for (topic_id, number), partition in zip(wanted, image.fold.states(wanted), strict=True):
-        if partition and own in partition.replicas and (topic_id, number) not in present:
+    for (topic_id, number), partition in replicas_on(own, image):
+        if (topic_id, number) not in present:
             topic = image.topics[topic_id].name
             yield _missing_partition(own, topic, number, partition, paths)
 
 
 def _missing_partition(
-    own: int,
-    topic: str,
-    number: int,
-    partition: PartitionState,
-    paths: Mapping[bytes | None, str],
+    own: int, topic: str, number: int, partition: PartitionState, paths: Mapping[bytes | None, str]
 ) -> Finding:
     assigned = partition.directories[partition.replicas.index(own)]
     path = paths.get(assigned, "")
@@ -169,7 +191,7 @@ def _missing_partition(
     holders = _holders(partition)
     if own not in holders:
         problem += f"; the broker fetches it from the brokers {holders}"
-        return Finding(MISSING, Severity.NOTE, problem, place, "leave it")
+        return note_finding(MISSING, problem, place, "leave it")
     others = [broker for broker in holders if broker != own]
     problem += ", in sync; the broker makes it anew and empty"
     cure = "put its directory back, or restore it from a copy"
@@ -194,19 +216,19 @@ def _holders(partition: PartitionState) -> list[int]:
 
 def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings, with no rewrite for directories that have partitions of other brokers."""
-    return [_without_wrong_rewrite(finding, findings) for finding in findings]
-
-
-def _without_wrong_rewrite(finding: Finding, findings: Sequence[Finding]) -> Finding:
-    if finding.code != OTHER_NODE_ID:
-        return finding
-    strays = [
-        each
-        for each in findings
-        if each.code == OTHER_BROKER and each.place.directory == finding.place.directory
-    ]
-    cure = f"take it out of log.dirs: the metadata has {lost_text(strays)} elsewhere"
-    return replace(finding, cure=cure, commands=()) if strays else finding
+    strays: dict[str | None, list[Finding]] = {}
+    for finding in findings:
+        if finding.code == OTHER_BROKER:
+            strays.setdefault(finding.place.directory, []).append(finding)
+    right = []
+    for finding in findings:
+        of_others = strays.get(finding.place.directory)
+        if finding.code == OTHER_NODE_ID and of_others:
+            cure = f"take it out of log.dirs: the metadata has {lost_text(of_others)} elsewhere"
+            right.append(replace(finding, cure=cure, commands=()))
+        else:
+            right.append(finding)
+    return right
 
 
 def lost_text(findings: Sequence[Finding]) -> str:

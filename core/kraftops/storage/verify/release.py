@@ -12,8 +12,13 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from kraftops.findings.finding import Finding, Place, Severity
-from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.findings.finding import Finding, Place, note_finding, stop_finding
+from kraftops.storage.bootstrap.releases import (
+    KRAFT_VERSION,
+    LATEST_PRODUCTION,
+    METADATA_VERSION,
+    UNSTABLE,
+)
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.config.settings import read_settings
@@ -136,14 +141,15 @@ def target_findings(node: Node, target: Target) -> Iterator[Finding]:
 def _features(node: Node, release: Release) -> Iterator[Finding]:
     for path, name, level in feature_levels(node, release):
         supporting = [rel.name for rel in releases() if rel.supports(name, level)]
-        # Levels that no release has are told without a release, too.
-        if supporting and not release.supports(name, level):
-            cure = f"start Kafka {supporting[0]} or later"
-            if path.endswith(".checkpoint"):
-                anew = f"{FORMAT_ANEW} with --release-version {release.name}"
-                cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
-            problem = f"{name}={level} is not what Kafka {release.name} knows"
-            yield Finding("newer-feature", Severity.STOPS, problem, Place(directory=path), cure)
+        is_unstable = name == METADATA_VERSION and LATEST_PRODUCTION.level < level <= UNSTABLE.level
+        if release.supports(name, level) or (is_unstable and node.config.unstable_feature_versions):
+            continue
+        cure = f"start Kafka {supporting[0]} or later" if supporting else "start a newer Kafka"
+        if path.endswith(".checkpoint"):
+            anew = f"{FORMAT_ANEW} with --release-version {release.name}"
+            cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
+        problem = f"{name}={level} is not what Kafka {release.name} knows"
+        yield stop_finding("newer-feature", problem, Place(file=path), cure)
 
 
 def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]:
@@ -170,12 +176,8 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
 
 def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> Finding:
     problem = f"Kafka {release.name} refuses {key}: {reason}"
-    return Finding(
-        "bad-configuration",
-        Severity.STOPS,
-        problem,
-        Place(file=config.place(key)),
-        "mend the value",
+    return stop_finding(
+        "bad-configuration", problem, Place(file=config.place(key)), "mend the value"
     )
 
 
@@ -199,13 +201,8 @@ def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
         if _number(reading[-1]) < _number(release.name):
             reasons = (text for name, text in _RETIRED.items() if key.startswith(name))
             reason = next(reasons, f"Kafka {reading[-1]} was the last to read it")
-        yield Finding(
-            "ignored-key",
-            Severity.NOTE,
-            f"{key} is ignored: {reason}",
-            Place(file=config.place(key)),
-            "take it out",
-        )
+        problem = f"{key} is ignored: {reason}"
+        yield note_finding("ignored-key", problem, Place(file=config.place(key)), "take it out")
 
 
 def _number(name: str) -> tuple[int, ...]:
