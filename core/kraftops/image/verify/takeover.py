@@ -12,12 +12,8 @@ from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import image_in, is_whole, lost_text, partition_loss
-from kraftops.image.verify.directories import (
-    OTHER_BROKER,
-    LogDirectory,
-    misplacement,
-    partition_directories,
-)
+from kraftops.image.verify.directories import OTHER_BROKER, DirectoryOwner, misplacement
+from kraftops.server.log_directory import read_log_directory
 from kraftops.storage.format.rewrite import Rewrite
 
 
@@ -56,7 +52,10 @@ def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeove
     own = (image_in(rewrite.directory.path) for rewrite in rewrites)
     image = newest_whole([*map(load, metadata), *filter(None, own)])
     if image is None:
-        return Takeover(unchecked=[path for path in changed if any(partition_directories(path))])
+        directories = map(read_log_directory, changed)
+        return Takeover(
+            unchecked=[directory.path for directory in directories if any(directory.partitions())]
+        )
     return Takeover(
         [
             finding
@@ -73,8 +72,8 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
     Raises:
         KraftopsError: the directory, or a source of the image, cannot be read.
     """
-    for partition in partition_directories(path):
-        found = misplacement(image, LogDirectory(node_id, None), partition)
+    for partition in read_log_directory(path).partitions():
+        found = misplacement(image, DirectoryOwner(node_id, None), partition)
         if found and found.code == OTHER_BROKER:
             cure = "move it to a replica, or copy it"
             yield partition_loss(OTHER_BROKER, found.reason, path, partition, cure)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
-from kraftops.storage.logdirs.log_files import WholeBatches, metadata_records
+from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.partitions import topic_ids_in
 

@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
-from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs import quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import quorum_state
+from kraftops.server.metadata_log.files import Damage
+from kraftops.server.voters import Voter
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
-from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify.metadata_start import metadata_start_findings

@@ -469,6 +469,7 @@ DECISIONS: Mapping[str, str] = {
     "bad-record": "whether the record is damage or of a newer writer is seen by looking at it",
     "bad-archive": "the archive is copied again; no server reads it",
     "txn-index-short": "which replica is right; then as [txn-index-differs]",
+    "rival-quorums": "which of the two quorums goes on: the records of the other are given up",
     "two-histories": "which history is wanted: the committed records of the other are given up",
     "other-broker": "whether the records are wanted: they are moved to a replica, or copied",
     "foreign-class": "whether the jar is there is known only with its installation",
