@@ -31,7 +31,7 @@ from kraftops.image.verify.directories import (
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.log_directory import PartitionDirectory
 from kraftops.server.partition_data import partition_data_of
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.uuids import is_reserved, to_text
 
@@ -107,7 +107,11 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
                 yield _with_known_id(
                     misplaced_finding(node.config.node_id, state.path, partition, found), image
                 )
-    yield from _missing(node, image, states, present)
+    paths = {state.meta.directory_id: state.path for state in states if state.meta}
+    for key, partition_state in replicas_on(node.config.node_id, image):
+        if key not in present:
+            topic, number = image.topics[key[0]].name, key[1]
+            yield _missing_partition(node.config.node_id, topic, number, partition_state, paths)
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -159,20 +163,6 @@ def place_of_partition(
     """Return the place of a partition in a log directory, as that is named."""
     path = os.path.join(directory, os.path.basename(partition.path))
     return Place(node_id, directory, partition.topic, partition.number, path)
-
-
-def _missing(
-    node: Node,
-    image: MetadataImage,
-    states: Sequence[DirectoryState],
-    present: set[tuple[bytes, int]],
-) -> Iterator[Finding]:
-    own = node.config.node_id
-    paths = {state.meta.directory_id: state.path for state in states if state.meta}
-    for (topic_id, number), partition in replicas_on(own, image):
-        if (topic_id, number) not in present:
-            topic = image.topics[topic_id].name
-            yield _missing_partition(own, topic, number, partition, paths)
 
 
 def _missing_partition(
