@@ -8,8 +8,8 @@ from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.storage.verify.partitions import (
     data_findings,
-    holds_topics,
     is_partition,
+    topic_ids_in,
 )
 
 TOPIC = "version: 0\ntopic_id: vOKEv8VrQAyGbyFDxfFCwA\n"
@@ -113,6 +113,6 @@ def test_directory_holds_topics_if_a_partition_has_their_id(tmp_path: Path) -> N
     path = make_partition(tmp_path, "t-0")
     (make_partition(tmp_path, "__cluster_metadata-0") / "partition.metadata").write_text(TOPIC)
 
-    assert not holds_topics(str(tmp_path))
+    assert [*topic_ids_in(str(tmp_path))] == []
     (path / "partition.metadata").write_text(TOPIC)
-    assert holds_topics(str(tmp_path))
+    assert len([*topic_ids_in(str(tmp_path))]) == 1
