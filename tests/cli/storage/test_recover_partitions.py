@@ -14,6 +14,7 @@ from kraftops.engine.metadata_state import PartitionState
 from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
 from tests.helpers.nodes.lost_quorums import BEGINNING, recover, recovery_data, refusal, survivor
+from tests.helpers.nodes.node_directories import locked
 from tests.helpers.tools.console import STORAGE
 
 SELF = ("--voters", "self")
@@ -192,6 +193,13 @@ def test_end_that_an_archive_does_not_tell_may_be_a_loss(tmp_path: Path) -> None
     assert plan["lossTotal"]["text"] == (
         "1 possibly acknowledged record of orders-0 may be cut from broker 102"
     )
+
+
+def test_disk_of_a_running_broker_is_refused(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    with locked(tmp_path / "b102"):
+        assert refusal(node, *SELF, *disks)["error"] == "running"
 
 
 def test_internal_topics_are_named_for_what_they_mean(tmp_path: Path) -> None:
