@@ -19,7 +19,6 @@ from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.partitions import topic_ids_in
 
 _TOPIC = 2  # the type of a TopicRecord
 _FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
@@ -61,7 +60,7 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
         if node.is_broker
         for state in node.states
         if state.status and not state.problem
-        for topic_id in topic_ids_in(state.directory.path)
+        for topic_id in state.directory.topic_ids()
     }
 
 

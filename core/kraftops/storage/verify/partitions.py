@@ -20,15 +20,6 @@ def is_partition(name: str) -> bool:
     return parse_folder_name(name) is not None
 
 
-def topic_ids_in(path: str) -> Iterator[bytes]:
-    """Yield the topic ids of the partitions in a log directory."""
-    for name in os.listdir(path):
-        if name != METADATA_PARTITION and is_partition(name):
-            topic_id = topic_id_of(os.path.join(path, name))
-            if topic_id:
-                yield topic_id
-
-
 def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
     """Yield the problems that keep a broker from loading a log directory.
 

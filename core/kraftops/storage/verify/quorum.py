@@ -17,7 +17,6 @@ from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify.metadata_start import metadata_start_findings
-from kraftops.storage.verify.partitions import topic_ids_in
 from kraftops.uuids import to_text
 
 
@@ -56,7 +55,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
 def _forgotten_topics(node: Node) -> Iterator[Finding]:
     """Yield the finding that a new cluster would set the partitions of an old one aside."""
     states = [state for state in node.states if state.partitions]
-    holding = [state.path for state in states if any(topic_ids_in(state.directory.path))]
+    holding = [state.path for state in states if any(state.directory.topic_ids())]
     if holding:
         yield Finding(
             "metadata-lost",

@@ -9,7 +9,6 @@ from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.storage.verify.partitions import (
     data_findings,
     is_partition,
-    topic_ids_in,
 )
 
 TOPIC = "version: 0\ntopic_id: vOKEv8VrQAyGbyFDxfFCwA\n"
@@ -107,12 +106,3 @@ def test_strays_in_two_directories_have_no_finding(tmp_path: Path) -> None:
         (make_partition(tmp_path / name, "t-1") / "partition.metadata").write_text(text)
 
     assert found(tmp_path / "d1", tmp_path / "d2") == []
-
-
-def test_directory_holds_topics_if_a_partition_has_their_id(tmp_path: Path) -> None:
-    path = make_partition(tmp_path, "t-0")
-    (make_partition(tmp_path, "__cluster_metadata-0") / "partition.metadata").write_text(TOPIC)
-
-    assert [*topic_ids_in(str(tmp_path))] == []
-    (path / "partition.metadata").write_text(TOPIC)
-    assert len([*topic_ids_in(str(tmp_path))]) == 1
