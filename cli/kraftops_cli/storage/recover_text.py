@@ -104,7 +104,7 @@ def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
         return f"{many(len(compared.ahead), 'offset')} that the chosen one lacks"
     if compared.log.end == plan.chosen.end:
         return "the same"
-    return f"{plan.chosen.end - compared.log.end} offsets behind"
+    return f"{many(plan.chosen.end - compared.log.end, 'offset')} behind"
 
 
 def _writes(plan: RecoveryPlan) -> Iterator[str]:
