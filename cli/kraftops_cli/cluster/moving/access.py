@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.placement.placement import Placement
@@ -85,6 +86,11 @@ def work_of(
     """
     named, rest = split_options(options)
     access = access_of(terminal, named, needs_brokers=needs_brokers)
+    if named.check_permissions:
+        from kraftops_cli.cluster.moving.permissions import print_permissions
+
+        with access:
+            raise Exit(print_permissions(terminal, form, terminal.command, access))
     return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
