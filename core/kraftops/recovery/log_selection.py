@@ -10,6 +10,7 @@ from kraftops.errors import StorageError
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
+from kraftops.recovery.partitions.disk import has_partitions
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory
@@ -77,6 +78,8 @@ def read_logs(directory: LogDirectory, sources: Sequence[LogSource]) -> list[Log
     read = {os.path.realpath(logs[0].folder)}
     for name, place, is_unpacked in sources:
         folder = partition_folder(place)
+        if not os.path.isdir(folder) and has_partitions(place):
+            continue  # another log directory of a broker
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))
         if os.path.realpath(folder) in read:

@@ -1,6 +1,6 @@
 """Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from tests.helpers.image.verifying import TOPIC, image_of, version
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
 from tests.helpers.nodes.assigned_partitions import D1, write_meta
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
@@ -75,6 +76,17 @@ def _set_aside(folder: Path) -> set[str]:
     return codes_of(stray_findings(image, [str(folder / "d")]))
 
 
+def with_disks(epochs: Sequence[tuple[int, int]], producer: int = -1) -> Callable[[Path], object]:
+    """Return what makes a survivor, broker 101 that leads, and broker 102 with these epochs."""
+
+    def make(node: Path) -> None:
+        survivor(node, *ORDERS)
+        broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+        broker_disk(node / "b102", 102, {"orders-0": epochs}, producer=producer)
+
+    return make
+
+
 def recovered(
     make: Callable[[Path], object],
     *sources: str,
@@ -121,6 +133,9 @@ FAULTS: Mapping[str, Raise] = {
     "replicas-differ": _replicas,
     "set-aside": _set_aside,
     "records-given-up": recovered(_two, "c2"),
+    "records-cut": recovered(with_disks([(0, 100), (4, 303)]), "b101", "b102"),
+    "leader-epochs-behind": recovered(with_disks([(0, 100), (4, 100)]), "b101", "b102"),
+    "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
     "not-asked": recovered(survivor, ask=None),
