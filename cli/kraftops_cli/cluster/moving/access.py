@@ -100,15 +100,24 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
     Raises:
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.
     """
+    check_topics(placement, options.exclude_topic)
+    to = flat(options.to)
+    check_registered(placement, to)
+    return Limits(to or None, frozenset(options.exclude_topic))
+
+
+def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
+    """Refuse to exclude a topic that does not exist.
+
+    Raises:
+        KraftopsError: there is one.
+    """
     topics = {partition.topic for partition in placement.partitions}
-    for topic in options.exclude_topic:
+    for topic in excluded:
         if topic not in topics:
             raise KraftopsError(
                 f"--exclude-topic: there is no topic {topic!r}", code="not-found", topic=topic
             )
-    to = flat(options.to)
-    check_registered(placement, to)
-    return Limits(to or None, frozenset(options.exclude_topic))
 
 
 def move_options(options: PlanOptions) -> MoveOptions:
