@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from kraftops.findings.finding import (
     Evidence,
@@ -226,25 +227,30 @@ def address_findings(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[
         yield Finding("no-host", Severity.RISK, text, place, cure)
 
 
+class UnseenBrokers(NamedTuple):
+    """Registered brokers of whose disks nothing was given; some had been fenced for a day."""
+
+    ids: frozenset[int]
+    long_fenced: frozenset[int]
+
+
 def unseen_brokers(
     image: MetadataImage, logs: Sequence[ComparedLog], disks: Sequence[BrokerDisk]
-) -> set[int]:
+) -> UnseenBrokers:
     """Return the brokers that are registered in a log, and of whose disks nothing was given.
-
-    Brokers that had been fenced for long, and were in no ISR, have nothing that counts.
 
     Raises:
         KraftopsError: a source of an image cannot be read any more.
     """
-    registered = {
-        broker
-        for state in (image, *(compared.image for compared in logs))
-        if state
-        for broker in state.brokers
-        if not _is_long_fenced(state, broker)
-    }
+    images = [image, *(compared.image for compared in logs if compared.image)]
     given = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
-    return {broker for broker in registered if broker not in given}
+    unseen = {broker for state in images for broker in state.brokers} - given
+    long_fenced = {
+        broker
+        for broker in unseen
+        if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
+    }
+    return UnseenBrokers(frozenset(unseen - long_fenced), frozenset(long_fenced))
 
 
 def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
@@ -255,17 +261,23 @@ def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
     return image.provenance.timestamp - changed > _LONG_FENCED_MS
 
 
-def _unread_brokers(unread: Collection[int], chosen: LogCopy) -> Iterator[Finding]:
-    if not unread:
-        return
-    brokers = ", ".join(map(str, sorted(unread)))
-    yield Finding(
-        "brokers-not-given",
-        Severity.RISK,
-        f"what is on the disks of some brokers is unknown, since none was given: {brokers}",
-        cure="give their log directories with --from, or archives: on each, "
-        + pack_command("broker-ID"),
-        evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
-        consequence="records that only they have would be cut; one that has applied other "
-        f"metadata from offset {chosen.end} on would crash",
-    )
+def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]:
+    if unseen.ids:
+        brokers = ", ".join(map(str, sorted(unseen.ids)))
+        yield Finding(
+            "brokers-not-given",
+            Severity.RISK,
+            f"what is on the disks of some brokers is unknown, since none was given: {brokers}",
+            cure="give their log directories with --from, or archives: on each, "
+            + pack_command("broker-ID"),
+            evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
+            consequence="records that only they have would be cut; one that has applied other "
+            f"metadata from offset {chosen.end} on would crash",
+        )
+    if unseen.long_fenced:
+        brokers = ", ".join(map(str, sorted(unseen.long_fenced)))
+        yield Finding(
+            "brokers-not-given",
+            Severity.NOTE,
+            f"brokers that had been fenced for more than a day were not given: {brokers}",
+        )

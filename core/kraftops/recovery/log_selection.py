@@ -87,6 +87,8 @@ def read_logs(
     for name, place, is_unpacked in sources:
         folder = partition_folder(place)
         if not os.path.isdir(folder) and has_partitions(place):
+            if not is_unpacked:
+                _refuse_running(place)
             continue  # another log directory of a broker
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))

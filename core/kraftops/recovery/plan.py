@@ -185,7 +185,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = set() if is_copied else unseen_brokers(image, compared, disks)
+    unseen = frozenset() if is_copied else unseen_brokers(image, compared, disks).ids
     return RecoveryPlan(
         config=config,
         directory=directory,

@@ -14,6 +14,7 @@ from kraftops.engine.metadata_state import PartitionState
 from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
 from tests.helpers.nodes.lost_quorums import BEGINNING, recover, recovery_data, refusal, survivor
+from tests.helpers.nodes.node_directories import locked
 from tests.helpers.tools.console import STORAGE
 
 SELF = ("--voters", "self")
@@ -48,6 +49,14 @@ def test_table_of_losses_comes_first(tmp_path: Path) -> None:
     assert header.startswith("PARTITION")
     assert row.split()[:6] == ["orders-0", "102", "220", "303", "83", "83"]
     assert "Elections by --elect-newest:" in done.text
+
+
+def test_text_says_that_no_partitions_were_given(tmp_path: Path) -> None:
+    node, _ = cluster(tmp_path)
+
+    done = recover(node, *SELF, "--unseen-broker=101,102", "--dry-run")
+
+    assert done.text.startswith("No partitions were given: what brokers would cut is unknown.\n")
 
 
 def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path: Path) -> None:
@@ -192,6 +201,13 @@ def test_end_that_an_archive_does_not_tell_may_be_a_loss(tmp_path: Path) -> None
     assert plan["lossTotal"]["text"] == (
         "1 possibly acknowledged record of orders-0 may be cut from broker 102"
     )
+
+
+def test_disk_of_a_running_broker_is_refused(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    with locked(tmp_path / "b102"):
+        assert refusal(node, *SELF, *disks)["error"] == "running"
 
 
 def test_internal_topics_are_named_for_what_they_mean(tmp_path: Path) -> None:
