@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from kraftops_cli.storage.compare import losses_text
 from kraftops_cli.storage.options import ELECT_NEWEST, UNSEEN_BROKER
 from kraftops_cli.storage.recover import broker_ids
 from kraftops_cli.storage.recover_asking import asking
@@ -123,6 +124,7 @@ def recover_plan(
     with node_copies(copies) as nodes:
         plan = write_cluster_plan(nodes, request, now, output_dir)
     if form == "text":
+        terminal.write("".join(losses_text(terminal.console, plan.losses)) + "\n")
         terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(

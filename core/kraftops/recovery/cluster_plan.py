@@ -9,6 +9,7 @@ from kraftops.findings.finding import Finding, Severity, worst_first
 from kraftops.recovery.host_script import Host, Role
 from kraftops.recovery.live_controllers import AskControllers
 from kraftops.recovery.node_copies import NodeCopy
+from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.target_voters import missing_majority
 from kraftops.server.voters import Voter
@@ -61,6 +62,11 @@ class ClusterPlan:
     def voters(self) -> tuple[Voter, ...]:
         """The voters after the recovery."""
         return self.recovery.new_voters
+
+    @property
+    def losses(self) -> Sequence[PartitionLoss]:
+        """What would be cut from brokers' disks after it."""
+        return self.recovery.partitions.losses
 
     @property
     def findings(self) -> Sequence[Finding]:

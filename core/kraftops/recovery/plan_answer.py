@@ -7,6 +7,7 @@ from operator import attrgetter
 from kraftops.answers.fields import Answer, number, numbers, parts, text, texts
 from kraftops.findings.answer import FINDINGS
 from kraftops.recovery.host_script import Role
+from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES
 
 _HOST = (
     number("nodeId", "node id", get=attrgetter("node_id")),
@@ -22,6 +23,8 @@ _HOST = (
 )
 RECOVER_PLAN = Answer(
     (
+        LOSS_TOTAL,
+        LOSSES,
         text("clusterId", "cluster id", get=attrgetter("cluster_id")),
         text(
             "chosen",

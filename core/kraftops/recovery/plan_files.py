@@ -113,9 +113,19 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
 def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
     """Return the log directories to read beside the copy of the first voter's metadata log."""
     has_partitions = copy.config is None or "broker" in copy.config.roles
-    if copy is not first or has_partitions:
-        return copy.sources
-    return [source for source in copy.sources if source != first.source]
+    return [
+        source
+        for source in copy.sources
+        if (
+            (copy is not first or has_partitions or source != first.source)
+            # Without either, nothing tells whose partitions they are.
+            and any(
+                os.path.exists(os.path.join(source.folder, name))
+                for name in (METADATA_PARTITION, META_FILE)
+            )
+        )
+        or copy.config is None
+    ]
 
 
 def _unseen(brokers: Sequence[int]) -> RecoveryRefused:

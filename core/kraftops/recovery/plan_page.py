@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from kraftops.recovery.advice import named
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.host_script import Host, Role, addresses
+from kraftops.recovery.partitions.losses import total_of
 
 _LEADERLESS = "/image/topics/byState/leaderless"
 
@@ -24,10 +25,19 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     recovery = plan.recovery
     yield f"Recovery of the cluster {plan.cluster_id}"
     yield ""
+    yield f"{total_of(plan.losses)}."
+    for loss in plan.losses:
+        shown = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
+        yield f"- {loss.copy.name}: {shown} of broker {loss.copy.broker}, by broker {loss.leader}"
+    yield ""
     yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
     yield f"Voters: {', '.join(map(str, plan.voters))}"
     yield ""
-    yield "What is lost, and what is to know:" if plan.findings else "Nothing is lost."
+    yield (
+        "What is lost of the metadata, and what is to know:"
+        if plan.findings
+        else "No metadata is lost."
+    )
     for finding in plan.findings:
         yield f"- {finding.severity}: {finding}"
         yield from (f"    {evidence}" for evidence in finding.evidence)
@@ -40,8 +50,9 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     for node_id in plan.without_copy:
         yield f"- node {node_id}: no copy was given, so there is no script; see the last steps"
     yield ""
-    yield "Do the steps in this order, and the next only if the check is right. A script refuses"
-    yield "another host or disk, and a running server; it may be run again at any time."
+    yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
+    yield "this directory. A script refuses another host or disk, and a running server; it can be"
+    yield "repeated."
 
 
 _KINDS = {

@@ -39,8 +39,8 @@ class Case:
     voters: tuple[int, ...]
 
 
-def dynamic_shape(controllers: int, brokers: int, **more: bool) -> Shape:
-    return Shape(controllers, brokers, is_dynamic=True, settings=AUTHORIZED, **more)
+def dynamic_shape(controllers: int, brokers: int, *, is_combined: bool = False) -> Shape:
+    return Shape(controllers, brokers, is_combined, is_dynamic=True, settings=AUTHORIZED)
 
 
 CASES = {
@@ -61,6 +61,8 @@ def packed(cluster: Cluster, case: Case, folder: Path) -> list[str]:
         directory = config.log_dirs[0]
         if node_id in case.lost:
             for name in ("__cluster_metadata-0", "bootstrap.checkpoint", "meta.properties"):
+                if case.shape.is_combined and name == "meta.properties":
+                    continue  # its partitions are left
                 place = directory / name
                 shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
             if node_id in case.voters:
