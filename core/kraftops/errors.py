@@ -56,6 +56,8 @@ CODES: Mapping[str, Code] = {
     "broker-not-visible": Code(3, "the user may not see whether a broker is still needed"),
     "broker-age-unknown": Code(3, "the log does not tell how long a broker is fenced"),
     "not-confirmed": Code(3, "nobody has agreed"),
+    "majority-at-risk": Code(3, "the quorum would lose its majority, or could by one failure more"),
+    "static-quorum": Code(3, "the voters are in the configuration of nodes: kraft.version is 0"),
     "other-cluster": Code(3, "the cluster has another id than was expected"),
     "not-found": Code(4, "a file, topic or group that was named does not exist"),
     "broker-not-registered": Code(4, "a broker that was named is not registered"),

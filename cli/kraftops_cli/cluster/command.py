@@ -21,6 +21,10 @@ COMMANDS = {
         "kraftops_cli.cluster.describe:describe",
         "Show brokers, quorum, features and lag.",
     ),
+    "controllers": (
+        "kraftops_cli.cluster.controllers:controllers",
+        "Show, add, remove and replace the voters of the quorum.",
+    ),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -70,6 +74,16 @@ cannot be honoured are refused. Passwords are never shown.
 
 Servers must be KRaft nodes of Kafka 3.3 or later; -C needs 3.7. API versions are negotiated on
 every connection.""",
+    ),
+    (
+        "Brokers or controllers",
+        """\
+-b asks brokers, and they ask the leader of the quorum. Since Kafka 3.9 they also name the listeners
+of the voters: what only the metadata log has is read there, if they can be reached from here. -C
+asks controllers and reads that log. Of the two, -b has the defaults of server.properties, as
+min.insync.replicas, but before Kafka 4.0 no fenced brokers, and while no controller leads, its
+answers are old ones. -b needs DESCRIBE on topics and cluster, -C needs CLUSTER_ACTION for the log,
+and ALTER to find the leader.""",
     ),
     (
         "Checks before unregister",

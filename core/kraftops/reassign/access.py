@@ -283,7 +283,7 @@ class ClusterAccess:
         The controllers know those of all brokers. Otherwise each unfenced broker is asked.
         """
         if self.controllers is not None:
-            configs = _configs_in(self._followed())
+            configs = configs_in(self._followed())
             return {broker: configs.get(broker, {}) for broker in placement.brokers}
         return {
             broker: {
@@ -296,9 +296,8 @@ class ClusterAccess:
     def marks(self) -> dict[str, Mark]:
         """Return the marks of operations by key; errors as `placement`."""
         if self.controllers is not None:
-            return marks_in(self._followed().configs.get((int(_BROKER), DEFAULTS), {}))
-        values = self.ask(partial(describe_configs, kind=_BROKER, names=[DEFAULTS], keys=None))
-        return marks_in(values.get(DEFAULTS, {}))
+            return marks_in_image(self._followed())
+        return self.ask(ask_marks)
 
     def begin_operation(self, mark: Mark) -> Mark:
         """Mark an operation that begins or goes on, and return its mark.
@@ -494,7 +493,19 @@ def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> d
     return found
 
 
-def _configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
+def ask_marks(connection: Connection) -> dict[str, Mark]:
+    """Ask a broker for the marks of operations by key; errors as `ClusterAccess.ask`."""
+    values = describe_configs(connection, _BROKER, [DEFAULTS], None)
+    return marks_in(values.get(DEFAULTS, {}))
+
+
+def marks_in_image(image: MetadataImage) -> dict[str, Mark]:
+    """Return the marks of operations in an image, by key."""
+    return marks_in(image.configs.get((int(_BROKER), DEFAULTS), {}))
+
+
+def configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
+    """Return the dynamic configurations of brokers in an image."""
     found: dict[int, dict[str, ConfigValue]] = {}
     for (kind, name), addresses in image.configs.items():
         broker_id = parse_integer(name, 32)

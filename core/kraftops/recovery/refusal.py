@@ -18,6 +18,7 @@ CODES = {
     "no-controller": "the configuration is of a broker only",
     "no-identity": "the meta.properties has no cluster.id or no directory.id",
     "no-log": "a directory or archive holds no metadata log",
+    "no-partitions": "none of the disks has a copy of a partition",
     "no-records": "no server has ever written to any of the logs",
     "no-room": "an archive is larger than what the temporary directory has room for",
     "not-a-voter": "this node is none of the voters that there are to be",
@@ -39,6 +40,7 @@ CODES = {
     "unknown-host": "no voter is at a host that is to change",
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
+    "unseen-brokers": "nobody has looked at the disks of registered brokers",
 }
 """Meanings of the codes of refusals."""
 

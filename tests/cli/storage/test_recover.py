@@ -808,7 +808,7 @@ def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1", *registrations)
     source = other_node(tmp_path / "b4", 4, *registrations)
 
-    found = recovery_data(node, "--voters", "self", f"--from={source}")
+    found = recovery_data(node, "--voters", "self", f"--from={source}", "--unseen-broker=5")
 
     (risk,) = found["findings"]
     assert (risk["code"], risk["text"].endswith(": 5")) == ("brokers-not-given", True)

@@ -17,12 +17,21 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
     def planned(
-        node: Path, *sources: str, choice: str | None = None, voters: str = "self"
+        node: Path,
+        *sources: str,
+        choice: str | None = None,
+        voters: str = "self",
+        elects_newest: bool = False,
     ) -> RecoveryPlan:
         monkeypatch.chdir(node)
         with unpacked(sources) as logs:
             request = RecoveryRequest(
-                sources=logs, choice=choice, voters=voters, host_changes={}, ask=nobody_runs
+                sources=logs,
+                choice=choice,
+                voters=voters,
+                host_changes={},
+                elects_newest=elects_newest,
+                ask=nobody_runs,
             )
             return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
 

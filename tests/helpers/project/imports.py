@@ -49,6 +49,7 @@ ROWS = (
     ("views",),
     ("wire",),
     ("reassign",),
+    ("voters",),
     ("report",),
     ("spark",),
 )

@@ -115,7 +115,7 @@ class MovingCluster:
         ]
         return Answer(
             error_code=0, cluster_id="c", brokers=nodes, controller_id=-1,
-            cluster_authorized_operations=0xFFF,
+            cluster_authorized_operations=0x1FFF,
         )  # fmt: skip
 
     def _metadata(self, _: int, **__: Any) -> Answer:

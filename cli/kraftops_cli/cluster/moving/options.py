@@ -40,6 +40,11 @@ _ACCESS = (
         type=Seconds(),
         help="Time for the whole command; without it, there is no limit.",
     ),
+    click.option(
+        "--check-permissions",
+        is_flag=True,
+        help="Only print the permissions that it needs; 2 if one is missing.",
+    ),
     FORM,
 )
 THROTTLE = click.option(
@@ -122,7 +127,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
-            "stall_timeout",
+            *("stall_timeout", "check_permissions"),
             *names,
         },
         expands_files=False,
@@ -153,6 +158,7 @@ class AccessOptions:
     controller_config: str | None
     expect_cluster_id: str | None
     timeout: float | None
+    check_permissions: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from kraftops.server.metadata_log.recovery_mark import (
 )
 from kraftops.server.voters import Voter
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.quorum import shown_voters
 
 
 def rival_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -51,8 +52,8 @@ def rival_finding(
         "rival-quorums",
         Severity.LOSS,
         f"it and {other} are two histories of one cluster from offset {start} on: it was recovered "
-        f"at offset {mark.offset} to the voters {_listed(mark.voters)}, and the other has "
-        f"{_listed(voters)}",
+        f"at offset {mark.offset} to the voters {shown_voters(mark.voters)}, and the other has "
+        f"{shown_voters(voters)}",
         place,
         "start only one of them: kafka-storage recover --dry-run lists what each lacks. Then wipe "
         "the metadata logs that follow the other one, and let those nodes join",
@@ -90,7 +91,3 @@ def _mark(node: Node) -> RecoveryMark | None:
     for _ in SoundBatches(node.log.segments).marks(marks.observe):
         pass
     return marks.newest
-
-
-def _listed(voters: Sequence[Voter]) -> str:
-    return ", ".join(map(str, voters)) or "none"
