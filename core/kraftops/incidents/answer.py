@@ -66,7 +66,7 @@ def _subject(incident: Incident) -> str:
     names = _names(topic.topic for topic in incident.topics)
     if incident.cause == "topic-created-again":
         return f"topic {names}"
-    return f"of {names}, {sum(topic.moved for topic in incident.topics)}"
+    return f"{_count(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
 
 
 def _words(incident: Incident) -> str:

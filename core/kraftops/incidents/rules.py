@@ -101,7 +101,7 @@ RULES = (
     ),
     Rule(
         "reassignment",
-        "partitions were moved",
+        "were moved to other replicas",
         "Replicas of partitions changed, as a client asked for",
     ),
     Rule(
