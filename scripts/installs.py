@@ -167,14 +167,6 @@ OF_EXTRAS = {  # what each is for, and what is said without it
         ),
         "hint: pip install 'kraftops[spark-connect]'",
     ),
-    "tls": (
-        _case(
-            "kafka-cluster cluster-id -b 127.0.0.1:1 --config {files}/client.properties",
-            _REFUSED,
-            1,
-        ),
-        "hint: pip install 'kraftops[tls]'",
-    ),
 }
 
 

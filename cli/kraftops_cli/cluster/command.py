@@ -21,6 +21,10 @@ COMMANDS = {
         "kraftops_cli.cluster.describe:describe",
         "Show brokers, quorum, features and lag.",
     ),
+    "controllers": (
+        "kraftops_cli.cluster.controllers:controllers",
+        "Show, add, remove and replace the voters of the quorum.",
+    ),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -38,6 +42,10 @@ COMMANDS = {
     "rebalance": (
         "kraftops_cli.cluster.moving.rebalance:rebalance",
         "Give all brokers as many replicas.",
+    ),
+    "operations": (
+        "kraftops_cli.cluster.moving.operations:operations",
+        "Show what is under way, cancel or resume it.",
     ),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
@@ -68,6 +76,16 @@ Servers must be KRaft nodes of Kafka 3.3 or later; -C needs 3.7. API versions ar
 every connection.""",
     ),
     (
+        "Brokers or controllers",
+        """\
+-b asks brokers, and they ask the leader of the quorum. Since Kafka 3.9 they also name the listeners
+of the voters: what only the metadata log has is read there, if they can be reached from here. -C
+asks controllers and reads that log. Of the two, -b has the defaults of server.properties, as
+min.insync.replicas, but before Kafka 4.0 no fenced brokers, and while no controller leads, its
+answers are old ones. -b needs DESCRIBE on topics and cluster, -C needs CLUSTER_ACTION for the log,
+and ALTER to find the leader.""",
+    ),
+    (
         "Checks before unregister",
         """\
 Kafka's tool unregisters a running broker without a warning. The broker goes on outside the cluster,
@@ -83,13 +101,14 @@ DESCRIBE_CONFIGS and ALTER_CONFIGS on it. To decide, all topics must be seen: wi
 user must be allowed everything on the cluster; with -C as well, CLUSTER_ACTION is enough to read
 the metadata log. Give -C in all runs of a decommission or in none.
 
-The number of replicas of a partition is never changed. A partition moves only when it has a leader,
-and when no reassignment of others is in flight. If a broker that takes replicas goes down, its
-reassignments wait for it: cancel ends them.
+The number of replicas of a partition is never changed. A partition moves only when it has a leader.
+If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.
 
-Brokers have marks meanwhile, in their dynamic configuration: kraftops.decommission, kraftops.cordon
-and kraftops.throttle, which Kafka ignores. They tell the next run what is ours. They are removed at
-the end, by cancel, and by the next run after a kill. Throttles and cordons of others stay.""",
+Operations have marks meanwhile, which Kafka ignores: keys of dynamic configurations that begin with
+kraftops. and say what is under way, by whom and since when. The mark of an operation is in the
+default configuration of brokers, those of throttles and cordons are on the brokers. They tell the
+next run what is ours, and `operations` shows them. They are removed at the end, by cancel, and by
+the next run after a kill. Throttles and cordons of others stay.""",
     ),
     (
         "Differences from Kafka",

@@ -26,6 +26,14 @@ COMMANDS = {
         "kraftops_cli.storage.recover:recover",
         "Recover a cluster that has lost its quorum, or its addresses.",
     ),
+    "recover-plan": (
+        "kraftops_cli.storage.recover_plan:recover_plan",
+        "Write the recovery of all hosts of a cluster as scripts.",
+    ),
+    "compare": (
+        "kraftops_cli.storage.compare:compare",
+        "Compare the copies of partitions on several brokers' disks.",
+    ),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 
@@ -124,7 +132,7 @@ DIR/meta.properties.before-rewrite: the file before the last rewrite.""",
 @click.group(
     cls=ToolGroup,
     name="storage",
-    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover"})),
+    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover", "compare"})),
     lazy=COMMANDS,
     examples=EXAMPLES,
     sections=SECTIONS,

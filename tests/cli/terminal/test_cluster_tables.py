@@ -12,6 +12,7 @@ from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.placement.safety import Danger, MinIsr
+from kraftops.voters.stop import Stop
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import (
     ClusterNode,
@@ -110,7 +111,7 @@ def dangers(console: Console) -> str:
         Danger(TopicPartition("orders", 0), (), MinIsr(2)),
         Danger(TopicPartition(HOSTILE, 1), (102,), MinIsr(2, is_assumed=True)),
     ]
-    return "".join(_lines(frozenset({101, 103}), found, console))
+    return "".join(_lines(Stop([101, 103], found, [], None, False), console))
 
 
 def stay(console: Console) -> str:

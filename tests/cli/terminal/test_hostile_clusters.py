@@ -24,6 +24,7 @@ OF_BROKERS = {
     "wait": ("--brokers", "9", "--timeout", "0.3"),
     "unregister": ("-i", "2,9"),
     "safe-to-stop": ("-i", "1"),
+    "controllers": (),
     "decommission": ("-i", "1"),
     "rebalance": (),
 }
@@ -33,6 +34,7 @@ OF_CONTROLLERS = {
     "unregister": ("-i", "2"),
     "list-endpoints": (),
     "safe-to-stop": ("-i", "1"),
+    "controllers": (),
 }
 SHOWING = {"describe", "safe-to-stop", "wait", "unregister"}
 

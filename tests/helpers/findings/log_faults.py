@@ -1,6 +1,7 @@
 """Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
@@ -12,24 +13,27 @@ from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import unpacked
+from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config
 from kraftops.uuids import to_text
 from tests.helpers.image.verifying import TOPIC, image_of, version
-from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
 from tests.helpers.nodes.assigned_partitions import D1, write_meta
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
     MORE,
     broker,
     controller,
+    nobody_runs,
     other_node,
     survivor,
 )
-from tests.helpers.nodes.node_directories import META, PROPERTIES
+from tests.helpers.nodes.node_directories import META, PROPERTIES, storage
 
 Raise = Callable[[Path], set[str]]
 
@@ -73,13 +77,31 @@ def _set_aside(folder: Path) -> set[str]:
     return codes_of(stray_findings(image, [str(folder / "d")]))
 
 
-def recovered(make: Callable[[Path], object], *sources: str, voters: str = "self") -> Raise:
+def with_disks(epochs: Sequence[tuple[int, int]], producer: int = -1) -> Callable[[Path], object]:
+    """Return what makes a survivor, broker 101 that leads, and broker 102 with these epochs."""
+
+    def make(node: Path) -> None:
+        survivor(node, *ORDERS)
+        broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+        broker_disk(node / "b102", 102, {"orders-0": epochs}, producer=producer)
+
+    return make
+
+
+def recovered(
+    make: Callable[[Path], object],
+    *sources: str,
+    voters: str = "self",
+    ask: AskControllers | None = nobody_runs,
+) -> Raise:
     """Return what plans the recovery of a node."""
 
     def found(folder: Path) -> set[str]:
         make(folder / "node")
         with chdir(folder / "node"), unpacked(sources) as logs:
-            request = RecoveryRequest(sources=logs, choice=None, voters=voters, host_changes={})
+            request = RecoveryRequest(
+                sources=logs, choice=None, voters=voters, host_changes={}, ask=ask
+            )
             planned = plan_recovery(load_config(PROPERTIES), request, 1_763_720_000_123)
         return codes_of(planned.findings)
 
@@ -94,6 +116,18 @@ def _two(node: Path) -> None:
 def _nameless(node: Path) -> None:
     survivor(node)
     (other_node(node / "c2", 2) / META).unlink()
+
+
+def _minority(folder: Path) -> set[str]:
+    voters = voters_batch(5, *IDS.items())
+    for node_id in (1, 2):
+        place = folder / f"n{node_id}"
+        controller(place, node_id, log_dirs=f"{place}/meta")
+        write_log(place / "meta", {0: [*BEGINNING, voters]})
+    sources = [f"--from={folder}/n{node_id}/{PROPERTIES}" for node_id in (1, 2)]
+    args = ("--voters", "1,2", "--output-dir", str(folder / "plan"), "--format", "json")
+    done = storage(folder, "recover-plan", *sources, *args)
+    return {finding["code"] for finding in json.loads(done.text)["findings"]}
 
 
 def _without_host(node: Path) -> None:
@@ -112,8 +146,14 @@ FAULTS: Mapping[str, Raise] = {
     "replicas-differ": _replicas,
     "set-aside": _set_aside,
     "records-given-up": recovered(_two, "c2"),
+    "records-cut": recovered(with_disks([(0, 100), (4, 303)]), "b101", "b102"),
+    "leader-epochs-behind": recovered(with_disks([(0, 100), (4, 100)]), "b101", "b102"),
+    "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
+    "voters-not-given": _minority,
+    "not-asked": recovered(survivor, ask=None),
+    "voter-alive": recovered(survivor, ask=lambda *_: [ControllerAnswer("localhost:9093", 2)]),
     "no-host": recovered(_without_host),
     "brokers-not-given": recovered(lambda node: survivor(node, records_batch(5, broker(4)))),
 }

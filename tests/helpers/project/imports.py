@@ -50,6 +50,7 @@ ROWS = (
     ("incidents",),
     ("wire",),
     ("reassign",),
+    ("voters",),
     ("report",),
     ("spark",),
 )

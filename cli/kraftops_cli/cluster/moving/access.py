@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.placement.placement import Placement
@@ -68,6 +69,7 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     return ClusterAccess(
         endpoints(brokers, settings),
         endpoints(controllers, of_controllers),
+        of_controllers,
         note=lambda line: terminal.error(f"note: {line}"),
         deadline=None if options.timeout is None else Deadline(options.timeout),
     )
@@ -84,6 +86,11 @@ def work_of(
     """
     named, rest = split_options(options)
     access = access_of(terminal, named, needs_brokers=needs_brokers)
+    if named.check_permissions:
+        from kraftops_cli.cluster.moving.permissions import print_permissions
+
+        with access:
+            raise Exit(print_permissions(terminal, form, terminal.command, access))
     return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
@@ -93,20 +100,29 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
     Raises:
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.
     """
-    topics = {partition.topic for partition in placement.partitions}
-    for topic in options.exclude_topic:
-        if topic not in topics:
-            raise KraftopsError(
-                f"--exclude-topic: there is no topic {topic!r}", code="not-found", topic=topic
-            )
+    check_topics(placement, options.exclude_topic)
     to = flat(options.to)
     check_registered(placement, to)
     return Limits(to or None, frozenset(options.exclude_topic))
 
 
+def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
+    """Refuse to exclude a topic that does not exist.
+
+    Raises:
+        KraftopsError: there is one.
+    """
+    topics = {partition.topic for partition in placement.partitions}
+    for topic in excluded:
+        if topic not in topics:
+            raise KraftopsError(
+                f"--exclude-topic: there is no topic {topic!r}", code="not-found", topic=topic
+            )
+
+
 def move_options(options: PlanOptions) -> MoveOptions:
-    """Return the options of batches."""
-    return MoveOptions(options.batch, options.throttle)
+    """Return the options of moves."""
+    return MoveOptions(options.batch, options.throttle, options.stall_timeout)
 
 
 def check_registered(placement: Placement, brokers: Iterable[int]) -> None:

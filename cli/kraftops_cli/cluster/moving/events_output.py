@@ -38,6 +38,11 @@ class EventPrinter:
         self._progress = Progress(terminal.status, is_shown=False)
         self._task: Task | None = None
 
+    @property
+    def events(self) -> list[Mapping[str, object]]:
+        """The events so far, for programs."""
+        return self._events
+
     def __call__(self, event: Event) -> None:
         """Print an event."""
         now = self._clock()

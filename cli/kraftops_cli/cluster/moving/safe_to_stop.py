@@ -1,4 +1,4 @@
-"""`kafka-cluster safe-to-stop`: tell whether brokers can be stopped without harm to partitions."""
+"""`kafka-cluster safe-to-stop`: tell whether brokers and controllers can stop without harm."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.display.columns import Cell, Column, Styled, folded
-from kraftops.display.sizes import many
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Table, table_text
+from kraftops_terminal.tables import Table, table_of, table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
+    from kraftops.placement.placement import Placement
     from kraftops.placement.safety import Danger
-    from kraftops_cli.cluster.moving.access import Work
+    from kraftops.reassign.access import ClusterAccess
+    from kraftops.voters.rules import VoterSet
+    from kraftops.voters.stop import Stop
+    from kraftops_cli.cluster.moving.stop_fields import StopAnswer
 
 EXAMPLES = (
     ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
     ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
+    ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
 )
 _MAX_MIN_ISR = 1000
 _SHOWN = 20
@@ -33,24 +37,43 @@ _PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("
 
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("min_isr"),
+    syntax=moving_syntax("min_isr", "allow_single_replica"),
     name="safe-to-stop",
+    answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
     examples=EXAMPLES,
     help="""\
-Tell whether brokers can be stopped, all at once: exit code 0, or 2 if a partition would go offline
-or under min.insync.replicas.
+Tell whether brokers and controllers can be stopped, all at once: exit code 0, or 2 if a partition
+would go offline or under min.insync.replicas, or the quorum would lose its majority. Without --id,
+each node is listed with its answer.
+
+What is so already does not count: partitions without a leader, nodes that are down. A controller
+may stop if those that stay are a majority of the voters, and have all records of the log now.
+Partitions of a single replica go offline with their broker: they are counted apart, and are no
+reason to stay with --allow-single-replica, nor those of --exclude-topic.
 
 With -b, a broker tells min.insync.replicas of each topic, with its own default. With -C alone, it
 is read from the metadata log, which does not have the defaults of server.properties: --min-isr
-gives them, and without it 1 is assumed, and marked.""",
+gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE on the cluster to be
+seen.""",
 )
 @access_options
-@ids_option()
+@ids_option(is_required=False)
 @click.option(
     "--min-isr",
     metavar="N",
     type=Number(_MAX_MIN_ISR, minimum=1),
     help="The brokers' default of min.insync.replicas, where it cannot be seen.",
+)
+@click.option(
+    "--allow-single-replica",
+    is_flag=True,
+    help="Partitions of a single replica may go offline.",
+)
+@click.option(
+    "--exclude-topic",
+    metavar="TOPIC",
+    multiple=True,
+    help="A topic that does not count; may be given more than once.",
 )
 @click.pass_context
 def safe_to_stop(
@@ -63,59 +86,87 @@ def safe_to_stop(
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.placement.safety import dangers
+    from kraftops.answers.fields import json_of
     from kraftops.reassign.min_isr import min_isr_of_topics
-    from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
+    from kraftops.voters.stop import StopRules, without_topics
+    from kraftops_cli.cluster.moving.access import check_topics, flat, work_of
+    from kraftops_cli.cluster.moving.stop_fields import SAFE_TO_STOP, StopAnswer
 
-    work, _ = work_of(context.obj, form, options, needs_brokers=False)
-    brokers = flat(ids)
+    work, rest = work_of(context.obj, form, options, needs_brokers=False)
+    nodes = flat(ids)
     with work.access as access:
         placement = access.placement()
-        if access.lists_fenced:
-            check_registered(placement, brokers)
+        quorum = _quorum(access, nodes)
+        _check_ids(access, placement, quorum, nodes)
         access.refuse_hidden_topics()
+        check_topics(placement, rest["exclude_topic"])
+        placement = without_topics(placement, rest["exclude_topic"])
         known = min_isr_of_topics(access, placement, min_isr)
-    found = dangers(placement, brokers, known)
-    _print(work, brokers, found)
-    return HAS_FINDINGS if found else 0
-
-
-def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None:
+    rules = StopRules(placement, known, quorum, rest["allow_single_replica"])
+    each = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
+    answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, each)
     if work.is_json:
-        fields = {
-            "isSafe": not found,
-            "brokers": sorted(brokers),
-            "partitions": [_json(danger) for danger in found],
-        }
-        work.terminal.answer("safe-to-stop", fields)
+        work.terminal.answer("safe-to-stop", json_of(SAFE_TO_STOP.fields, answer))
     else:
-        work.terminal.write("".join(_lines(brokers, found, work.terminal.console)))
+        work.terminal.write("".join(stop_lines(answer, work.terminal.console)))
+    return 0 if answer.is_safe else HAS_FINDINGS
 
 
-def _json(danger: Danger) -> dict[str, object]:
-    return {
-        "topic": danger.partition.topic,
-        "partition": danger.partition.number,
-        "isr": [*danger.left],
-        "minIsr": danger.min_isr.value,
-        "isMinIsrAssumed": danger.min_isr.is_assumed,
-        "isOffline": danger.is_offline,
-    }
+def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
+    """Return the voters, those that are up and caught up; None if the user may not see them."""
+    from kraftops.errors import AnswerError
+    from kraftops.voters.access import QuorumAccess
+    from kraftops.voters.rules import VoterSet
+    from kraftops.wire.rpc.cluster import describe_quorum
+
+    controllers = QuorumAccess(access)
+    try:
+        voters = frozenset(voter.node_id for voter in controllers.ask(describe_quorum).voters)
+        if nodes and voters.isdisjoint(nodes):
+            return VoterSet(voters, voters)
+        return controllers.quorum().voter_set
+    except AnswerError as error:
+        if error.code != "not-permitted":
+            raise
+        access.note(f"the controllers are not looked at: {error.message}")
+        return None
 
 
-def _lines(brokers: frozenset[int], found: Sequence[Danger], console: Console) -> Iterator[str]:
-    ids = ", ".join(map(str, sorted(brokers)))
-    if not found:
-        yield f"{ids}: safe to stop\n"
+def _check_ids(
+    access: ClusterAccess, placement: Placement, quorum: VoterSet | None, nodes: Collection[int]
+) -> None:
+    """Refuse ids that are neither a registered broker nor a voter.
+
+    Raises:
+        KraftopsError: there is one.
+    """
+    from kraftops_cli.cluster.moving.access import check_registered
+
+    if access.lists_fenced:
+        voters = quorum.voters if quorum else frozenset()
+        check_registered(placement, frozenset(nodes) - voters)
+
+
+def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:
+    """Yield the answer about the nodes that are named, or a table of all."""
+    from kraftops_cli.cluster.moving.stop_fields import NODE
+
+    if answer.asked is None:
+        yield table_text(console, table_of(NODE, answer.rows())) or "no nodes\n"
+    else:
+        yield from _lines(answer.asked, console)
+
+
+def _lines(stop: Stop, console: Console) -> Iterator[str]:
+    ids = ", ".join(map(str, stop.nodes))
+    reasons = "; ".join(stop.reasons())
+    if stop.is_safe:
+        yield f"{ids}: safe to stop{'; ' * bool(reasons)}{reasons}\n"
         return
-    offline = sum(danger.is_offline for danger in found)
-    yield (
-        f"{ids}: not safe to stop: {many(offline, 'partition')} would be offline,"
-        f" {len(found) - offline} under min ISR\n"
-    )
-    yield table_text(console, Table(_PARTITIONS, map(_cells, found[:_SHOWN])))
-    if found[_SHOWN:]:
-        yield f"and {len(found) - _SHOWN} more\n"
+    yield f"{ids}: not safe to stop: {reasons}\n"
+    yield table_text(console, Table(_PARTITIONS, map(_cells, stop.dangers[:_SHOWN])))
+    if stop.dangers[_SHOWN:]:
+        yield f"and {len(stop.dangers) - _SHOWN} more\n"
 
 
 def _cells(danger: Danger) -> list[Cell]:

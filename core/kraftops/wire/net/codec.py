@@ -19,7 +19,7 @@ Answer = Any
 
 API_VERSIONS = 18
 OUR_DEFINITIONS = "kraftops.wire.messages"
-_OURS = ("FetchSnapshot", "UnregisterBroker")
+_OURS = ("AddRaftVoter", "FetchSnapshot", "RemoveRaftVoter", "UnregisterBroker")
 _HEAD = struct.Struct(">hhih")
 # Errors of the codec on malformed bytes.
 _MALFORMED = (

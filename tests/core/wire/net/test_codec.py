@@ -7,8 +7,9 @@ from kraftops.errors import DecodeError
 from kraftops.wire.net.codec import decode_answer, definition, encode_request
 from tests.helpers.wire.peers import answer
 
-OF_OURS = ("FetchSnapshotRequest", "FetchSnapshotResponse", "UnregisterBrokerRequest",
-           "UnregisterBrokerResponse")  # fmt: skip
+OF_OURS = ("AddRaftVoterRequest", "AddRaftVoterResponse", "FetchSnapshotRequest",
+           "FetchSnapshotResponse", "RemoveRaftVoterRequest", "RemoveRaftVoterResponse",
+           "UnregisterBrokerRequest", "UnregisterBrokerResponse")  # fmt: skip
 
 
 def test_request_is_framed_with_its_header() -> None:
@@ -36,7 +37,7 @@ def test_fetch_shows_no_replica_id() -> None:
 
 @pytest.mark.parametrize("name", OF_OURS)
 def test_our_definitions_load(name: str) -> None:
-    assert definition(name).key in (59, 64)
+    assert definition(name).key in (59, 64, 80, 81)
 
 
 def test_snapshot_answer_is_encoded_and_decoded() -> None:

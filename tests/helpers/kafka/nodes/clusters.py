@@ -168,6 +168,14 @@ def _changed(config: Config, shape: Shape) -> Config:
     return _written(config.path, config.node_id, settings, ports)
 
 
+def formatted_later(config: Config, release: str | None = None) -> None:
+    """Format a controller that joins a cluster."""
+    asked = FormatRequest(cluster_id=CLUSTER_ID, release=release, no_initial_controllers=True)
+    plan = plan_format(load_config(str(config.path)), asked)
+    check_plan(plan)
+    assert [*format_directories(plan)]
+
+
 def formatted(config: Config, configs: list[Config], shape: Shape) -> None:
     """Format one of the nodes of a cluster."""
     voters = [each for each in configs if CONTROLLER in each.ports]

@@ -93,6 +93,13 @@ def broker(folder: Path, node_id: int, quorum: Sequence[Config]) -> Config:
     return _node(folder, node_id, settings, {BROKER: _free_ports(1)[0]})
 
 
+def later_controller(folder: Path, node_id: int, quorum: Sequence[Config]) -> Config:
+    """Configure a controller that is not one of the first voters of a dynamic *quorum*."""
+    key = "controller.quorum.bootstrap.servers"
+    settings = {"process.roles": "controller", key: quorum[0].settings[key]}
+    return _node(folder, node_id, settings, {CONTROLLER: _free_ports(1)[0]})
+
+
 def initial_controllers(quorum: Sequence[Config]) -> str:
     """Return what `format --initial-controllers` wants to know of controllers (KIP-853)."""
     return ",".join(

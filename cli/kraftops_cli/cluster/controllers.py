@@ -1,0 +1,173 @@
+"""`kafka-cluster controllers`: show the voters of the quorum, add, remove and replace them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops.errors import UsageError
+from kraftops_cli.cluster.moving.options import YES, access_options, moving_syntax
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import JavaInteger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kraftops.voters.access import QuorumAccess
+    from kraftops.voters.change import VoterChanges
+    from kraftops.wire.rpc.voters import Listener
+    from kraftops_cli.cluster.controllers_fields import ControllersAnswer
+    from kraftops_cli.cluster.moving.access import Work
+    from kraftops_terminal.console import Console
+
+ADD, REMOVE, REPLACE = "add", "remove", "replace"
+_LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(.+)")
+EXAMPLES = (
+    ("voters, observers, lag", "kafka-cluster controllers -b b:9092"),
+    ("a fourth controller, once it has caught up", "kafka-cluster controllers add -C c:9093 -i 4"),
+    (
+        "one host for another",
+        "kafka-cluster controllers replace -C c:9093 --id 1 --by 4 --timeout 600",
+    ),
+    (
+        "the same id on an empty disk, after its start",
+        "kafka-cluster controllers replace -C c:9093 --id 1",
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("action", "node", "by", "listeners"),
+    name="controllers",
+    answer="kraftops_cli.cluster.controllers_fields:CONTROLLERS",
+    examples=EXAMPLES,
+    help="""\
+Show the voters and observers of the quorum: directory ids, lag, last contact, listeners, releases.
+`add`, `remove` and `replace` change the voters of a dynamic quorum (Kafka 3.9), one at a time.
+
+A controller that is to vote must run; it is waited for until it has all records of the log, with
+--timeout at most so long, then the exit code is 5. A change is refused if the majority would be
+lost, or if it could be by the failure of the newcomer: those voters count that are up and caught
+up. A voter that is up is replaced after its successor votes, one that is down before that. All can
+be killed at any moment and run again: what is done already is only said.
+
+The leader is asked by -C, or by any broker of -b, and needs DESCRIBE on the cluster, for changes
+ALTER. Releases, and the listeners of a new voter, are read from the metadata log, which needs
+CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where
+that is not so.""",
+)
+@click.argument("action", required=False, type=click.Choice((ADD, REMOVE, REPLACE)))
+@access_options
+@click.option("--id", "-i", "node", metavar="ID", type=JavaInteger(), help="The controller.")
+@click.option("--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself.")
+@click.option(
+    "--listener",
+    "listeners",
+    metavar="NAME://HOST:PORT",
+    multiple=True,
+    help="A listener of the new voter; may be given more than once.",
+)
+@YES
+@click.pass_obj
+def controllers(
+    terminal: Any,
+    /,
+    action: str | None,
+    form: str,
+    *,
+    node: int | None,
+    by: int | None,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.voters.access import QuorumAccess
+    from kraftops.voters.change import VoterChanges
+    from kraftops.wire.rpc.cluster import describe_quorum
+    from kraftops_cli.cluster.controllers_fields import ALREADY, DONE
+    from kraftops_cli.cluster.moving.access import work_of
+    from kraftops_cli.cluster.moving.confirm import confirm
+
+    listeners = options.pop("listeners")
+    _check(action, {"--id": node, "--by": by, "--listener": listeners})
+    points = [_listener(text) for text in listeners]
+    work, _ = work_of(terminal, form, options, needs_brokers=False)
+    with work.access as cluster:
+        access = QuorumAccess(cluster)
+        try:
+            access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
+            if action is None or node is None:
+                _show(work, access)
+                return 0
+            confirm(str(node), f"{action} controller {node}", yes=work.yes)
+            report = work.printer("controllers")
+            has_changed = _change(VoterChanges(access, report, points), action, node, by)
+            _show(work, access, DONE if has_changed else ALREADY, report.events)
+        finally:
+            access.close()
+    return 0
+
+
+def _check(action: str | None, values: Mapping[str, object]) -> None:
+    """Refuse options without a meaning for an action.
+
+    Raises:
+        UsageError: one is given, or the id is missing.
+    """
+    taken = {None: (), ADD: ("--id", "--listener"), REMOVE: ("--id",)}.get(action, values)
+    for name, value in values.items():
+        if value not in (None, ()) and name not in taken:
+            raise UsageError(f"{name} does not go with {action or 'a look at the controllers'}")
+    if action is not None and values["--id"] is None:
+        raise UsageError("argument --id/-i is required")
+
+
+def _listener(text: str) -> Listener:
+    from kraftops.wire.net.addresses import parse_bootstrap
+
+    match = _LISTENER.fullmatch(text)
+    if match is None or "," in text:
+        raise UsageError(f"--listener: {text!r} is not NAME://HOST:PORT")
+    return match[1], parse_bootstrap(match[2])[0].address
+
+
+def _change(changes: VoterChanges, action: str, node: int, by: int | None) -> bool:
+    if action == ADD:
+        return changes.add(node)
+    if action == REMOVE:
+        return changes.remove(node)
+    return changes.replace(node, node if by is None else by)
+
+
+def _show(
+    work: Work,
+    access: QuorumAccess,
+    outcome: str | None = None,
+    events: list[Mapping[str, object]] | None = None,
+) -> None:
+    """Print the quorum as it is now."""
+    from kraftops.answers.fields import json_of
+    from kraftops.voters.members import members_of
+    from kraftops_cli.cluster.controllers_fields import CONTROLLERS, ControllersAnswer
+
+    quorum = access.quorum()
+    answer = ControllersAnswer(quorum, members_of(access, quorum), outcome, events or ())
+    if work.is_json:
+        work.terminal.answer("controllers", json_of(CONTROLLERS.fields, answer))
+    else:
+        work.terminal.write(controllers_text(answer, work.terminal.console))
+
+
+def controllers_text(answer: ControllersAnswer, console: Console) -> str:
+    """Return the quorum in a line, and a table of its members."""
+    from kraftops_cli.cluster.controllers_fields import ALREADY, MEMBER
+    from kraftops_terminal.tables import table_of, table_text
+
+    info = answer.quorum.info
+    kind = "dynamic voters" if answer.quorum.is_dynamic else "static voters"
+    head = f"leader {info.leader}, epoch {info.epoch}, {kind}\n"
+    if answer.outcome == ALREADY:
+        head = f"nothing to do: it is done already\n{head}"
+    return head + table_text(console, table_of(MEMBER, answer.members))
