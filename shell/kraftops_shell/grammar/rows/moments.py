@@ -95,10 +95,11 @@ oldest first.""",
             TEXT_OR_ROWS,
         ),
         details="""\
-A line for each change: time, offset, kind, what was changed, its old and new value, and the cause as far as the
-log tells: a broker that stops, is fenced, starts or is back, the leader of a partition, a
-reassignment, or a client, since no record says which person. What a snapshot has is no change. The
-columns for --where are time, offset, kind, what, old, new, cause, topic, partition and brokers.
+A line for each change: time, offset, kind, what was changed, its old and new value, and the cause
+as far as the log tells: a broker that stops, is fenced, starts or is back, the leader of a
+partition, a reassignment, or a client, since no record says which person. What a snapshot has is no
+change. The columns for --where are time, offset, kind, what, old, new, cause, topic, partition and
+brokers.
 Several values of a flag are separated by commas.""",
         examples=(
             ("changes --since 14:00 --until 14:10", "ten minutes of the last day of the log"),
