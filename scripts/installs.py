@@ -85,6 +85,8 @@ CASES = (
     _case(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
     _case(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
     _case(f"kraftops report --format json {_META}", '"command": "report"'),
+    _case(f"kraftops changes {_META} --kind topic", "topic a.many"),
+    _case(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
     _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
     _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
     _case(f"{_FORMAT} --dry-run", "Would format", writes=True),

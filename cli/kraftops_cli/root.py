@@ -30,6 +30,14 @@ COMMANDS = {
         "kraftops_cli.report.command:report",
         "Tell what happened, in one file.",
     ),
+    "changes": (
+        "kraftops_cli.incidents.changes:changes",
+        "Show what changed, and what changed it.",
+    ),
+    "incidents": (
+        "kraftops_cli.incidents.incidents:incidents",
+        "Show what happened, by cause.",
+    ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",

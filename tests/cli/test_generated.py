@@ -208,7 +208,10 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
     [
         pytest.param(
             "kraftops ",
-            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "report", "storage"],
+            [
+                *("changes", "cluster", "coordinator-partition", "dump-log", "incidents"),
+                *("metadata-shell", "report", "storage"),
+            ],
             id="subcommands",
         ),
         pytest.param("kraftops --v", ["--version"], id="options of the group"),
@@ -402,7 +405,10 @@ def test_syntax_is_right(name: str) -> None:
     [
         pytest.param(
             "kraftops ",
-            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "report", "storage"],
+            [
+                *("changes", "cluster", "coordinator-partition", "dump-log", "incidents"),
+                *("metadata-shell", "report", "storage"),
+            ],
             id="subcommands",
         ),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
