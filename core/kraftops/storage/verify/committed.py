@@ -10,7 +10,6 @@ last ones were committed.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,9 +17,8 @@ from typing import Any, NamedTuple
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
-from kraftops.storage.logdirs.log_files import WholeBatches, metadata_records
+from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.partitions import is_partition, topic_id_of
 
 _TOPIC = 2  # the type of a TopicRecord
 _FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
@@ -62,9 +60,7 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
         if node.is_broker
         for state in node.states
         if state.status and not state.problem
-        for name in os.listdir(state.directory.path)
-        if is_partition(name)
-        and (topic_id := topic_id_of(os.path.join(state.directory.path, name)))
+        for topic_id in state.directory.topic_ids()
     }
 
 

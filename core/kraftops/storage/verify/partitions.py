@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.errors import DecodeError
-from kraftops.findings.finding import Finding, Place, Severity
-from kraftops.log.files import BOOTSTRAP_CHECKPOINT
-from kraftops.server.loader.log_directory import parse_folder_name
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.findings.finding import Finding, Place, stop_finding
+from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION
+from kraftops.server import meta_properties
+from kraftops.server.loader.load_plan import parse_folder_name
+from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.inspector import DirectoryState
-from kraftops.uuids import from_text
 
 _INDEX_CACHE = "remote-log-index-cache"
 
@@ -20,14 +18,6 @@ _INDEX_CACHE = "remote-log-index-cache"
 def is_partition(name: str) -> bool:
     """Tell whether a name is that of a partition's directory."""
     return parse_folder_name(name) is not None
-
-
-def holds_topics(path: str) -> bool:
-    """Tell whether a log directory holds a partition of a topic that has an id."""
-    with os.scandir(path) as entries:
-        names = [entry.name for entry in entries if is_partition(entry.name)]
-    names = [name for name in names if name != METADATA_PARTITION]
-    return any(topic_id_of(os.path.join(path, name)) for name in names)
 
 
 def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
@@ -41,49 +31,18 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
     if state.directory.is_metadata:
         known.add(BOOTSTRAP_CHECKPOINT)
     for name in sorted(is_directory.keys() - known):
-        shown = os.path.join(state.path, name)
+        place = Place(directory=os.path.join(state.path, name))
         if not is_directory[name]:
             if is_partition(name):
-                yield Finding(
-                    "file-for-partition",
-                    Severity.STOPS,
-                    "a file where a partition's directory belongs",
-                    Place(directory=shown),
-                    "move it away",
-                )
+                problem = "a file where a partition's directory belongs"
+                yield stop_finding("file-for-partition", problem, place, "move it away")
         elif not is_partition(name):
-            yield Finding(
-                "unknown-directory",
-                Severity.STOPS,
-                "it is not the directory of a partition: a broker stops",
-                Place(directory=shown),
-                "move it, or use a directory below the mount point",
-            )
-        else:
-            yield from _twice(state, name, owners)
-
-
-def _twice(
-    state: DirectoryState, name: str, owners: dict[tuple[str, bytes], str]
-) -> Iterator[Finding]:
-    path, shown = os.path.join(state.directory.path, name), os.path.join(state.path, name)
-    # Without topic id, or of another topic, a broker only renames it as a stray.
-    topic_id = topic_id_of(path)
-    owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
-    if owner != state.path:
-        yield Finding(
-            "partition-twice",
-            Severity.STOPS,
-            f"the partition is in {owner} too",
-            Place(directory=shown),
-            "move one of them away",
-        )
-
-
-def topic_id_of(path: str) -> bytes | None:
-    """Return the topic id in a partition's directory; None if there is none."""
-    try:
-        _, identity = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()[:2]
-        return from_text(identity.split()[1])
-    except (OSError, ValueError, IndexError, DecodeError):
-        return None
+            problem = "it is not the directory of a partition: a broker stops"
+            cure = "move it, or use a directory below the mount point"
+            yield stop_finding("unknown-directory", problem, place, cure)
+        # Without topic id, or of another topic, a broker only renames it as a stray.
+        elif topic_id := topic_id_of(os.path.join(state.directory.path, name)):
+            owner = owners.setdefault((name, topic_id), state.path)
+            if owner != state.path:
+                problem = f"the partition is in {owner} too"
+                yield stop_finding("partition-twice", problem, place, "move one of them away")

@@ -7,7 +7,7 @@ import pytest
 from kraftops.findings.finding import Stake
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry, offset_index_bytes
-from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.server.partition_data import partition_data_of
 
 
 def batch(offset: int, count: int = 1) -> bytes:
@@ -37,6 +37,14 @@ def test_empty_last_segment_ends_where_it_begins(tmp_path: Path) -> None:
 
 def test_unfinished_batch_at_the_end_does_not_count(tmp_path: Path) -> None:
     size = write(tmp_path, {0: batch(0, 3) + batch(3)[:-1]})
+
+    assert partition_data_of(str(tmp_path)) == Stake(3, size)
+
+
+def test_zeros_of_a_preallocated_segment_do_not_count(tmp_path: Path) -> None:
+    size = write(tmp_path, {0: batch(0, 3)})
+    with (tmp_path / f"{0:020}.log").open("ab") as log:
+        log.truncate(1 << 20)
 
     assert partition_data_of(str(tmp_path)) == Stake(3, size)
 
