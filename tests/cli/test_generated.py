@@ -374,7 +374,9 @@ def test_bash_completes_names_in_conditions(tmp_path: Path) -> None:
             ["--cluster-id", "--directory", "--help", "--version", "-V", "-d", "-h", "-t", "-x"],
             id="all",
         ),
-        pytest.param("made-up storage -", ["--help", "--version", "-V", "-h"], id="options of the tool"),
+        pytest.param(
+            "made-up storage -", ["--help", "--version", "-V", "-h"], id="options of the tool"
+        ),
         pytest.param("kafka-made-up ", ["info"], id="the tool by itself"),
         pytest.param("kafka-made-up info --cl", ["--cluster-id"], id="option of its command"),
         pytest.param("kafka-made-up info --directory=t", ["topic-0"], id="value of its command"),
