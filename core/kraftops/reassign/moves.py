@@ -11,6 +11,7 @@ from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.disks import ask_for_directories, have_choice
 from kraftops.reassign.events import Event, Report
 from kraftops.reassign.throttles import (
     clear_throttles,
@@ -46,6 +47,7 @@ class Mover:
         self._report = report
         self._refused_batches = 0
         self._may_be_throttled = True
+        self._has_choice: bool | None = None  # of log directories: not known yet
 
     def begin(self, placement: Placement) -> None:
         """Refuse throttles of others; give throttles of an earlier run the rate of this one.
@@ -85,9 +87,18 @@ class Mover:
         if rate is not None:
             self._may_be_throttled = True
             access.patiently(lambda: set_throttle(access, access.placement(), batch, rate))
+        if self._has_choice is None:
+            self._has_choice = have_choice(access, access.patiently(access.placement))
+        if self._has_choice:
+            ask_for_directories(access, access.patiently(access.placement), batch)
         wanted = {move.partition: move.after for move in batch}
+        changes_counts = any(len(move.before) != len(move.after) for move in batch)
         refused = access.patiently(
-            lambda: access.ask(lambda connection: alter_reassignments(connection, wanted))
+            lambda: access.ask(
+                lambda connection: alter_reassignments(
+                    connection, wanted, changes_counts=changes_counts
+                )
+            )
         )
         self._note_refused(refused, len(batch))
         begun = [move for move in batch if move.partition not in refused]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kraftops.errors import KraftopsError, UsageError
+from kraftops.placement.disks import Disks, sizes_of
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Limits
 from kraftops.reassign.access import ClusterAccess, Endpoints
@@ -87,8 +88,8 @@ def work_of(
     return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
-def limits_of(placement: Placement, options: PlanOptions) -> Limits:
-    """Return the limits of a plan.
+def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limits:
+    """Return the limits of a plan, with the sizes of the partitions on these disks.
 
     Raises:
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.
@@ -101,7 +102,7 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
             )
     to = flat(options.to)
     check_registered(placement, to)
-    return Limits(to or None, frozenset(options.exclude_topic))
+    return Limits(to or None, frozenset(options.exclude_topic), sizes_of(disks))
 
 
 def move_options(options: PlanOptions) -> MoveOptions:

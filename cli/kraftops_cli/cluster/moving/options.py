@@ -10,13 +10,12 @@ import click
 
 from kraftops_cli.cluster.broker_ids import BrokerIds
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.values import Number, Seconds
+from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_BATCH = 1_000_000
-_MAX_RATE = (1 << 63) - 1
 _ACCESS = (
     click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
     click.option(
@@ -81,9 +80,9 @@ _PLAN = (
     ),
     click.option(
         "--throttle",
-        metavar="BYTES",
-        type=Number(_MAX_RATE, minimum=1),
-        help="Most bytes a second that a broker copies, sent and received.",
+        metavar="SIZE",
+        type=Size(1),
+        help="Most bytes a second that a broker copies, sent and received, as 50M.",
     ),
 )
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
