@@ -21,6 +21,10 @@ COMMANDS = {
         "kraftops_cli.cluster.describe:describe",
         "Show brokers, quorum, features and lag.",
     ),
+    "problems": (
+        "kraftops_cli.cluster.problems:problems",
+        "List broken partitions by cause.",
+    ),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -102,7 +106,12 @@ that answers is asked also if the cluster has no broker left, or no leader, wher
 looks for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no
 meaning here.""",
     ),
-    exit_status({2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe."}),
+    exit_status(
+        {
+            2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe; of"
+            " problems: there are some."
+        }
+    ),
     ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 
