@@ -41,7 +41,19 @@ COMMANDS = {
     ),
     "rebalance": (
         "kraftops_cli.cluster.moving.rebalance:rebalance",
-        "Give all brokers as many replicas.",
+        "Load all brokers evenly.",
+    ),
+    "replication": (
+        "kraftops_cli.cluster.moving.replication:replication",
+        "Change the replication factor of topics.",
+    ),
+    "move-dirs": (
+        "kraftops_cli.cluster.moving.move_dirs:move_dirs",
+        "Empty a log directory on the same broker.",
+    ),
+    "repair": (
+        "kraftops_cli.cluster.moving.repair:repair",
+        "Replace replicas that are gone for good.",
     ),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
@@ -82,14 +94,15 @@ needs CLUSTER_ACTION on the cluster, to read the metadata log.""",
     (
         "Moving replicas",
         """\
-decommission, rebalance, drain and undrain ask brokers to change the cluster. They need ALTER,
-DESCRIBE_CONFIGS and ALTER_CONFIGS on it. To decide, all topics must be seen: with -b alone, the
-user must be allowed everything on the cluster; with -C as well, CLUSTER_ACTION is enough to read
-the metadata log. Give -C in all runs of a decommission or in none.
+decommission, rebalance, replication, repair, drain and undrain ask brokers to change the cluster.
+They need ALTER, DESCRIBE_CONFIGS and ALTER_CONFIGS on it; sizes need DESCRIBE, move-dirs ALTER. To
+decide, all topics must be seen: with -b alone, the user must be allowed everything on the cluster;
+with -C as well, CLUSTER_ACTION is enough to read the metadata log. Give -C in all runs of a
+decommission or in none.
 
-The number of replicas of a partition is never changed. A partition moves only when it has a leader,
-and when no reassignment of others is in flight. If a broker that takes replicas goes down, its
-reassignments wait for it: cancel ends them.
+Only replication changes the number of replicas of a partition. A partition moves only when it has a
+leader, and when no reassignment of others is in flight. If a broker that takes replicas goes down,
+its reassignments wait for it: cancel ends them.
 
 Brokers have marks meanwhile, in their dynamic configuration: kraftops.decommission, kraftops.cordon
 and kraftops.throttle, which Kafka ignores. They tell the next run what is ours. They are removed at
@@ -109,7 +122,7 @@ meaning here.""",
     exit_status(
         {
             2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe; of"
-            " problems: there are some."
+            " problems: there are some; of repair: a partition cannot be repaired."
         }
     ),
     ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),

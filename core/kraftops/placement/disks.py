@@ -105,6 +105,20 @@ def reckon(moves: Sequence[Move], disks: Disks, sizes: Mapping[TopicPartition, i
     return Reckoning([_named(move, chosen) for move in moves], arrivals, shortages)
 
 
+def plan_emptying(
+    source: LogDirectory, targets: Sequence[LogDirectory]
+) -> tuple[dict[TopicPartition, str], list[LogDirectory]]:
+    """Plan to move all replicas of a directory into others of its broker, large ones first.
+
+    Return also the directories that have too little room. On one volume, what is copied takes room
+    until the original is deleted.
+    """
+    sizes = {name: replica.size for name, replica in source.replicas.items()}
+    paths = _chosen_by_room(dict.fromkeys(sizes, ANY), targets, sizes)
+    short = {shortage.path for shortage in _shortages(-1, paths, targets, sizes)}
+    return paths, [directory for directory in targets if directory.path in short]
+
+
 def _open_directories(directories: Iterable[LogDirectory]) -> list[LogDirectory]:
     """Return the directories that take new replicas (LogManager.nextLogDirs, 4.3.1)."""
     online = [directory for directory in directories if not directory.is_failed]
@@ -177,9 +191,7 @@ class _Room:
         for directory in directories:
             self.volumes[directory.path] = directory.volume
             usable = float("inf") if directory.usable is None else directory.usable
-            # What is on its way already will take room, too.
-            copying = sum(replica.size for replica in directory.coming.values())
-            self._usable[directory.volume] = usable - copying
+            self._usable[directory.volume] = usable
 
     def in_directory(self, path: str) -> float:
         return self._usable[self.volumes[path]] if path in self.volumes else float("inf")

@@ -39,11 +39,13 @@ class Move(NamedTuple):
 class Limits:
     """Limits of a plan: the brokers that take replicas (None: all), and topics that stay.
 
-    *sizes* are the bytes of partitions, if they can be seen: loads are even in bytes first.
+    Where there are *partitions*, all others stay as well. *sizes* are the bytes of partitions, if
+    they can be seen: loads are even in bytes first.
     """
 
     to: frozenset[int] | None = None
     excluded_topics: frozenset[str] = frozenset()
+    partitions: frozenset[TopicPartition] | None = None
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
@@ -166,7 +168,9 @@ def _free(placement: Placement, limits: Limits) -> Iterable[tuple[TopicPartition
     return (
         (partition, found)
         for partition, found in placement.partitions.items()
-        if not found.is_moving and partition.topic not in limits.excluded_topics
+        if not found.is_moving
+        and partition.topic not in limits.excluded_topics
+        and (limits.partitions is None or partition in limits.partitions)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self, TypeVar
@@ -161,6 +161,10 @@ class ClusterAccess:
         for partition, each in found.partitions.items():
             self._counts[partition] = len(each.target)
         return found
+
+    def expect_counts(self, counts: Mapping[TopicPartition, int]) -> None:
+        """Expect other numbers of replicas from now on, as a reassignment has begun them."""
+        self._counts.update(counts)
 
     def _odd_counts(self, found: Placement) -> list[TopicPartition]:
         """Return the partitions that are not moving, and have another number of replicas."""

@@ -102,6 +102,7 @@ class Mover:
         )
         self._note_refused(refused, len(batch))
         begun = [move for move in batch if move.partition not in refused]
+        access.expect_counts({move.partition: len(move.after) for move in begun})
         if begun:
             copies = sum(len(move.added) for move in begun)
             self._report(

@@ -129,7 +129,7 @@ def test_plan_that_does_not_fit_is_refused(
 def test_topic_or_broker_that_does_not_exist_is_not_found(
     options: dict[str, object], code: str
 ) -> None:
-    plan = PlanOptions((), (), False, None, 1, False, None)
+    plan = PlanOptions((), False, 1, False, None)
 
     with pytest.raises(KraftopsError) as raised:
         limits_of(placement(RACKS, [(1, 2)]), replace(plan, **options), {})  # type: ignore[arg-type]

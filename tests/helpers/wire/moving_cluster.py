@@ -243,6 +243,18 @@ class MovingCluster:
             (*wanted, *removing), found.isr, found.leader, adding, removing
         )
 
+    def _elect_leaders(
+        self, _: int, *, election_type: int, topic_partitions: list[Any], **__: Any
+    ) -> Answer:
+        assert election_type == 1, "an unclean election"
+        for topic in topic_partitions:
+            for index in topic["partitions"]:
+                partition = TopicPartition(topic["topic"], index)
+                replicas = self.partitions[partition]
+                leader = next(each for each in replicas.target if not self.brokers.get(each, True))
+                self.partitions[partition] = replicas._replace(isr=(leader,), leader=leader)
+        return Answer(error_code=0, replica_election_results=[])
+
     def _describe_quorum(self, _: int, **__: Any) -> Answer:
         voter = Answer(
             replica_id=1, replica_directory_id=None, log_end_offset=0, last_fetch_timestamp=0,

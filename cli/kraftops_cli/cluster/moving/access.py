@@ -102,7 +102,7 @@ def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limit
             )
     to = flat(options.to)
     check_registered(placement, to)
-    return Limits(to or None, frozenset(options.exclude_topic), sizes_of(disks))
+    return Limits(to or None, frozenset(options.exclude_topic), sizes=sizes_of(disks))
 
 
 def move_options(options: PlanOptions) -> MoveOptions:

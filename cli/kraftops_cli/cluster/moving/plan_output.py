@@ -21,7 +21,7 @@ from kraftops.answers.fields import (
 from kraftops.display import columns
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import size_text
-from kraftops.placement.effects import Effects
+from kraftops.placement.effects import DirectoryEffect, Effects
 from kraftops.placement.placement import shown
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.disks import shortage_text
@@ -180,6 +180,14 @@ PLAN = Answer(
     "With --plan-only it is a plan, also for kafka-reassign-partitions; otherwise the outcome.",
 )
 
+MOVE_DIRS = Answer(
+    (
+        replace(boolean("changed", "whether anything was moved"), may_be_missing=True),
+        parts("directories", "the one that is emptied, then those that take replicas", _DIRECTORY),
+        EVENTS,
+    )
+)
+
 
 def print_plan(work: Work, command: str, effects: Effects, *, is_whole: bool) -> None:
     """Print what a plan does, and all of its moves if it *is_whole*.
@@ -192,6 +200,16 @@ def print_plan(work: Work, command: str, effects: Effects, *, is_whole: bool) ->
     elif is_whole:
         plan = {**plan_json(effects.moves), **json_of(_EFFECTS, effects)}
         work.terminal.answer(command, plan)
+
+
+def print_directories(work: Work, effects: Sequence[DirectoryEffect]) -> None:
+    """Print what a move between directories does to them."""
+    if work.is_json:
+        fields = {"directories": [json_of(_DIRECTORY, effect) for effect in effects]}
+        work.terminal.answer(work.terminal.command, fields)
+    else:
+        work.terminal.write(_table(work.terminal.console, _DIRECTORY, effects))
+        work.terminal.flush()
 
 
 def _lines(effects: Effects, console: Console, *, is_whole: bool) -> Iterator[str]:
