@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kraftops.engine.metadata_state import LOST_DIRECTORY, BrokerEntry, NewestRecord
 from kraftops.image.history import record_type
-from kraftops.image.state.broker import BrokerState
+from kraftops.image.state.broker import BrokerState, changed_broker
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
 from kraftops.placement.placement import Placement, TopicPartition
@@ -63,12 +63,12 @@ def facts_of(image: MetadataImage, placement: Placement) -> MetadataFacts:
         state = image.broker_state(entry, whole=False)
         present[broker] = frozenset(state["logDirs"])
         if state["fenced"]:
-            fenced[broker] = _since(image, entry, _is_fenced)
+            fenced[broker] = _since(image, entry, {**state, "fenced": False}, _is_fenced)
         at_first = image.broker_state(entry._replace(addresses=entry.addresses[:1]), whole=False)
         gone = {*at_first["logDirs"]} - present[broker]
         if gone:
             failed_directories[broker] = tuple(sorted(map(to_text, gone)))
-            failed[broker] = _since(image, entry, partial(_lacks, gone))
+            failed[broker] = _since(image, entry, at_first, partial(_lacks, gone))
     changes, leaderships, lost = {}, {}, set()
     for partition, replicas in placement.partitions.items():
         if len(replicas.isr) >= len(replicas.replicas) and replicas.leader >= 0:
@@ -92,18 +92,20 @@ def facts_of(image: MetadataImage, placement: Placement) -> MetadataFacts:
 
 
 def _since(
-    image: MetadataImage, entry: BrokerEntry, is_so: Callable[[BrokerState], bool]
+    image: MetadataImage,
+    entry: BrokerEntry,
+    opposite: BrokerState,
+    is_so: Callable[[BrokerState], bool],
 ) -> LoggedChange:
-    """Return the change since when something is so of a registration."""
-    since = entry.addresses[0]
-    was_so = False
-    for count, address in enumerate(entry.addresses, 1):
-        part = entry._replace(addresses=entry.addresses[:count])
-        now_so = is_so(image.broker_state(part, whole=False))
-        if now_so and not was_so:
-            since = address
-        was_so = now_so
-    return _logged(image, since, image.change(since))
+    """Return the newest change that makes something so of a registration that is its *opposite*.
+
+    The entry has no changes that later ones have undone.
+    """
+    first, *later = entry.addresses
+    for address in reversed(later):
+        if is_so(changed_broker(opposite, *image.read(address))):
+            return _logged(image, address, image.change(address))
+    return _logged(image, first, image.change(first))
 
 
 def _is_fenced(state: BrokerState) -> bool:

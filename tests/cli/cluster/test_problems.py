@@ -8,7 +8,7 @@ import pytest
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.problems import Affected, Cause, Problem, State
 from kraftops_cli.cluster.problems_fields import Problems, cause_text, cure_of
-from tests.helpers.logs.incidents import INCIDENT, at, broker, change, incident_directory
+from tests.helpers.logs.incidents import INCIDENT, at, broker, change, fencing, incident_directory
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.tools.fake_cluster import cluster
 
@@ -41,6 +41,18 @@ def test_log_tells_since_when_and_by_which_change(tmp_path: Path) -> None:
     assert (behind["cause"], behind["brokerId"]) == ("follower-behind", 3)
     assert "broker 1 is down since 2026" in text
     assert "by BROKER_REGISTRATION_CHANGE_RECORD at offset" in text
+
+
+def test_broker_that_registers_fenced_is_down_since_it_was_fenced_again(tmp_path: Path) -> None:
+    """Kafka's brokers register fenced; what a later change has undone is not in the image."""
+    begin = [INCIDENT[0], (0.0, [broker(1, fenced=True), broker(2), broker(3)]), *INCIDENT[2:3]]
+    records = [(3.0, [fencing(1, -1)]), (9.0, [fencing(1, 1), change(0, isr=[2, 3], leader=2)])]
+    folder = incident_directory(tmp_path, [*begin, *records])
+
+    done = cluster("problems", "--snapshot", str(folder), "--format", "json")
+
+    (problem,) = json.loads(done.text)["problems"]
+    assert problem["since"]["time"] == at(9)
 
 
 def test_directory_that_a_broker_has_no_more_is_told_by_the_log(tmp_path: Path) -> None:
