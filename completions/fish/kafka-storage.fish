@@ -85,6 +85,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l choose -x 
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l voters -x -d 'The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l listener-hosts -x -d 'The same voters at other hosts, each HOST or HOST:PORT'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l log-dirs -x -d 'Further log directories of brokers, to list the partitions that would become stray; those of this node and of --from are known'
+complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l offline -d 'Ask no controller whether it leads; else all voters of the logs and of the configuration are asked, for 5 seconds'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l backup -x -a '(__kraftops_paths \'.\')' -d 'The directory for the copy of the log; else beside the log'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l no-backup -d 'Make no copy; then nothing can be undone'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l undo -d 'Restore the old log, unless a server has been started'

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kraftops.storage.logdirs.metadata_log import read_metadata_log
+from kraftops.server.metadata_log.log import read_metadata_log
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, failing
 from tests.helpers.nodes.lost_quorums import (

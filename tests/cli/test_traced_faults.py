@@ -20,8 +20,8 @@ from kraftops.errors import KraftopsError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.placement.placement import TopicPartition
 from kraftops.placement.plan import Move
+from kraftops.server.metadata_log.log import read_metadata_log
 from kraftops.storage.format.rewrite import BACKUP_SUFFIX
-from kraftops.storage.logdirs.metadata_log import read_metadata_log
 from kraftops_cli.cluster.moving import drain
 from kraftops_shell.session.history import HistoryFile
 from kraftops_terminal.ending import EndedBySignal, end_by, raise_at_signals
@@ -266,7 +266,7 @@ def make_fork(folder: Path) -> None:
 
 
 FROM = {"recover from": ("--from", "c2")}
-RECOVER = ("recover", "-c", "server.properties", "--voters", "self", "--yes")
+RECOVER = ("recover", "-c", "server.properties", "--voters", "self", "--offline", "--yes")
 
 
 def is_sound(node: Path) -> bool:

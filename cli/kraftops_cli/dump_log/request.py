@@ -210,7 +210,8 @@ def _holding(
     if not options["offsets"]:
         return sources
     from kraftops.dump.tiers.holding import holding
-    from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC, read_remote_metadata
+    from kraftops.dump.tiers.remote_metadata import read_remote_metadata
+    from kraftops.records.internal_topics import REMOTE_TOPIC
 
     given = (source.path for source in sources if source.topic == REMOTE_TOPIC)
     paths = [*_texts(options["remote_log_metadata"]), *given]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kraftops.dump.sources.names import Source
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.query.query import NO_LIMIT
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import INTERNAL_TOPICS, METADATA

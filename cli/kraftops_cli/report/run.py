@@ -13,14 +13,13 @@ from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
-from kraftops.log.files import STANDARD_INPUT
+from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
 from kraftops.memory import shared_memory
 from kraftops.parallel.background import BackgroundCall
 from kraftops.query.filters import Filter

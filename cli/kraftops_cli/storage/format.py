@@ -19,8 +19,8 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
+    from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
-    from kraftops.storage.logdirs.directories import LogDirectory
 
 EXAMPLES = (
     (

@@ -11,6 +11,7 @@ import click
 
 from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
+from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -82,6 +83,10 @@ A server takes the newest voters of its log, committed or not, and an only voter
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
 Its epoch is 1 above the highest in any log or quorum-state.
 
+Before, all voters of the logs and the controllers of the configuration are asked, with the login of
+the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
+is alive, and need not be lost. --offline asks nobody.
+
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
 the logs of all nodes that are left: also of brokers, which often have more records than a
@@ -95,9 +100,11 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, run it on each of them: on the first with the logs of all, on the others
-with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
-(Kafka 3.9 and later), and never static again.""",
+If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
+the first with the logs of all, on the others with the recovered log of the first. Then their logs
+are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
+that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
+dynamic (Kafka 3.9 and later), and never static again.""",
     ),
     (
         "Codes of refusals in JSON",
@@ -118,6 +125,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
                 "voters",
                 "host_changes",
                 "log_dirs",
+                "offline",
                 "backup",
                 "no_backup",
                 "undo",
@@ -133,6 +141,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
             ("undo", "sources"),
             ("undo", "choice"),
             ("undo", "log_dirs"),
+            ("undo", "offline"),
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
@@ -184,6 +193,12 @@ listed. Nothing is written before this is confirmed.""",
     "those of this node and of --from are known.",
 )
 @click.option(
+    "--offline",
+    is_flag=True,
+    help="Ask no controller whether it leads; else all voters of the logs and of the configuration "
+    "are asked, for 5 seconds.",
+)
+@click.option(
     "--backup",
     metavar="DIR",
     type=click.Path(),
@@ -217,6 +232,7 @@ def recover(
             voters=options["voters"],
             host_changes={} if changes is None else parse_host_changes(changes),
             log_dirs=[path for path in options["log_dirs"].split(",") if path],
+            ask=None if options["offline"] else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
 
@@ -265,7 +281,7 @@ def _recover(
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
         execute(plan, backup)
-    recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
+    recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
         terminal,
         options.form,
@@ -274,16 +290,6 @@ def _recover(
         lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.advice),
     )
     return 0
-
-
-def _arguments(request: RecoveryRequest) -> list[str]:
-    """Return the arguments that name the same voters on another node."""
-    if request.voters:
-        return ["--voters", request.voters]
-    return [
-        "--listener-hosts",
-        ",".join(f"{old}={new}" for old, new in request.host_changes.items()),
-    ]
 
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:

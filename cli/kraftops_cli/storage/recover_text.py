@@ -20,7 +20,8 @@ from kraftops_terminal.findings import finding_blocks
 def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     findings = "".join(finding_blocks(console, plan.findings))
-    return _text([*_logs(plan)]) + findings + _text([*_writes(plan)])
+    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
+    return _text([*asked, *_logs(plan)]) + findings + _text([*_writes(plan)])
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from kraftops.engine import _native
@@ -33,6 +33,7 @@ from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
+from kraftops.query.query import Query
 from kraftops.query.record_rows import origin_of
 from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
@@ -217,9 +218,19 @@ def _failure(position: int, error: RuntimeError) -> KraftopsError:
 
 
 def _description(request: Request) -> dict[str, Any]:
-    query = request.query
-    columns = COLUMNS if query.columns is None else query.columns
     origin = origin_of(request.path)
+    return {
+        **_query_description(request.query),
+        "chosen": request.is_chosen,
+        "marks": request.marks,
+        "file": origin.file.encode(),
+        "log": None if origin.topic is None else (origin.topic.encode(), origin.partition),
+    }
+
+
+@lru_cache(16)  # a command has few queries, for perhaps thousands of files
+def _query_description(query: Query) -> dict[str, Any]:
+    columns = COLUMNS if query.columns is None else query.columns
     return {
         "form": query.output_format.layout,
         "deep": query.deep_iteration,
@@ -228,11 +239,7 @@ def _description(request: Request) -> dict[str, Any]:
         "check": query.check,
         "notes_crc": query.notes_crc,
         "skip_invalid": query.skip_invalid,
-        "chosen": request.is_chosen,
-        "marks": request.marks,
         "is_one_line": query.is_one_line,
-        "file": origin.file.encode(),
-        "log": None if origin.topic is None else (origin.topic.encode(), origin.partition),
         "columns": [name for name in COLUMNS if name in columns],
         "redacts": not query.show_secrets,
         **_conditions(query.filter),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 CONFIG_BYTES = 4 << 20
 PLAN_BYTES = 64 << 20  # the replicas of half a million partitions
+_SMALL_BYTES = 16 << 20  # checkpoints have 20 to 300 for a partition
 
 
 def read_whole(path: str, most: int) -> bytes:
@@ -18,5 +20,23 @@ def read_whole(path: str, most: int) -> bytes:
     with open(path, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return data
+
+
+def read_small(path: str) -> bytes:
+    """Return the bytes of a small regular file.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file, or is none that is small.
+    """
+    # Non-blocking: a FIFO in place of a file must not hang its reader.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        kind = os.fstat(fd).st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading reports a directory itself
+            raise OSError(errno.EINVAL, "it is no regular file", path)
+        data = file.read(_SMALL_BYTES + 1)
+    if len(data) > _SMALL_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return data

@@ -42,6 +42,8 @@ STANDARD_INPUT = "-"
 """Name of the log that is read from standard input."""
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
+METADATA_TOPIC = "__cluster_metadata"
+METADATA_PARTITION = f"{METADATA_TOPIC}-0"
 PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray))?")
 """Name of a partition's directory: topic, partition, and a suffix for its deletion or move."""
 _INT64 = range(-(1 << 63), 1 << 63)

@@ -15,20 +15,17 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.admin.log_dirs import REPLICA_NOT_AVAILABLE, alter_log_dirs, ask_log_dirs
 
 
-def disks_of(access: ClusterAccess, placement: Placement, *, has_replicas: bool = True) -> Disks:
+def disks_of(access: ClusterAccess, placement: Placement) -> Disks:
     """Return the log directories of all brokers that run; none if the user may not see them.
-
-    Without replicas they are told quicker.
 
     Raises:
         WireError: a broker cannot be asked.
     """
     running = [broker for broker, place in placement.brokers.items() if not place.is_fenced]
     disks: dict[int, Sequence[LogDirectory]] = {}
-    request = partial(ask_log_dirs, has_replicas=has_replicas)
     for broker in running:
         try:
-            disks[broker] = access.patiently(partial(access.ask_broker, broker, request))
+            disks[broker] = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
         except AnswerError as error:
             if error.code != "not-permitted":
                 raise
@@ -64,12 +61,6 @@ def shortage_text(shortage: Shortage) -> str:
         f"broker {shortage.broker}: {shortage.path} would get {size_text(shortage.needed)}, and"
         f" has room for {size_text(shortage.usable)}"
     )
-
-
-def have_choice(access: ClusterAccess, placement: Placement) -> bool:
-    """Tell whether any broker has more than one log directory; errors as `disks_of`."""
-    disks = disks_of(access, placement, has_replicas=False)
-    return any(len(directories) > 1 for directories in disks.values())
 
 
 def ask_for_directories(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 METADATA = "metadata"
 USER = "user"
+REMOTE_TOPIC = "__remote_log_metadata"
 DEFAULT_CLASS = "org.apache.kafka.tools.api.StringDecoder"
 """Kafka's decoder class for keys and values of users, where none is named."""
 
@@ -33,7 +34,7 @@ INTERNAL_TOPICS = (
     InternalTopic("offsets", "__consumer_offsets", "--offsets-decoder"),
     InternalTopic("transaction", "__transaction_state", "--transaction-log-decoder"),
     InternalTopic(METADATA, "__cluster_metadata", "--cluster-metadata-decoder"),
-    InternalTopic("remote", "__remote_log_metadata", "--remote-log-metadata-decoder"),
+    InternalTopic("remote", REMOTE_TOPIC, "--remote-log-metadata-decoder"),
     InternalTopic("share", "__share_group_state", "--share-group-state-decoder"),
 )
 """In the order of `DumpLogSegments`, where the first of several options counts."""

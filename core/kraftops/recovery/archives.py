@@ -12,10 +12,10 @@ from typing import NamedTuple
 from kraftops.errors import SourceError
 from kraftops.log.bundles.members import MemberKind, members
 from kraftops.log.bundles.unpacking import USABLE
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.reader import DamagedArchive
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.meta_properties import FILE_NAME as META_FILE
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
 
 _MOST_META_BYTES = 1 << 16
 _FILE_NAME = re.compile(r"[\w.-]*\w", re.ASCII)

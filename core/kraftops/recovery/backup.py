@@ -15,11 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kraftops.fileio.directories import Owner, make_directories, sync_directory
+from kraftops.fileio.reading import read_small
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.file_steps import FileStep, WriteFile
 from kraftops.recovery.log_files import TEMPORARY, FileStates, file_states, whole_file, write_parts
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory, read_file
+from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory
 from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"
@@ -165,7 +167,7 @@ def _read(folder: str) -> tuple[str, Backup] | None:
     """Return a backup, and the identity of the directory that it is of; None if it is none."""
     path = os.path.join(folder, STEPS_FILE)
     try:
-        content = json.loads(read_file(path))
+        content = json.loads(read_small(path))
         version, identity = content["version"], content["directory"]
         files = {name: (size, changed) for name, (size, changed) in content["files"].items()}
         steps = [(name, size) for name, size in content["steps"]]

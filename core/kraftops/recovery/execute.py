@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from kraftops.errors import StorageError
 from kraftops.fileio.directories import Owner, make_directories, owner_of
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.backup import (
     Backup,
     find_backup,
@@ -26,8 +27,8 @@ from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.locks import hold_lock
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
 
 
 def execute(plan: RecoveryPlan, backup_path: str | None) -> None:

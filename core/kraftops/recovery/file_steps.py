@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy
-from kraftops.storage.logdirs.log_files import Segment, Snapshot
+from kraftops.server.metadata_log.batch_comparison import common_prefix
+from kraftops.server.metadata_log.files import Segment, Snapshot
 
 _EPOCH_FILE = "leader-epoch-checkpoint"
 _LARGEST_SEGMENT = 1 << 30

@@ -14,17 +14,20 @@ from kraftops.image.verify.assignments import misplaced_finding
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     SET_ASIDE,
-    log_directory_of,
     misplacement,
-    partition_directories,
+    owner_of,
 )
 from kraftops.java.hosts import host_text
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.missing_state import KINDS, ComparedLog
-from kraftops.storage.bootstrap.voters import Voter
+from kraftops.server import quorum_state
+from kraftops.server.log_directory import read_log_directory
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.recovery_mark import voter_identities
+from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.verify.rival_quorums import rival_finding
 
 _NAMES_PER_KIND = 20  # more would hide the next kind on one screen; JSON has all
 
@@ -53,6 +56,7 @@ def recovery_findings(
     for compared in logs:
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
+        findings += _rival(compared, chosen)
     findings += _addresses(config, voters)
     findings += _unread_brokers(image, logs, chosen)
     return worst_first(findings)
@@ -61,8 +65,8 @@ def recovery_findings(
 def _strays(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
     """Yield the partitions in log directories that their brokers would set aside."""
     for directory in directories:
-        owner = log_directory_of(directory)
-        for partition in partition_directories(directory):
+        owner = owner_of(directory)
+        for partition in read_log_directory(directory).partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
                 yield misplaced_finding(owner.node_id, directory, partition, misplaced)
@@ -95,6 +99,15 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
         evidence=tuple(evidence),
         consequence="" if compared.missing else "no name is lost with them",
     )
+
+
+def _rival(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
+    """Yield that another log was recovered, to other voters than those of the chosen one."""
+    log, mark = compared.log, compared.log.recovered
+    voters = voters_of(chosen.quorum.voters or {"voters": []})
+    is_rival = mark is not None and mark.offset >= compared.common_end
+    if mark and is_rival and voter_identities(mark.voters) != voter_identities(voters):
+        yield rival_finding(_place(log), mark, chosen.name, voters, compared.common_end)
 
 
 def _some(names: Sequence[str]) -> str:

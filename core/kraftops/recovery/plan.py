@@ -11,25 +11,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kraftops.findings.finding import Finding
+from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import recovery_findings
+from kraftops.recovery.live_controllers import (
+    AskControllers,
+    ControllerAnswer,
+    ask_controllers,
+    live_findings,
+)
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
+from kraftops.recovery.target_voters import (
+    HostPort,
+    check_own_voter,
+    check_target_voters,
+    is_recovered_for,
+    target_record,
+)
+from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
-from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
-from kraftops.storage.logdirs.log_recovery import voters_of
 
 _LAST_EPOCH = 0x7FFFFFFE
 
@@ -45,6 +58,7 @@ class RecoveryRequest:
         host_changes: the new addresses of the voters by their old ones.
         log_dirs: the log directories of brokers to compare with the chosen log, beside those of
             this node and of *sources*.
+        ask: asks controllers whether one leads; None where nobody is to be asked.
     """
 
     sources: Sequence[LogSource] = ()
@@ -52,6 +66,7 @@ class RecoveryRequest:
     voters: str | None = None
     host_changes: Mapping[HostPort, HostPort]
     log_dirs: Sequence[str] = ()
+    ask: AskControllers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +89,7 @@ class RecoveryPlan:
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
+        answers: the answers of controllers that run; None if nobody was asked.
     """
 
     config: ServerConfig
@@ -91,6 +107,7 @@ class RecoveryPlan:
     release: str | None
     findings: tuple[Finding, ...]
     files: FileStates
+    answers: tuple[ControllerAnswer, ...] | None
 
     @property
     def lost_ids(self) -> tuple[int, ...]:
@@ -114,6 +131,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources)
+    answers = ask_controllers(config, directory.meta.cluster_id or "", logs, request.ask)
     own, chosen = logs[0], choose_log(logs, request.choice)
     is_named = request.choice is not None
     common_ends = [common_end(log, chosen, is_named=is_named) for log in logs]
@@ -123,10 +141,15 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     )
     old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
-    check_target_voters(config, own, logs, old_voters or (), new_voters)
+    is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
+    if is_copied:
+        check_own_voter(config, own, new_voters)
+    else:
+        check_target_voters(config, own, logs, old_voters or (), new_voters)
     image = load([chosen.folder])
     batch, epoch = b"", chosen.epoch
-    if quorum.voters is None or quorum.voters["voters"] != record["voters"]:
+    has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
+    if not (is_copied or has_voters):
         is_first = quorum.kraft_version < 1
         if is_first:
             _check_release(config, image)
@@ -150,8 +173,16 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         release=_release(image),
-        findings=tuple(recovery_findings(config, image, compared, new_voters, directories)),
+        findings=tuple(
+            worst_first(
+                [
+                    *recovery_findings(config, image, compared, new_voters, directories),
+                    *live_findings(answers),
+                ]
+            )
+        ),
         files=files,
+        answers=answers,
     )
 
 

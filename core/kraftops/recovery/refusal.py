@@ -5,6 +5,8 @@ from __future__ import annotations
 from kraftops.errors import StorageError
 
 CODES = {
+    "already-recovered": "the log was recovered before, to other voters",
+    "cannot-ask": "a controller answers, and does not say whether it leads",
     "changed": "the log has changed since it was looked at",
     "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
     "empty-voter": "a directory without a log would vote, or get the id back that a voter had",
@@ -28,6 +30,7 @@ CODES = {
     "other-directory-id": "a voter is to have another directory.id than its meta.properties says",
     "other-identity": "the directories are of another node or cluster, or two have one id",
     "other-log": "two logs were never equal",
+    "quorum-alive": "a controller leads a quorum of this cluster",
     "running": "a server holds the lock of a directory",
     "same-address": "two voters that had different addresses are to have one",
     "several-logs": "an archive holds the logs of several nodes",

@@ -12,9 +12,8 @@ from kraftops.dump.sources.names import expand
 from kraftops.dump.summary.groups import Groups
 from kraftops.dump.summary.summarise import summarise
 from kraftops.errors import SourceError
-from kraftops.image.load.sources import METADATA_PARTITION
 from kraftops.image.state.image import MetadataImage
-from kraftops.log.files import PARTITION_NAME
+from kraftops.log.files import METADATA_PARTITION, PARTITION_NAME
 from kraftops.query.query import Query
 from kraftops.uris import is_remote
 from kraftops.views.view import Frame, View, frame_of_rows

@@ -4,6 +4,7 @@ import pytest
 
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Limits, Move, plan_factor
+from kraftops.reassign.marks import REPLICATION
 from kraftops.reassign.moves import MoveOptions, run_moves
 from tests.helpers.wire.moving_cluster import Killed, MovingCluster
 
@@ -24,7 +25,7 @@ def run(moving: MovingCluster, factor: int) -> None:
         return plan_factor(placement, PARTITIONS, factor, Limits()).moves
 
     with moving.reached() as access:
-        run_moves(access, MoveOptions(2, 1000), lambda _: None, missing)
+        run_moves(access, MoveOptions(2, 1000), lambda _: None, missing, REPLICATION)
 
 
 @pytest.mark.parametrize("factor", [1, 3])

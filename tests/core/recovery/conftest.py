@@ -8,7 +8,7 @@ import pytest
 from kraftops.recovery.archives import unpacked
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
-from tests.helpers.nodes.lost_quorums import Planner
+from tests.helpers.nodes.lost_quorums import Planner, nobody_runs
 
 
 @pytest.fixture
@@ -21,7 +21,9 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
     ) -> RecoveryPlan:
         monkeypatch.chdir(node)
         with unpacked(sources) as logs:
-            request = RecoveryRequest(sources=logs, choice=choice, voters=voters, host_changes={})
+            request = RecoveryRequest(
+                sources=logs, choice=choice, voters=voters, host_changes={}, ask=nobody_runs
+            )
             return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
 
     return planned

@@ -106,7 +106,7 @@ def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
 
         assert planned.new_voters[0].host == host
         assert [finding.code for finding in planned.findings] == codes
-        commands = [step.command or "" for step in advice(planned, [])]
+        commands = [step.command or "" for step in advice(planned)]
         assert [line for line in commands if f"--bootstrap-controller {host}:29093" in line]
 
 

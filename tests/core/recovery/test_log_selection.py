@@ -9,9 +9,9 @@ from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.directories import LogDirectory
-from kraftops.storage.logdirs.meta_properties import MetaProperties
 from tests.helpers.logs.metadata_logs import no_ops
 from tests.helpers.nodes.lost_quorums import MORE, controller, other_node, survivor, write_meta
 from tests.helpers.nodes.node_directories import OTHER_ID

@@ -12,6 +12,7 @@ from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import unpacked
+from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config
@@ -26,6 +27,7 @@ from tests.helpers.nodes.lost_quorums import (
     MORE,
     broker,
     controller,
+    nobody_runs,
     other_node,
     survivor,
 )
@@ -73,13 +75,20 @@ def _set_aside(folder: Path) -> set[str]:
     return codes_of(stray_findings(image, [str(folder / "d")]))
 
 
-def recovered(make: Callable[[Path], object], *sources: str, voters: str = "self") -> Raise:
+def recovered(
+    make: Callable[[Path], object],
+    *sources: str,
+    voters: str = "self",
+    ask: AskControllers | None = nobody_runs,
+) -> Raise:
     """Return what plans the recovery of a node."""
 
     def found(folder: Path) -> set[str]:
         make(folder / "node")
         with chdir(folder / "node"), unpacked(sources) as logs:
-            request = RecoveryRequest(sources=logs, choice=None, voters=voters, host_changes={})
+            request = RecoveryRequest(
+                sources=logs, choice=None, voters=voters, host_changes={}, ask=ask
+            )
             planned = plan_recovery(load_config(PROPERTIES), request, 1_763_720_000_123)
         return codes_of(planned.findings)
 
@@ -114,6 +123,8 @@ FAULTS: Mapping[str, Raise] = {
     "records-given-up": recovered(_two, "c2"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
+    "not-asked": recovered(survivor, ask=None),
+    "voter-alive": recovered(survivor, ask=lambda *_: [ControllerAnswer("localhost:9093", 2)]),
     "no-host": recovered(_without_host),
     "brokers-not-given": recovered(lambda node: survivor(node, records_batch(5, broker(4)))),
 }

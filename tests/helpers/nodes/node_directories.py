@@ -10,9 +10,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 from kraftops.java.properties import properties_bytes
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.bootstrap.records import SNAPSHOT_NAME
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.directories import LogDirectory
 from kraftops.storage.logdirs.inspector import DirectoryState, inspect
 from kraftops.uuids import to_text
 from tests.helpers.tools.console import STORAGE, Done, run_here

@@ -5,15 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.placement.disks import LogDirectory
 from kraftops.placement.placement import TopicPartition
-from kraftops.wire.admin.log_dirs import ask_log_dirs
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import parse_bootstrap
-from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.bootstrap import connect
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
-from tests.helpers.kafka.nodes.moving import create_topics, placement, ready, tool
+from tests.helpers.kafka.nodes.moving import create_topics, directories, placement, ready, tool
 from tests.helpers.kafka.nodes.traffic import traffic
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -51,12 +45,6 @@ def check_emptied(live: Cluster, disks: list[str]) -> None:
     assert sorted(name for name in first.replicas if name.topic in TOPICS) == [
         name for name in held if name.topic in TOPICS
     ]
-
-
-def directories(live: Cluster, broker: int) -> list[LogDirectory]:
-    address = f"localhost:{live.port(broker, 'PLAINTEXT')}"
-    with connect(parse_bootstrap(address), Settings(), Deadline(30)) as connection:
-        return ask_log_dirs(connection)
 
 
 def check_factor(live: Cluster) -> None:

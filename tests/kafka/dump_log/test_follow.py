@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, combined
 from tests.helpers.kafka.nodes.nodes import Node, running, until
 from tests.helpers.logs.corpus_rows import lines_of, parsed

@@ -12,7 +12,7 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import RECORD
 from kraftops.image.state.image import MetadataImage
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings

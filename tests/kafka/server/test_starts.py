@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import TRANSACTIONAL
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.contract import DiskFolder
-from kraftops.server.loader.metadata_log import METADATA_PARTITION, foretell_metadata_log
+from kraftops.server.loader.metadata_log import foretell_metadata_log
 from tests.helpers.kafka.cases.damaged_directories import copy_node, format_node
 from tests.helpers.kafka.loader.boots import foretell_broker
 from tests.helpers.kafka.nodes.configs import Config, combined, controllers

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.server.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import format_node
 from tests.helpers.kafka.nodes.configs import Config, broker, combined
 from tests.helpers.kafka.nodes.nodes import running

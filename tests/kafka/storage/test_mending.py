@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.server.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import META, format_node, properties
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, Config, combined
 from tests.helpers.kafka.nodes.nodes import running

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops_cli.cluster.moving.options import (
-    BATCH,
+    BATCH_OPTION,
     PLAN_ONLY,
     YES,
     access_options,
@@ -59,7 +59,7 @@ killed, run it again. A directory that has failed is a case for repair.""",
     help="A log directory that takes replicas, by default all others; may be given more than once.",
 )
 @PLAN_ONLY
-@BATCH
+@BATCH_OPTION
 @YES
 @click.pass_context
 def move_dirs(

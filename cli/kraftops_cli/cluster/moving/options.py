@@ -16,6 +16,7 @@ from kraftops_cli.terminal.answer import FORM
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_BATCH = 1_000_000
+BATCH = 100
 _ACCESS = (
     click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
     click.option(
@@ -41,6 +42,20 @@ _ACCESS = (
     ),
     FORM,
 )
+THROTTLE = click.option(
+    "--throttle",
+    metavar="SIZE",
+    type=Size(1),
+    help="Most bytes a second that a broker copies, sent and received, as 50M.",
+)
+STALL_TIMEOUT = click.option(
+    "--stall-timeout",
+    metavar="SECONDS",
+    type=Seconds(),
+    default=300.0,
+    show_default=True,
+    help="End with code 5 if nothing has moved for so long; all stays as `operations` shows it.",
+)
 _PLAN = (
     click.option(
         "--exclude-topic",
@@ -59,13 +74,13 @@ PLAN_ONLY = click.option(
     is_flag=True,
     help="Print the plan, change nothing; with --format json for --plan.",
 )
-BATCH = click.option(
+BATCH_OPTION = click.option(
     "--batch",
     metavar="N",
     type=Number(_MAX_BATCH, minimum=1),
-    default=100,
+    default=BATCH,
     show_default=True,
-    help="Partitions that are moved at once.",
+    help="Most partitions in flight at once; the next begin when some have ended.",
 )
 _NEW_PLAN = (
     click.option(
@@ -76,18 +91,14 @@ _NEW_PLAN = (
         help="Only these brokers take replicas.",
     ),
     PLAN_ONLY,
-    BATCH,
+    BATCH_OPTION,
     click.option(
         "--check-disks",
         is_flag=True,
         help="Refuse a plan for which a broker has too little room.",
     ),
-    click.option(
-        "--throttle",
-        metavar="SIZE",
-        type=Size(1),
-        help="Most bytes a second that a broker copies, sent and received, as 50M.",
-    ),
+    THROTTLE,
+    STALL_TIMEOUT,
 )
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
@@ -115,6 +126,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
+            "stall_timeout",
             *names,
         },
         expands_files=False,
@@ -163,6 +175,7 @@ class PlanOptions:
     batch: int
     check_disks: bool
     throttle: int | None
+    stall_timeout: float = 300.0
     exclude_topic: tuple[str, ...] = ()
     plan: str | None = None
 

@@ -43,8 +43,8 @@ Give all brokers as many bytes, and then as many replicas, by as few copies as p
 new brokers have come.
 
 The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
-they can be in. Bytes within 5 % of the mean are even enough. If it is killed, wait until no
-reassignment is in flight, and run it again.""",
+they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
+on beside what is in flight.""",
 )
 @access_options
 @plan_options
@@ -87,6 +87,7 @@ def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
     from kraftops.placement.placement import names, shown
     from kraftops.placement.reassignment_json import moves_of_file, planned_replicas
     from kraftops.reassign.disks import check_room, disks_of
+    from kraftops.reassign.marks import REBALANCE
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
@@ -102,10 +103,12 @@ def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
         print_plan(work, "rebalance", effects, is_whole=True)
         return 0
     access.refuse_hidden_topics()
-    if placement.moving:
+    is_resumed = any(mark.kind == REBALANCE for mark in access.patiently(access.marks).values())
+    if placement.moving and not is_resumed:
         raise RefusedError(
             f"other reassignments are in flight: {shown(placement.moving)}",
-            hint="kafka-cluster wait --until no-reassignments waits for their end",
+            hint="kafka-cluster operations shows them; wait --for no-reassignments waits for their"
+            " end",
             partitions=names(placement.moving),
         )
     if moves:
@@ -113,7 +116,9 @@ def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
         confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
     planned = planned_replicas(effects.moves)
     printer = work.printer("rebalance")
-    run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
+    run_moves(
+        access, move_options(plan), printer, lambda now: moves_of_file(now, planned), REBALANCE
+    )
     if work.is_json:
         work.terminal.answer("rebalance", {"changed": bool(moves)})
     else:

@@ -188,6 +188,7 @@ def _run(
 ) -> int:
     from kraftops.display.sizes import many
     from kraftops.placement.placement import shown
+    from kraftops.reassign.marks import REPAIR
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
@@ -211,7 +212,7 @@ def _run(
         confirm(word, action, yes=work.yes)
     printer = work.printer("repair")
     _elect(work, elected)
-    run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves)
+    run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR)
     now = access.patiently(access.settled)
     answer = task.answer(now, elected, is_changed=bool(elected or plan.plan.moves))
     _print(work, answer)

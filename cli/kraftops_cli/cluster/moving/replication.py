@@ -80,6 +80,7 @@ def replication(
     from kraftops.placement.placement import names, shown
     from kraftops.placement.plan import plan_factor
     from kraftops.reassign.disks import disks_of
+    from kraftops.reassign.marks import REPLICATION
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import limits_of, move_options, work_of
     from kraftops_cli.cluster.moving.confirm import confirm
@@ -121,11 +122,8 @@ def replication(
             access,
             move_options(plan_options),
             work.printer("replication"),
-            lambda now: (
-                plan_factor(
-                    now, [each for each in partitions if each in now.partitions], factor, limits
-                ).moves
-            ),
+            lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
+            REPLICATION,
         )
     if work.is_json:
         work.terminal.answer("replication", {"changed": bool(effects.moves)})
@@ -134,7 +132,7 @@ def replication(
     return 0
 
 
-def _partitions(placement: Placement, topics: Sequence[str]) -> list[TopicPartition]:
+def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartition]:
     """Return the partitions of topics.
 
     Raises:
@@ -146,4 +144,4 @@ def _partitions(placement: Placement, topics: Sequence[str]) -> list[TopicPartit
     for topic in topics:
         if topic not in present:
             raise KraftopsError(f"there is no topic {topic!r}", code="not-found", topic=topic)
-    return [partition for partition in placement.partitions if partition.topic in topics]
+    return {partition for partition in placement.partitions if partition.topic in topics}

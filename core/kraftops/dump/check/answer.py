@@ -66,7 +66,7 @@ PARTITION = (
         "what the loading means for the server",
         values=[consequence.value for consequence in Consequence],
         may_be_null=True,
-        get=lambda check: check.outcome,
+        get=lambda check: check.load and check.load.consequence.value,
     ),
     number(
         "segments",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -12,33 +12,31 @@ from typing import NamedTuple
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.log_directory import (
-    LogDirectory,
+    log_directory_findings,
     missing_findings,
     missing_partitions,
-    read_log_directory,
 )
 from kraftops.dump.check.partition import check_absent_tier
-from kraftops.dump.check.partition_files import TOPIC_ID
-from kraftops.dump.check.start import loads_of, server_findings
+from kraftops.dump.check.start import DirectoryLoads, server_findings
 from kraftops.dump.check.tier import LocalLog, Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
-from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.partition_directory import (
-    METADATA_TOPIC,
-    no_log,
-    partition_log,
-)
-from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
+from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
+    METADATA_TOPIC,
     PARTITION_NAME,
     TIERED_TOPIC,
     partition_of,
     tiered_name,
     tiered_topic_id,
 )
+from kraftops.records.internal_topics import REMOTE_TOPIC
+from kraftops.server.loader.load_plan import PartitionLoad
+from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.partition_files import TOPIC_ID, topic_id_of
+from kraftops.uuids import to_text
 
 
 class CheckRequest(NamedTuple):
@@ -108,17 +106,7 @@ def check_directories(
     for check in _absent_tiers(by_path, tiered, around):
         add(check)
     common += _missing_partitions(by_path, directories, around.topics)
-    metadata = {
-        directory.path
-        for path, directory in directories.items()
-        if _topic_of(path) == METADATA_TOPIC
-    }
-    node_ids = {
-        directory.path: directory.node_id
-        for directory in directories.values()
-        if directory.node_id is not None
-    }
-    common += server_findings(loads_of(checks, directories), metadata, node_ids)
+    common += server_findings(_directory_loads(checks, directories), is_whole_server=False)
     return checks, tuple(common)
 
 
@@ -141,14 +129,30 @@ def _metadata_folders(folders: Iterable[str]) -> list[str]:
 
 def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
     """Return the log directory of each partition, and the findings about log directories."""
-    known: dict[str, LogDirectory] = {}
-    found: dict[str, LogDirectory] = {}
+    directories: dict[str, LogDirectory] = {}
+    by_folder: dict[str, LogDirectory] = {}
     for folder in folders:
         parent = os.path.dirname(os.path.abspath(folder))
-        if parent not in known:
-            known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
-        found[folder] = known[parent]
-    return found, [finding for one in known.values() for finding in one.findings]
+        if parent not in directories:
+            directories[parent] = read_log_directory(os.path.dirname(folder) or os.curdir)
+        by_folder[folder] = directories[parent]
+    findings = map(log_directory_findings, directories.values())
+    return by_folder, list(chain.from_iterable(findings))
+
+
+def _directory_loads(
+    checks: Iterable[PartitionCheck], directories: Mapping[str, LogDirectory]
+) -> list[DirectoryLoads]:
+    """Return the loads of partitions that were checked, where they are known, by directory."""
+    loads: dict[str, list[PartitionLoad]] = {}
+    by_path = {directory.path: directory for directory in directories.values()}
+    for check in checks:
+        if check.load is not None and check.path in directories:
+            loads.setdefault(directories[check.path].path, []).append(check.load)
+    return [
+        DirectoryLoads(directory, loads.get(path, ()), directory.node_id)
+        for path, directory in by_path.items()
+    ]
 
 
 def _missing_partitions(
@@ -168,7 +172,7 @@ def _missing_partitions(
 def _local_logs(checks: Iterable[PartitionCheck]) -> Iterator[LocalLog]:
     for check in checks:
         if check.start is not None and check.end is not None:
-            place = check.topic, check.partition, _topic_id(check.path)
+            place = check.topic, check.partition, _topic_id_text(check.path)
             yield LocalLog(check.path, *place, check.start, check.end)
 
 
@@ -270,8 +274,8 @@ def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
     by_topic: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for folder in folders:
         match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-        if match and match[1] != METADATA_TOPIC and (found := _topic_id(folder)):
-            by_topic[match[1]][found].append(folder)
+        if match and match[1] != METADATA_TOPIC and (topic_id := _topic_id_text(folder)):
+            by_topic[match[1]][topic_id].append(folder)
     wrong: dict[str, Finding] = {}
     for topic, ids in by_topic.items():
         right = set(topics.ids.get(topic, ())) or {max(ids, key=lambda one: len(ids[one]))}
@@ -283,11 +287,6 @@ def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
     return wrong
 
 
-def _topic_id(folder: str) -> str | None:
-    try:
-        found = small_file(os.path.join(folder, TOPIC_ID))
-    except SourceError:
-        return None
-    if found is None or "damage" in found:
-        return None
-    return str(found["data"]["topicId"])
+def _topic_id_text(folder: str) -> str | None:
+    topic_id = topic_id_of(folder)
+    return None if topic_id is None else to_text(topic_id)

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
-from kraftops.dump.check.partition_files import EPOCHS, PartitionFiles
 from kraftops.dump.small_files import content_of
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Severity
+from kraftops.server.loader.text_files import EpochEntry
+from kraftops.server.partition_files import EPOCHS, PartitionFiles
 
 _NO_EPOCH = -1
 _NO_END = 1 << 63
 
 
-class EpochStart(NamedTuple):
-    """An epoch and the offset from which on the log has it."""
-
-    epoch: int
-    offset: int
-
-
 class EpochCheck:
     """Check of a leader-epoch-checkpoint, batch by batch."""
 
-    def __init__(self, files: PartitionFiles, findings: Findings, *, log_start: int | None) -> None:
-        """Read the file among those of a partition, if it exists.
+    def __init__(
+        self,
+        files: PartitionFiles,
+        findings: Findings,
+        *,
+        log_start: int | None,
+        entries: Sequence[EpochEntry] | None = None,
+    ) -> None:
+        """Take the *entries* of the file, or read it among those of a partition, if it exists.
 
         Batches before *log_start* may have no epoch any more; None is an unknown one.
         """
@@ -37,16 +38,18 @@ class EpochCheck:
         self._findings = findings
         self._exists = files.has_epochs
         self._log_start = log_start
-        self.starts = _starts(self.path, files, findings) if self._exists else None
-        self._offsets = [start.offset for start in self.starts or ()]
+        self.starts = entries if self._exists else None
+        if self._exists and entries is None:
+            self.starts = _read(self.path, files, findings)
+        self._offsets = [start.start_offset for start in self.starts or ()]
         self._current = (_NO_END, 0, _NO_EPOCH)
         """The first offset, the end and the number of the epoch of the batch before."""
         self._is_told = False
-        for one, other in pairwise(self.starts or ()):
-            if other.epoch <= one.epoch or other.offset <= one.offset:
+        for entry, following in pairwise(self.starts or ()):
+            if following.epoch <= entry.epoch or following.start_offset <= entry.start_offset:
                 self._differs(
-                    f"epoch {other.epoch} from {other.offset} on comes after epoch {one.epoch} "
-                    f"from {one.offset} on"
+                    f"epoch {following.epoch} from {following.start_offset} on comes after epoch "
+                    f"{entry.epoch} from {entry.start_offset} on"
                 )
 
     @property
@@ -93,14 +96,16 @@ class EpochCheck:
         self._findings.add("epochs-differ", self.path, reason, Severity.RISK)
 
 
-def _starts(path: str, files: PartitionFiles, findings: Findings) -> list[EpochStart] | None:
+def _read(path: str, files: PartitionFiles, findings: Findings) -> list[EpochEntry] | None:
     try:
         with files.open(path) as file:
-            found = content_of(file)
+            content = content_of(file)
     except SourceError as error:
         findings.add("bad-epochs", path, error.message, Severity.RISK)
         return None
-    if "damage" in found:
-        findings.add("bad-epochs", path, f"{found['damage']}; a broker stops", Severity.RISK)
+    if "damage" in content:
+        findings.add("bad-epochs", path, f"{content['damage']}; a broker stops", Severity.RISK)
         return None
-    return [EpochStart(one["epoch"], one["startOffset"]) for one in found["data"]["entries"]]
+    return [
+        EpochEntry(entry["epoch"], entry["startOffset"]) for entry in content["data"]["entries"]
+    ]

@@ -8,15 +8,16 @@ from contextlib import suppress
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, PartitionCheck
 from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
-from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.transactions import snapshot_producers
 from kraftops.dump.sources.partition_directory import is_whole
+from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError, UsageError
 from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, FileName, file_name, partition_of
 from kraftops.log.log_file import LogFile
 from kraftops.records.internal_topics import METADATA, decoder_for_topic
+from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
 _OF_SEGMENTS = (FileKind.LOG, FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX)
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Self
 
 from kraftops.findings.finding import Finding, Place, Severity, worst
+from kraftops.server.loader.load_plan import PartitionLoad
 
 
 class State(StrEnum):
@@ -62,8 +63,8 @@ class PartitionCheck:
     is_file: bool = False
     starts: bool | None = None
     """Whether Kafka's loader takes it; None if that is unknown."""
-    outcome: str | None = None
-    """What a start makes of the server: `loads`, `directory-offline` or `broker-dies`."""
+    load: PartitionLoad | None = None
+    """What its loading means for the server; None if that is unknown."""
 
     @property
     def state(self) -> State:

@@ -20,7 +20,6 @@ from kraftops.dump.check.index_checks import (
     OffsetIndexCheck,
     TimeIndexCheck,
 )
-from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
 from kraftops.dump.check.records import keys_rule_out_compaction
 from kraftops.dump.check.transactions import (
     Producers,
@@ -28,11 +27,13 @@ from kraftops.dump.check.transactions import (
     check_snapshot,
     snapshot_producers,
 )
+from kraftops.dump.sources.parts import size_of
 from kraftops.findings.finding import Severity
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
 from kraftops.log.log_file import LogFile
+from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
 _KNOWN_MAGICS = (0, 1, 2)
 _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves many

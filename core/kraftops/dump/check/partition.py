@@ -11,19 +11,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text, offsets_text
-from kraftops.dump.check.log_directory import (
-    CLEANER,
-    HIGH_WATERMARK,
-    LOG_START,
-    RECOVERY_POINT,
-    LogDirectory,
-)
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
-from kraftops.dump.check.partition_files import (
-    TOPIC_ID,
-    PartitionFiles,
-    partition_files,
-)
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.start import Start, absorbed, foretold
@@ -35,12 +23,16 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
+from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
+from kraftops.server.loader.metadata_log import METADATA_TOPIC_ID
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import TOPIC_ID, PartitionFiles, partition_files
+from kraftops.uuids import from_text, to_text
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
 _MOST_LOOKS = 10  # where each look misses a file that the server has just deleted
 _RECENT_SECONDS = 60
 _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
-_METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
@@ -147,7 +139,7 @@ class _PartitionLook:
         self._settings = around.topics.settings(
             files.topic, is_tiered=directory.is_topic_tiered(files.topic)
         )
-        self._is_stopped = directory.is_clean and not files.is_metadata
+        self._is_stopped = directory.plan.was_clean and not files.is_metadata
 
     def check(self) -> PartitionCheck:
         """Return the outcome.
@@ -158,10 +150,12 @@ class _PartitionLook:
         files = self._files
         # A server that runs, or was killed, writes the log start a minute later.
         log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
-        epochs = EpochCheck(files, self._findings, log_start=log_start)
+        start = foretold(files, self._directory, self._settings)
+        outcome = start.outcomes[0] if start.outcomes else None
+        entries = outcome.epochs_read if outcome else None
+        epochs = EpochCheck(files, self._findings, log_start=log_start, entries=entries)
         if files.is_bare or files.is_tiered:
             epochs.ignore()
-        start = foretold(files, self._directory, self._settings)
         walk = self._walk(start, epochs)
         self._check_leftovers()
         first = files.segments[0].base_offset if files.segments else None
@@ -170,7 +164,8 @@ class _PartitionLook:
             self._check_end(walk, epochs, end)
             self._check_start(epochs, first)
             self._check_checkpoints(epochs, first, end)
-            self._check_topic_id(has_batches=end > first)
+            topic_id = outcome.topic_id if outcome else None
+            self._check_topic_id(topic_id, has_batches=end > first)
             self._check_producers(walk)
         elif not (files.is_tiered or files.is_archived):
             self._check_end(walk, epochs, self._lost_start(epochs))
@@ -178,9 +173,8 @@ class _PartitionLook:
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         for finding in record_findings(map(files.open, logs), decoder, self._findings.all()):
             self._findings.add(*finding)
-        outcome = start.outcome
-        if outcome and outcome.starts:
-            first, end = outcome.local_start_offset, outcome.end_offset
+        if (certain := start.outcome) and certain.starts:
+            first, end = certain.local_start_offset, certain.end_offset
         return PartitionCheck(
             files.path,
             files.topic,
@@ -192,7 +186,7 @@ class _PartitionLook:
             tuple(self._losses),
             tuple(absorbed([*self._findings.all(), *self._more])),
             starts=start.starts,
-            outcome=start.consequence,
+            load=start.load,
         )
 
     def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
@@ -239,7 +233,7 @@ class _PartitionLook:
             return Compaction(is_done=True)
         policy = self._settings.cleanup_policy
         is_done = None if policy is None else "compact" in policy
-        return Compaction(is_done, is_ours=CLEANER not in self._directory.offsets)
+        return Compaction(is_done, is_ours=CLEANER not in self._directory.plan.offsets)
 
     def _lose(
         self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
@@ -310,13 +304,14 @@ class _PartitionLook:
         It may then be of a partition of this name that was deleted, or the times are those of a
         copy.
         """
-        if self._directory.is_clean:
+        if self._directory.plan.was_clean:
             return False
         try:
             created = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
+            written = os.stat(os.path.join(self._directory.path, checkpoint)).st_mtime_ns
         except OSError:
             return False
-        return self._directory.written[checkpoint] < created
+        return written < created
 
     def _check_start(self, epochs: EpochCheck, start: int) -> None:
         """Look for offsets before the first segment in other files."""
@@ -333,7 +328,7 @@ class _PartitionLook:
         if remote and remote.live and not self._files.is_tiered:
             self._check_behind_remote(remote, start)
             return
-        if LOG_START not in directory.offsets:
+        if LOG_START not in directory.plan.offsets:
             return
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         # A broker that stops writes the starts of all logs that are tiered.
@@ -393,11 +388,11 @@ class _PartitionLook:
         if not self._is_stopped:
             return
         point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
-        if RECOVERY_POINT in self._directory.offsets and (point is None or point < end):
+        if RECOVERY_POINT in self._directory.plan.offsets and (point is None or point < end):
             reason = f"the recovery point is {point}, and the log ends at {end}"
             self._differ(RECOVERY_POINT, reason, Severity.NOTE)
         least = start if log_start is None else log_start
-        if HIGH_WATERMARK in self._directory.offsets and (high is None or high < least):
+        if HIGH_WATERMARK in self._directory.plan.offsets and (high is None or high < least):
             reason = f"the high watermark is {high}, and the log starts at {least}"
             self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 
@@ -409,7 +404,8 @@ class _PartitionLook:
         name = os.path.basename(self._files.path)
         self._findings.add("checkpoint-differs", path, f"{name}: {reason}", severity)
 
-    def _check_topic_id(self, *, has_batches: bool) -> None:
+    def _check_topic_id(self, topic_id: bytes | None, *, has_batches: bool) -> None:
+        """Look at the partition.metadata; *topic_id* is what the loader has read in it."""
         files, path = self._files, os.path.join(self._files.path, TOPIC_ID)
         if not files.has_topic_id:
             if has_batches and files.has_epochs:
@@ -417,18 +413,28 @@ class _PartitionLook:
                 self._findings.add("no-topic-id", path, reason, Severity.RISK)
             return
         with files.open(path) as file:
-            found = content_of(file)
-        if "damage" in found:
-            reason = f"{found['damage']}; a broker stops"
-            self._findings.add("bad-topic-id", path, reason, Severity.RISK)
-        elif files.is_metadata and found["data"]["topicId"] != _METADATA_TOPIC_ID:
-            reason = f"the topic id {found['data']['topicId']}, which is not the metadata log's"
+            is_usual = topic_id and file.read_at(0, file.size).rstrip() == _metadata_file(topic_id)
+            content = {} if is_usual else content_of(file)
+        if "damage" in content:
+            # `PartitionMetadataReadBuffer` splits lines at their colons, and takes any words.
+            effect = "a broker stops" if topic_id is None else "a broker reads the id all the same"
+            severity = Severity.RISK if topic_id is None else Severity.NOTE
+            self._findings.add("bad-topic-id", path, f"{content['damage']}; {effect}", severity)
+            return
+        topic_id = topic_id or from_text(content["data"]["topicId"])
+        if files.is_metadata and topic_id != METADATA_TOPIC_ID:
+            reason = f"the topic id {to_text(topic_id)}, which is not the metadata log's"
             self._findings.add("topic-id-differs", path, reason, Severity.RISK)
 
     def _check_producers(self, walk: LogWalk) -> None:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
             self._findings.add("no-producers", self._files.path, reason, Severity.RISK)
+
+
+def _metadata_file(topic_id: bytes) -> bytes:
+    """Return a partition.metadata as a broker writes it."""
+    return f"version: 0\ntopic_id: {to_text(topic_id)}".encode()
 
 
 def _unexplained(gaps: list[OffsetGap]) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import part_outcomes
@@ -34,7 +35,7 @@ def record_findings(
     Raises:
         SourceError: a segment cannot be read.
     """
-    query = Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
+    query = _query(decoder)
     damaged = {(finding.place.path, finding.place.position) for finding in known}
     for log in logs:
         request = Request(log.path, query)
@@ -45,6 +46,11 @@ def record_findings(
                 for note in outcome.notes:
                     if (log.path, note.position) not in damaged:
                         yield "bad-record", log.path, note.reason, Severity.RISK, note.position
+
+
+@cache
+def _query(decoder: str | None) -> Query:
+    return Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
 
 
 def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:

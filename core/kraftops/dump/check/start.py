@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
-from kraftops.dump.check.findings import Loss, PartitionCheck, lost_text
-from kraftops.dump.check.log_directory import LOG_START, RECOVERY_POINT, LogDirectory
+from kraftops.dump.check.findings import Loss, lost_text
 from kraftops.dump.check.log_walk import LogSpan, Recovery
-from kraftops.dump.check.partition_files import PartitionFiles
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
@@ -23,7 +19,18 @@ from kraftops.server.loader.contract import (
     LoadOutcome,
     LoadRequest,
 )
+from kraftops.server.loader.load_plan import (
+    LOG_START,
+    RECOVERY_POINT,
+    DamagedCheckpoint,
+    PartitionLoad,
+    ends_server,
+    possible_consequences,
+)
+from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
 _NAMES = 5  # more would hide the rest of the line
@@ -58,10 +65,11 @@ class Start:
         return None if any(_differs(first, other) for other in others) else first
 
     @property
-    def consequence(self) -> str | None:
-        """What the loading means for the server."""
-        outcome = self.outcome
-        return None if outcome is None else outcome.consequence.value
+    def load(self) -> PartitionLoad | None:
+        """What the loading means for the log directory; None if that is unknown."""
+        if self.outcome is None:
+            return None
+        return PartitionLoad.of(os.path.basename(self.path), self.outcome)
 
     def recovery(self, *, is_stopped: bool) -> Recovery:
         """Return what a start does to the segments."""
@@ -167,9 +175,10 @@ def foretold(
     """
     if files.is_tiered or files.is_alone or files.is_bare or files.folder is None:
         return Start(files.path, is_known=False)
-    stops = [directory.is_clean] if directory.is_known else [False, True]
     if files.is_metadata:
-        stops = [False]  # `KafkaRaftLog` opens its log as after an unclean stop
+        outcome = foretell_metadata_log(files.folder, release)
+        return Start(files.path, is_known=True, outcomes=(outcome.whole,))
+    stops = [directory.plan.was_clean] if directory.has_checkpoints else [False, True]
     tierings = [False, True] if settings.is_tiered is None else [settings.is_tiered]
     name = os.path.basename(os.path.abspath(files.path))
     log_start = directory.offset(LOG_START, files.topic, files.partition) or 0
@@ -191,7 +200,7 @@ def foretold(
         for was_clean in stops
         for is_tiered in tierings
     ]
-    return Start(files.path, directory.is_known or files.is_metadata, tuple(outcomes))
+    return Start(files.path, directory.has_checkpoints, tuple(outcomes))
 
 
 def _differs(outcome: LoadOutcome | None, other: LoadOutcome | None) -> bool:
@@ -228,65 +237,89 @@ def absorbed(findings: Iterable[Finding]) -> list[Finding]:
     return listed
 
 
-class PartitionLoad(NamedTuple):
-    """What the loading of a partition, in its log directory, means for the server."""
+class DirectoryLoads(NamedTuple):
+    """A log directory and what the loading of its partitions means, as far as it is known."""
 
-    path: str
-    directory: str
-    consequence: Consequence
+    directory: LogDirectory
+    loads: Sequence[PartitionLoad]
+    node_id: int | None
 
+    @property
+    def failures(self) -> list[str]:
+        """Names of the partitions and checkpoints that cannot be loaded."""
+        damaged = [
+            checkpoint.name
+            for checkpoint in self.directory.plan.damaged
+            if checkpoint.consequence is not Consequence.LOADS
+        ]
+        refused = (load for load in self.loads if load.consequence is not Consequence.LOADS)
+        return [*damaged, *(load.name for load in refused)]
 
-def loads_of(
-    checks: Iterable[PartitionCheck], directories: Mapping[str, LogDirectory]
-) -> Iterator[PartitionLoad]:
-    """Yield the loads of partitions that were checked, where they are known."""
-    for check in checks:
-        directory = directories.get(check.path)
-        if directory is not None and check.outcome is not None:
-            consequence = Consequence(check.outcome)
-            if check.topic == METADATA_TOPIC and check.starts is False:
-                consequence = Consequence.BROKER_DIES  # `KafkaRaftManager` loads its log
-            yield PartitionLoad(check.path, directory.path, consequence)
+    @property
+    def consequences(self) -> frozenset[Consequence]:
+        """What is possible; a server that cannot do without this directory ends with it.
+
+        `ReplicaManager.handleLogDirFailure` ends a server whose metadata directory fails.
+        """
+        # What else lies in a directory is no part of a check of partitions.
+        plan = replace(self.directory.plan, refusal=None)
+        consequences = possible_consequences(plan, self.loads)
+        if self.directory.is_metadata and consequences != {Consequence.LOADS}:
+            return frozenset({Consequence.BROKER_DIES})
+        return consequences
 
 
 def server_findings(
-    loads: Iterable[PartitionLoad],
-    metadata_directories: Container[str],
-    node_ids: Mapping[str, int],
+    directories: Sequence[DirectoryLoads], *, is_whole_server: bool
 ) -> Iterator[Finding]:
-    """Yield what partitions that are refused mean for their servers, by log directory.
+    """Yield what partitions and checkpoints that cannot be loaded mean for their servers.
 
-    Args:
-        loads: the loads of all partitions.
-        metadata_directories: the log directories without which a server ends.
-        node_ids: the ids of the nodes, by log directory, as far as they are known.
+    *is_whole_server* says that these are all log directories of one server, which needs one.
     """
-    refused: dict[tuple[str, bool], list[str]] = {}
-    partitions: Counter[str] = Counter()
-    for load in loads:
-        partitions[load.directory] += 1
-        if load.consequence is not Consequence.LOADS:
-            goes_offline = load.consequence is Consequence.DIRECTORY_OFFLINE
-            # `ReplicaManager.handleLogDirFailure` ends a server whose metadata directory fails.
-            ends = not goes_offline or load.directory in metadata_directories
-            refused.setdefault((load.directory, ends), []).append(os.path.basename(load.path))
-    for (directory, ends), names in refused.items():
-        node_id = node_ids.get(directory)
+    offline = {
+        loads.directory.path
+        for loads in directories
+        if Consequence.DIRECTORY_OFFLINE in loads.consequences
+    }
+    paths = {loads.directory.path for loads in directories}
+    is_last = is_whole_server and ends_server(offline, paths, "")
+    for directory, loads, node_id in directories:
+        failed = DirectoryLoads(directory, loads, node_id)
+        consequences = failed.consequences
+        if consequences == {Consequence.LOADS}:
+            continue
+        ends = is_last or Consequence.DIRECTORY_OFFLINE not in consequences
         server = "the server" if node_id is None else f"node {node_id}"
-        text = f"{server} will not start: it cannot load {_listed(names)}"
+        names = _listed(failed.failures)
+        text = f"{server} will not start: it cannot load {names}"
         if not ends:
             text = (
-                f"{server} will start without this log directory: it cannot load {_listed(names)}, "
-                f"and {many(partitions[directory], 'partition')} in it go offline"
+                f"{server} will start without this log directory: it cannot load {names}, "
+                f"and {many(len(loads), 'partition')} in it go offline"
             )
+        if not ends and Consequence.BROKER_DIES in consequences:
+            # `LocalLog.read` throws in a directory that has failed, see `possible_consequences`.
+            text += "; or it will not start, if that fails before an open transaction is read"
         yield Finding(
             "server-stops" if ends else "directory-goes-offline",
             Severity.STOPS,
             text,
-            Place(node=node_id, directory=directory),
+            Place(node=node_id, directory=directory.path),
             "see what is found about them",
-            count=len(names),
+            count=len(failed.failures),
         )
+
+
+def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding:
+    """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
+    is_note = checkpoint.consequence is Consequence.LOADS
+    return Finding(
+        "bad-checkpoint",
+        Severity.NOTE if is_note else Severity.STOPS,
+        f"a start cannot read it: {checkpoint.reason}",
+        Place(directory=directory, file=os.path.join(directory, checkpoint.name)),
+        "remove it: a server finds out what it says",
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
-from kraftops.dump.check.partition_files import PartitionFiles, size_of
 from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.topics import UNKNOWN_TOPICS
+from kraftops.dump.sources.parts import size_of
 from kraftops.dump.tiers.remote_metadata import (
     RemoteMetadata,
     RemotePartition,
@@ -20,6 +20,7 @@ from kraftops.dump.tiers.remote_metadata import (
 )
 from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
+from kraftops.server.partition_files import PartitionFiles
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.check.files import check_files
 from kraftops.dump.check.findings import PartitionCheck
-from kraftops.dump.check.log_directory import LogDirectory
 from kraftops.dump.check.partition import check_partition
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
 from kraftops.memory import shared_memory
+from kraftops.server.log_directory import LogDirectory
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import is_valid, records
-from kraftops.log.files import FileKind, FileName, file_name, partition_of
+from kraftops.log.files import METADATA_TOPIC, FileKind, FileName, file_name, partition_of
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
 
-METADATA_TOPIC = "__cluster_metadata"
 MANIFEST = ".rsm-manifest"
 """End of the name of what Aiven's plugin tells of a segment."""
 _MOST_MANIFEST_BYTES = 16 << 20

@@ -66,6 +66,11 @@ def source_sizes(sources: Sequence[Source]) -> list[int]:
     return [next(asked) if source.size is None else source.size for source in sources]
 
 
+def size_of(path: str) -> int:
+    """Return the bytes of a file; 0 if it is gone."""
+    return next(iter(sizes_of([path])))
+
+
 def sizes_of(paths: Iterable[str]) -> list[int]:
     """Return the bytes of files, 0 where there is none: who reads it says so."""
     sizes: dict[str, int] = {}

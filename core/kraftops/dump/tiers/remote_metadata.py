@@ -17,9 +17,8 @@ from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import expand
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.records.internal_topics import decoder_for_topic
+from kraftops.records.internal_topics import REMOTE_TOPIC, decoder_for_topic
 
-REMOTE_TOPIC = "__remote_log_metadata"
 _DECODER = decoder_for_topic(REMOTE_TOPIC)
 _PARTITION_DELETED = 2
 

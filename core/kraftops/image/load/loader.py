@@ -142,7 +142,7 @@ class Loader:
             SourceError: one cannot be read.
         """
         for number, file in enumerate(files):
-            is_whole = self.read_file(file, file.start, is_last=number == len(files) - 1)
+            is_whole = self.read_small(file, file.start, is_last=number == len(files) - 1)
             if file.is_snapshot and not is_whole:
                 return False
             if not is_whole or self.is_over:
@@ -150,7 +150,7 @@ class Loader:
         self._replay.finish()
         return True
 
-    def read_file(self, file: SourceFile, start: int = 0, *, is_last: bool) -> bool:
+    def read_small(self, file: SourceFile, start: int = 0, *, is_last: bool) -> bool:
         """Read a file from byte *start*, where a batch begins; tell whether the next can follow.
 
         Raises:
@@ -236,7 +236,7 @@ class Loader:
         Raises:
             SourceError: it cannot be read.
         """
-        return self.read_file(SourceFile(path), start, is_last=True)
+        return self.read_small(SourceFile(path), start, is_last=True)
 
     def _left_by_windows(
         self, batches: Iterable[Batch], source: int, path: str

@@ -11,13 +11,17 @@ from kraftops.findings.finding import Finding, Place
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import BAD_SNAPSHOT, log_finding
 from kraftops.log.batch import records
-from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
+from kraftops.log.files import (
+    BOOTSTRAP_CHECKPOINT,
+    METADATA_PARTITION,
+    FileKind,
+    FileName,
+    file_name,
+)
 from kraftops.log.streams import open_log
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.uris import is_remote, local_path
-
-METADATA_PARTITION = "__cluster_metadata-0"
 
 
 class LogFiles(NamedTuple):

@@ -111,7 +111,7 @@ class Course:
         loader.turn(limits, stop=stop, pause=pause, listen=listen)
         while not self.is_ended and self.number < len(files):
             file, is_last = files[self.number], self.number == len(files) - 1
-            can_follow = loader.read_file(file, self.position, is_last=is_last)
+            can_follow = loader.read_small(file, self.position, is_last=is_last)
             self._note_place()
             if beyond is not None or is_at_rest:
                 break
@@ -144,7 +144,7 @@ class Course:
         position = self.position
         for number in range(self.number, len(files)):
             is_last = number == len(files) - 1
-            can_follow = self.loader.read_file(files[number], position, is_last=is_last)
+            can_follow = self.loader.read_small(files[number], position, is_last=is_last)
             if self.loader.is_over or not can_follow:
                 break
             position = 0

@@ -23,17 +23,15 @@ from kraftops.image.verify.directories import (
     OTHER_DIRECTORY,
     OTHER_NAME,
     SET_ASIDE,
-    LogDirectory,
+    DirectoryOwner,
     Misplacement,
-    PartitionDirectory,
     misplacement,
-    partition_directories,
 )
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.log_directory import PartitionDirectory
+from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.logdirs.partition_data import partition_data_of
-from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"
@@ -73,17 +71,17 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     states = [state for state in states if state.directory.path in node.config.log_dirs]
     present: set[tuple[bytes, int]] = set()
     for state in states:
-        for partition in partition_directories(state.directory.path):
-            topic_id = topic_id_of(partition.path)
-            if topic_id and partition.suffix is None:
+        for partition in state.directory.partitions():
+            topic_id = partition.topic_id
+            if topic_id and not partition.is_renamed:
                 present.add((topic_id, partition.number))
-            log_directory = LogDirectory(
+            owner = DirectoryOwner(
                 node.config.node_id, state.meta.directory_id if state.meta else None
             )
-            found = misplacement(image, log_directory, partition)
+            found = misplacement(image, owner, partition)
             if found is None or found.code == SET_ASIDE:
                 continue
-            if not (partition.suffix and found.code in NO_STRAYS):
+            if not (partition.is_renamed and found.code in NO_STRAYS):
                 yield misplaced_finding(node.config.node_id, state.path, partition, found)
     yield from _missing(node, image, states, present)
 
@@ -111,7 +109,7 @@ def misplaced_finding(
         Place(
             node=node_id,
             directory=directory,
-            topic=partition.topic_name,
+            topic=partition.topic,
             partition=partition.number,
             file=os.path.join(directory, os.path.basename(partition.path)),
         ),

@@ -6,7 +6,6 @@ The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,29 +15,23 @@ from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import place_of
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
-from kraftops.storage.verify.partitions import is_partition, topic_id_of
+from kraftops.server import meta_properties
+from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.log_directory import PartitionDirectory, read_log_directory
+from kraftops.server.meta_properties import read_meta
 from kraftops.uuids import is_reserved, to_text
 
-_SUFFIXES = re.compile(r"(.+)-(\d+)(?:\.[0-9a-f]+-(delete|future|stray))?", re.DOTALL)
-_SET_ASIDE = {"stray": "set aside as a stray already", "delete": "about to be deleted"}
+_SET_ASIDE = {
+    FolderKind.STRAY: "set aside as a stray already",
+    FolderKind.DELETED: "about to be deleted",
+}
 
 
-class LogDirectory(NamedTuple):
-    """A log directory by its node and, if known, its id."""
+class DirectoryOwner(NamedTuple):
+    """The node of a log directory and, if known, the id of the directory."""
 
     node_id: int
     directory_id: bytes | None
-
-
-class PartitionDirectory(NamedTuple):
-    """A directory of a partition; one that is renamed has a *suffix*."""
-
-    path: str
-    topic_name: str
-    number: int
-    suffix: str | None
 
 
 class Misplacement(NamedTuple):
@@ -70,9 +63,9 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
         SourceError: a directory cannot be read, or is no log directory.
     """
     for path in directories:
-        log_directory = log_directory_of(path)
-        for partition in partition_directories(path):
-            found = misplacement(image, log_directory, partition)
+        owner = owner_of(path)
+        for partition in read_log_directory(path).partitions():
+            found = misplacement(image, owner, partition)
             if found is None:
                 continue
             place = Place() if found.entry is None else place_of(image, found.entry)
@@ -83,7 +76,7 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
                 replace(
                     place,
                     directory=path,
-                    topic=partition.topic_name,
+                    topic=partition.topic,
                     partition=partition.number,
                     file=partition.path,
                     position=None,
@@ -99,7 +92,7 @@ def severity_of(misplaced: Misplacement) -> Severity:
     return Severity.LOSS
 
 
-def log_directory_of(directory: str) -> LogDirectory:
+def owner_of(directory: str) -> DirectoryOwner:
     """Return the identity of a log directory.
 
     Raises:
@@ -114,45 +107,27 @@ def log_directory_of(directory: str) -> LogDirectory:
         raise SourceError(f"cannot read {path}: {error.message}") from None
     if meta.node_id is None:
         raise SourceError(f"{path} has no node id")
-    return LogDirectory(meta.node_id, meta.directory_id)
-
-
-def partition_directories(directory: str) -> Iterator[PartitionDirectory]:
-    """Yield the partitions in a log directory, by name.
-
-    Raises:
-        SourceError: it cannot be read.
-    """
-    try:
-        with os.scandir(directory) as entries:
-            names = [entry.name for entry in entries if entry.is_dir()]
-    except OSError as error:
-        raise SourceError.of(directory, error) from None
-    for name in sorted(names):
-        match = _SUFFIXES.fullmatch(name)
-        if match and name != METADATA_PARTITION and is_partition(name):
-            path = os.path.join(directory, name)
-            yield PartitionDirectory(path, match[1], int(match[2]), match[3])
+    return DirectoryOwner(meta.node_id, meta.directory_id)
 
 
 def misplacement(
-    image: MetadataImage, log_directory: LogDirectory, partition: PartitionDirectory
+    image: MetadataImage, owner: DirectoryOwner, partition: PartitionDirectory
 ) -> Misplacement | None:
     """Return why a partition does not belong into its directory; None if it does.
 
     Raises:
         KraftopsError: a source of the image cannot be read any more.
     """
-    if partition.suffix in _SET_ASIDE:
-        return Misplacement(SET_ASIDE, _SET_ASIDE[partition.suffix])
-    topic_id = topic_id_of(partition.path)
+    if partition.kind in _SET_ASIDE:
+        return Misplacement(SET_ASIDE, _SET_ASIDE[partition.kind])
+    topic_id = partition.topic_id
     if topic_id is None:
         return Misplacement(NO_TOPIC_ID, "it has no topic id")
     topic = image.topics.get(topic_id)
     if topic is None:
-        return _unknown(image, partition.topic_name, topic_id)
+        return _unknown(image, partition.topic, topic_id)
     entry = EntryKey("topics", (topic_id,))
-    if topic.name != partition.topic_name:
+    if topic.name != partition.topic:
         reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
         return Misplacement(OTHER_NAME, reason, entry)
     state = image.partition(topic_id, partition.number)
@@ -160,7 +135,7 @@ def misplacement(
         reason = f"the topic {topic.name} has no partition {partition.number}"
         return Misplacement(UNKNOWN_PARTITION, reason, entry)
     entry = EntryKey("partitions", (topic_id, partition.number))
-    return _misplaced(state, topic.name, log_directory, entry)
+    return _misplaced(state, topic.name, owner, entry)
 
 
 def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> Misplacement:
@@ -173,14 +148,14 @@ def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> Misplacement:
 
 
 def _misplaced(
-    state: PartitionState, topic_name: str, log_directory: LogDirectory, entry: EntryKey
+    state: PartitionState, topic_name: str, owner: DirectoryOwner, entry: EntryKey
 ) -> Misplacement | None:
-    node_id, replicas = log_directory.node_id, state.replicas
+    node_id, replicas = owner.node_id, state.replicas
     if node_id not in replicas:
         reason = f"node {node_id} is not among the replicas {replicas} of {topic_name}"
         return Misplacement(OTHER_BROKER, reason, entry)
     assigned = state.directories[replicas.index(node_id)]
-    if is_reserved(assigned) or log_directory.directory_id in (None, assigned):
+    if is_reserved(assigned) or owner.directory_id in (None, assigned):
         return None
     reason = f"it is assigned to directory {to_text(assigned)}, not to this one"
     return Misplacement(OTHER_DIRECTORY, reason, entry)

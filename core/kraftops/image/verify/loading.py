@@ -13,25 +13,21 @@ from dataclasses import dataclass
 
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.findings import lost_text
-from kraftops.dump.check.log_directory import (
-    HIGH_WATERMARK,
-    RECOVERY_POINT,
-    LogDirectory,
-    read_log_directory,
+from kraftops.dump.check.start import (
+    DirectoryLoads,
+    Start,
+    damaged_checkpoint,
+    foretold,
+    server_findings,
 )
-from kraftops.dump.check.partition_files import PartitionFiles, partition_files, size_of
-from kraftops.dump.check.start import PartitionLoad, Start, foretold, server_findings
 from kraftops.dump.check.topics import TopicSettings
+from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
-from kraftops.server.loader.contract import Consequence, DiskFolder, LoadOutcome
-from kraftops.server.loader.log_directory import (
-    DamagedCheckpoint,
-    ends_server,
-    load_plan,
-    possible_consequences,
-)
+from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, PartitionLoad
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
 _RECOVERED_BYTES = 256 << 20
@@ -75,37 +71,23 @@ def loading_findings(
     """
     states = [state for state in node.states if state.status and not state.problem]
     states = [state for state in states if state.directory.path in node.config.log_dirs]
-    loads: list[PartitionLoad] = []
-    needed = {node.metadata.path}
     budget = _Budget(most_bytes)
+    directories: list[DirectoryLoads] = []
     for state in states:
-        directory = read_log_directory(state.directory.path, shown=state.path)
-        plan = load_plan(
-            DiskFolder(state.directory.path), has_metadata_log=state.directory.is_metadata
-        )
-        for checkpoint in plan.damaged:
-            loads.append(PartitionLoad(checkpoint.name, state.path, checkpoint.consequence))
-            yield _damaged(checkpoint, state.path)
-        outcomes: list[LoadOutcome] = []
-        for name in plan.folders:
-            path = os.path.join(state.directory.path, name)
+        directory = state.directory
+        for checkpoint in directory.plan.damaged:
+            yield damaged_checkpoint(checkpoint, state.path)
+        loads: list[PartitionLoad] = []
+        for name in directory.plan.folders:
+            path = os.path.join(directory.path, name)
             start = _start(path, directory, image, release, budget)
             if start is None:
                 continue
             yield from start.refusals()
             yield from _lost_end(start, directory, name)
-            consequence = start.consequence or Consequence.LOADS.value
-            loads.append(PartitionLoad(name, state.path, Consequence(consequence)))
-            outcomes += start.outcomes[:1]
-        if possible_consequences(plan, outcomes) == {Consequence.BROKER_DIES}:
-            needed.add(state.path)
-    offline = {
-        load.directory for load in loads if load.consequence is Consequence.DIRECTORY_OFFLINE
-    }
-    paths = {state.path for state in states}
-    if ends_server(offline, paths, node.metadata.path):
-        needed |= offline
-    yield from server_findings(loads, needed, dict.fromkeys(paths, node.config.node_id))
+            loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
+        directories.append(DirectoryLoads(directory, loads, node.config.node_id))
+    yield from server_findings(directories, is_whole_server=True)
     if budget.skipped:
         yield Finding(
             "not-foretold",
@@ -118,18 +100,6 @@ def loading_findings(
         )
 
 
-def _damaged(checkpoint: DamagedCheckpoint, directory: str) -> Finding:
-    """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
-    is_note = checkpoint.consequence is Consequence.LOADS
-    return Finding(
-        "bad-checkpoint",
-        Severity.NOTE if is_note else Severity.STOPS,
-        f"a start cannot read it: {checkpoint.reason}",
-        Place(directory=directory, file=os.path.join(directory, checkpoint.name)),
-        "remove it: a server finds out what it says",
-    )
-
-
 def _start(
     path: str,
     directory: LogDirectory,
@@ -140,7 +110,7 @@ def _start(
     """Return what a start makes of a partition; None if that takes too long to foretell."""
     try:
         files = partition_files(path)
-        if not directory.is_clean and not budget.takes(_unflushed_bytes(files, directory)):
+        if not directory.plan.was_clean and not budget.takes(_unflushed_bytes(files, directory)):
             return None
         return foretold(files, directory, _settings(files.topic, directory, image), release)
     except SourceError:

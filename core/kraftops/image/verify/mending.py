@@ -9,15 +9,14 @@ from kraftops.image.verify.assignments import image_of
 from kraftops.image.verify.directories import (
     OTHER_DIRECTORY,
     SET_ASIDE,
-    LogDirectory,
+    DirectoryOwner,
     misplacement,
-    partition_directories,
 )
+from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs import directories as log_directories
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved
 
 
@@ -37,14 +36,14 @@ def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     known = {}
     for directory in directories_to_mend(directories):
         directory_id = _unaccounted_id(image, config.node_id, directories)
-        log_directory = LogDirectory(config.node_id, directory_id)
-        if directory_id and _has_all(image, log_directory, directory.path):
+        owner = DirectoryOwner(config.node_id, directory_id)
+        if directory_id and _has_all(image, owner, directory.path):
             known[directory.path] = directory_id
     return known
 
 
 def _unaccounted_id(
-    image: MetadataImage, node_id: int, directories: Sequence[log_directories.LogDirectory]
+    image: MetadataImage, node_id: int, directories: Sequence[LogDirectory]
 ) -> bytes | None:
     """Return the only registered id that no directory has; None if there are none or several."""
     broker = image.broker(node_id)
@@ -53,17 +52,17 @@ def _unaccounted_id(
     return left.pop() if len(left) == 1 and not any(map(is_reserved, left)) else None
 
 
-def _has_all(image: MetadataImage, log_directory: LogDirectory, path: str) -> bool:
+def _has_all(image: MetadataImage, owner: DirectoryOwner, path: str) -> bool:
     """Tell whether a directory has exactly the partitions that are assigned to its id."""
     present = set()
-    for partition in partition_directories(path):
-        found = misplacement(image, log_directory, partition)
-        is_moving = partition.suffix is not None and found and found.code == OTHER_DIRECTORY
+    for partition in read_log_directory(path).partitions():
+        found = misplacement(image, owner, partition)
+        is_moving = partition.is_renamed and found and found.code == OTHER_DIRECTORY
         if found and found.code != SET_ASIDE and not is_moving:
             return False
-        if partition.suffix is None:
-            present.add((topic_id_of(partition.path), partition.number))
-    node_id, directory_id = log_directory
+        if not partition.is_renamed:
+            present.add((partition.topic_id, partition.number))
+    node_id, directory_id = owner
     topics = image.fold.replica_counts().get(node_id, {})
     wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
     states = zip(wanted, image.fold.states(wanted), strict=True)

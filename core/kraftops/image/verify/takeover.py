@@ -16,13 +16,13 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import lost_text
 from kraftops.image.verify.directories import (
     OTHER_BROKER,
-    LogDirectory,
+    DirectoryOwner,
     misplacement,
-    partition_directories,
 )
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.log_directory import read_log_directory
+from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.format.rewrite import Rewrite
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.partition_data import partition_data_of
 
 
 class LossRefused(RefusedError):
@@ -59,7 +59,10 @@ def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeove
         return Takeover()
     image = newest_whole([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
     if image is None:
-        return Takeover(unchecked=[path for path in changed if any(partition_directories(path))])
+        directories = map(read_log_directory, changed)
+        return Takeover(
+            unchecked=[directory.path for directory in directories if any(directory.partitions())]
+        )
     return Takeover(
         [
             finding
@@ -76,8 +79,8 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
     Raises:
         KraftopsError: the directory, or a source of the image, cannot be read.
     """
-    for partition in partition_directories(path):
-        found = misplacement(image, LogDirectory(node_id, None), partition)
+    for partition in read_log_directory(path).partitions():
+        found = misplacement(image, DirectoryOwner(node_id, None), partition)
         if found and found.code == OTHER_BROKER:
             yield Finding(
                 OTHER_BROKER,
@@ -85,7 +88,7 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
                 found.reason,
                 Place(
                     directory=path,
-                    topic=partition.topic_name,
+                    topic=partition.topic,
                     partition=partition.number,
                     file=partition.path,
                 ),

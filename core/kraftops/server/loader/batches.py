@@ -31,7 +31,7 @@ from kraftops.server.loader.thrown import LoadError
 
 _HEAD_BLOCK, _WHOLE_BLOCK = 32 << 10, 1 << 20
 _UP_TO_MAGIC = 17
-_HEADER = HEADER.unpack
+_HEADER, _HEADER_FROM = HEADER.unpack, HEADER.unpack_from
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 _LENGTH = Struct(">i").unpack_from
 _LEGACY_TIME = Struct(">q").unpack_from
@@ -73,6 +73,10 @@ class _Stream:
             LoadError: Kafka's exception where a length or a header cannot be one.
         """
         while position < self._stop - _UP_TO_MAGIC:
+            if (batch := self._plain(position)) is not None:
+                yield batch
+                position = batch.end
+                continue
             head = self._bytes(position, HEADER_SIZE)
             if len(head) < _UP_TO_MAGIC:
                 raise self._error(
@@ -94,6 +98,22 @@ class _Stream:
             else:
                 yield self._batch(position, size, head, damage)
             position += size
+
+    def _plain(self, position: int) -> LogBatch | None:
+        """Return a batch in the block whose header is all that is asked for; most are."""
+        index = position - self._base
+        if index < 0 or index + HEADER_SIZE > len(self._block) or self._depth is Depth.WHOLE:
+            return None
+        base, length, epoch, magic, _, attributes, delta, _, max_timestamp, producer_id, *_ = (
+            _HEADER_FROM(self._block, index)
+        )
+        size = LOG_OVERHEAD + length
+        is_odd = magic < 2 or attributes & CONTROL or length < SMALLEST_LENGTH
+        if is_odd or position + size > self._stop:
+            return None
+        last, is_transactional = base + delta, bool(attributes & TRANSACTIONAL)
+        fields = (position, size, magic, base, last, max_timestamp, epoch, producer_id)
+        return _new(LogBatch, (*fields, is_transactional, False, None, None))
 
     def _batch(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
         if len(head) < HEADER_SIZE and damage is None:

@@ -12,12 +12,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.log.held_files import HeldFiles
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
+
+if TYPE_CHECKING:
+    from kraftops.server.loader.text_files import EpochEntry
 
 NEWEST_RELEASE = "4.3.1"
 """The release whose rules hold where no other is asked for."""
@@ -175,12 +178,13 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a partition does not load."""
+    """Why a partition does not load; one that *is_fatal* ends a server whatever is thrown."""
 
     java_class: str
     message: str
     file: str | None = None
     position: int | None = None
+    is_fatal: bool = False
 
     @property
     def reason(self) -> str:
@@ -191,7 +195,7 @@ class Refusal:
     @property
     def consequence(self) -> Consequence:
         """What it means for the server, unless this is its last or its metadata log directory."""
-        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY
+        is_of_directory = self.java_class in thrown.OF_ONE_DIRECTORY and not self.is_fatal
         return Consequence.DIRECTORY_OFFLINE if is_of_directory else Consequence.BROKER_DIES
 
 
@@ -240,6 +244,8 @@ class LoadOutcome:
     removed: tuple[str, ...]
     rebuilt: tuple[str, ...]
     snapshots_written: tuple[int, ...]
+    epochs_read: tuple[EpochEntry, ...] | None = None
+    """The leader-epoch-checkpoint as it is; None where it cannot be read."""
 
     @property
     def starts(self) -> bool:

@@ -6,17 +6,24 @@ its snapshots are looked at. Whatever fails ends the server.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.java.numbers import parse_integer
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import BatchWalk, Folder, LoadOutcome, LoadRequest, Refusal
+from kraftops.server.loader.contract import (
+    NEWEST_RELEASE,
+    BatchWalk,
+    Folder,
+    LoadOutcome,
+    LoadRequest,
+    Refusal,
+)
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.thrown import LoadError
 
-METADATA_PARTITION = "__cluster_metadata-0"
-_TOPIC_ID = (1).to_bytes(16)
+METADATA_TOPIC_ID = (1).to_bytes(16)
 _SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
 _EPOCH = slice(21, 31)  # behind the offset and a dash
 
@@ -58,9 +65,31 @@ class MetadataLogOutcome:
         """The offset after the last record."""
         return self.restarted_at.offset if self.restarted_at else self.log.end_offset
 
+    @property
+    def whole(self) -> LoadOutcome:
+        """The outcome as that of a partition: with the refusal, and the offsets that are left.
+
+        Whatever fails ends the server. A log that starts anew at a snapshot loses nothing that the
+        snapshot does not have.
+        """
+        if self.refusal:
+            return replace(self.log, refusal=self.refusal)
+        if self.restarted_at is None:
+            return self.log
+        end = self.restarted_at.offset
+        return replace(
+            self.log,
+            log_start_offset=end,
+            local_start_offset=end,
+            end_offset=end,
+            segments=(end,),
+            cuts=(),
+            deleted_segments=(),
+        )
+
 
 def foretell_metadata_log(
-    folder: Folder, release: str = "4.3.1", walk: BatchWalk | None = None
+    folder: Folder, release: str = NEWEST_RELEASE, walk: BatchWalk | None = None
 ) -> MetadataLogOutcome:
     """Return what a start makes of the directory of the metadata log.
 
@@ -69,15 +98,19 @@ def foretell_metadata_log(
     """
     log = foretell_partition(folder, LoadRequest(METADATA_PARTITION, release=release), walk)
     if log.refusal:
-        return MetadataLogOutcome(log, log.refusal)
+        return MetadataLogOutcome(log, replace(log.refusal, is_fatal=True))
     try:
         return _with_snapshots(log)
     except LoadError as error:
-        return MetadataLogOutcome(log, Refusal(error.java_class, error.message, error.file))
+        return MetadataLogOutcome(log, _fatal(error))
+
+
+def _fatal(error: LoadError) -> Refusal:
+    return Refusal(error.java_class, error.message, error.file, is_fatal=True)
 
 
 def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
-    if log.topic_id not in (None, _TOPIC_ID):
+    if log.topic_id not in (None, METADATA_TOPIC_ID):
         raise LoadError(thrown.INCONSISTENT_TOPIC_ID, "the log has the id of another topic")
     start, end = log.log_start_offset, log.end_offset
     assert start is not None

@@ -38,6 +38,7 @@ from kraftops.server.loader.splitting import split
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
+    EpochEntry,
     LeaderEpochs,
     epoch_entries,
     topic_id_of,
@@ -74,6 +75,7 @@ class _Load:
         self._disk, self._request = disk, disk.request
         self._segments = Segments()
         self._epochs = LeaderEpochs([])
+        self._epochs_read: tuple[EpochEntry, ...] | None = None
         self._cuts: list[Cut] = []
         self._deleted: list[DeletedSegment] = []
         self._recovered: list[int] = []
@@ -115,11 +117,15 @@ class _Load:
             tuple(sorted(names_before - set(files))),
             tuple(sorted(self._disk.rebuilt & set(files))),
             tuple(dict.fromkeys(self._disk.snapshots_written)),
+            self._epochs_read,
         )
 
     def _read_epochs(self) -> LeaderEpochs:
         """Read the leader epochs; a missing file is made (`CheckpointFile`)."""
-        return LeaderEpochs(epoch_entries(self._disk.read_whole(LEADER_EPOCHS)))
+        entries = epoch_entries(self._disk.read_whole(LEADER_EPOCHS))
+        epochs = LeaderEpochs(entries)
+        self._epochs_read = tuple(entries)
+        return epochs
 
     def _load(self) -> None:
         """Load the segments (`LogLoader.load`)."""

@@ -12,7 +12,7 @@ from pyspark.sql.datasource import InputPartition
 
 from kraftops.dump.scan.arrow import scan_batches
 from kraftops.errors import UsageError
-from kraftops.log.files import FileKind
+from kraftops.log.files import METADATA_TOPIC, FileKind
 from kraftops.records.internal_topics import METADATA
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.schemas import arrow_columns
@@ -24,7 +24,6 @@ from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.live_parts import live_parts
 from kraftops.wire.quorum.log_slices import LogSlices, Restart
 from kraftops.wire.quorum.quorum_target import QuorumTarget
-from kraftops.wire.rpc.cluster import METADATA_TOPIC
 
 if TYPE_CHECKING:
     import pyarrow as pa

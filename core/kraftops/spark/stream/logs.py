@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import dropwhile
 from typing import NamedTuple
 
-from kraftops.dump.check.log_directory import HIGH_WATERMARK
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.names import Source, expand
 from kraftops.dump.sources.partition_directory import NoLogError
@@ -16,6 +15,7 @@ from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
+from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.stream.marks import Mark, Marks
 from kraftops.uris import is_remote

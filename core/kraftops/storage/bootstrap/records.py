@@ -13,13 +13,13 @@ from typing import NamedTuple
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control, metadata
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.releases import (
     KRAFT_VERSION,
     METADATA_VERSION,
     MetadataVersion,
 )
 from kraftops.storage.bootstrap.scram import REDACTED, Credential
-from kraftops.storage.bootstrap.voters import Voter
 from kraftops.varint import uvarint_bytes
 
 FILE_NAME = "bootstrap.checkpoint"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftops.errors import StorageError
-from kraftops.storage.bootstrap.voters import Voter
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
+from kraftops.server.voters import Voter
 from kraftops.storage.format.plan import FormatPlan
-from kraftops.storage.logdirs.directories import LogDirectory
-from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
 from kraftops.uuids import to_text
 
 _CURE = "format with what is there, or empty the directory"

@@ -10,24 +10,24 @@ from dataclasses import dataclass, field
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.hosts import host_text
+from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.metadata_log.log import read_metadata_log
+from kraftops.server.voters import Voter, parse_initial_controllers
 from kraftops.storage.bootstrap import records as bootstrap
 from kraftops.storage.bootstrap.features import chosen_levels, chosen_version, parse_levels
 from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
 from kraftops.storage.bootstrap.releases import SCRAM_SINCE, by_name
 from kraftops.storage.bootstrap.scram import parse_credential
-from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
-from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import (
-    LogDirectory,
     check_distinct,
     check_ids,
     has_metadata_log,
     read_directories,
 )
-from kraftops.storage.logdirs.meta_properties import MetaProperties
-from kraftops.storage.logdirs.metadata_log import read_metadata_log
 from kraftops.uuids import random_uuid
 
 STATIC_VOTERS = "controller.quorum.voters"

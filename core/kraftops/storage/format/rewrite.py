@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from kraftops.errors import DecodeError, StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.fileio.directories import owner_of, sync_directory
+from kraftops.fileio.reading import read_small
 from kraftops.java.properties import Property, properties
+from kraftops.server import meta_properties
 from kraftops.server.locks import check_unlocked, hold_lock
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.meta_properties import ID_KEYS, MetaProperties
+from kraftops.server.metadata_log.content import read_content
+from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import (
-    LogDirectory,
-    check_distinct,
-    read_directories,
-    read_file,
-)
-from kraftops.storage.logdirs.log_recovery import read_content
-from kraftops.storage.logdirs.meta_properties import ID_KEYS, MetaProperties
-from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
+from kraftops.storage.logdirs.directories import check_distinct, read_directories
 from kraftops.uuids import random_uuid, to_text
 
 BACKUP_SUFFIX = ".before-rewrite"
@@ -119,7 +116,7 @@ def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
 
 
 def _content(directory: LogDirectory) -> dict[str, str]:
-    data = read_file(directory.meta_path)
+    data = read_small(directory.meta_path)
     return {key: entry.value for key, entry in properties(data).items()}
 
 
@@ -195,7 +192,7 @@ class _Replacement:
         self._mode = stat.S_IMODE(status.st_mode)
         self._owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
         self._new = self._file(path, meta_properties.file_bytes(list(rewrite.after.items())))
-        self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_file(path))
+        self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_small(path))
         self._has_backup = False
 
     def _file(self, path: str, data: bytes) -> StagedFile:

@@ -18,9 +18,9 @@ from kraftops.answers.fields import (
 from kraftops.display import columns
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
+from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.inspector import DirectoryState
-from kraftops.storage.logdirs.metadata_log import MetadataLog
 from kraftops.uuids import to_text
 
 

@@ -2,76 +2,36 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import DecodeError, StorageError
+from kraftops.fileio.reading import read_small
 from kraftops.java.properties import properties
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.meta_properties import MetaProperties
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import meta_properties
+from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
 
 if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
 
-METADATA_PARTITION = "__cluster_metadata-0"
 PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
 # The file that formatting writes, and the temporary one that a killed format leaves.
 _FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
-
-_MOST_BYTES = 16 << 20
-"""Bytes of a small file; checkpoints have 20 to 300 for a partition."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogDirectory:
-    """A directory of `log.dirs` or `metadata.log.dir`; *path* is as in the configuration.
-
-    Without *meta* it is not formatted, or its meta.properties has a *problem*. With *is_opaque*
-    not even keys and values can be read.
-    """
-
-    path: str
-    is_metadata: bool
-    meta: MetaProperties | None = None
-    problem: str | None = None
-    is_opaque: bool = False
-
-    @property
-    def meta_path(self) -> str:
-        """The path of its meta.properties."""
-        return os.path.join(self.path, meta_properties.FILE_NAME)
 
 
 def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
     """Read the directories of a node; two texts of one path are two directories, as for Kafka."""
     paths = dict.fromkeys((*config.log_dirs, config.metadata_log_dir))
-    return tuple(_read(path, is_metadata=path == config.metadata_log_dir) for path in paths)
-
-
-def read_file(path: str) -> bytes:
-    """Return the bytes of a small regular file.
-
-    Raises:
-        OSError: it cannot be read, or is no regular file, or is none that is small.
-    """
-    # Non-blocking: a FIFO in place of a file must not hang its reader.
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb") as file:
-        kind = os.fstat(fd).st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading reports a directory itself
-            raise OSError(errno.EINVAL, "it is no regular file", path)
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-    return data
+    return tuple(
+        read_log_directory(path, is_metadata=path == config.metadata_log_dir) for path in paths
+    )
 
 
 def cluster_id_near(sources: Iterable[str]) -> str | None:
@@ -80,7 +40,7 @@ def cluster_id_near(sources: Iterable[str]) -> str | None:
         path = os.path.abspath(source)
         for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
             try:
-                found = properties(read_file(os.path.join(directory, meta_properties.FILE_NAME)))
+                found = properties(read_small(os.path.join(directory, meta_properties.FILE_NAME)))
                 return meta_properties.read(found).cluster_id
             except (OSError, DecodeError):
                 continue
@@ -115,34 +75,6 @@ def _identities(directories: Iterable[str]) -> list[tuple[str, MetaProperties]]:
         with suppress(OSError, DecodeError):
             found.append((directory, read_meta(os.path.join(directory, meta_properties.FILE_NAME))))
     return found
-
-
-def read_meta(path: str) -> MetaProperties:
-    """Return the content of the meta.properties at *path*.
-
-    Raises:
-        OSError: it cannot be read.
-        DecodeError: its content is invalid.
-    """
-    return meta_properties.read(properties(read_file(path)))
-
-
-def _read(path: str, *, is_metadata: bool) -> LogDirectory:
-    directory = LogDirectory(path, is_metadata)
-    try:
-        entries = properties(read_file(directory.meta_path))
-    except FileNotFoundError:
-        return directory
-    except OSError as error:
-        return replace(directory, problem=error.strerror, is_opaque=True)
-    except ValueError:
-        return replace(directory, problem="no file can have such a name", is_opaque=True)
-    except DecodeError as error:
-        return replace(directory, problem=error.message, is_opaque=True)
-    try:
-        return replace(directory, meta=meta_properties.read(entries))
-    except DecodeError as error:
-        return replace(directory, problem=error.message)
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:

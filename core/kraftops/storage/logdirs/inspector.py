@@ -9,21 +9,18 @@ from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.java.text import path_text
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.locks import Holder, lock_holder
-from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import (
-    METADATA_PARTITION,
-    PARTITION,
-    LogDirectory,
-    read_directories,
-)
-from kraftops.storage.logdirs.meta_properties import MetaProperties
-from kraftops.storage.logdirs.metadata_log import (
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.metadata_log.log import (
     BootstrapFile,
     MetadataLog,
     read_bootstrap,
     read_metadata_log,
 )
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.directories import PARTITION, read_directories
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.uuids import is_reserved, to_text
 

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.storage.bootstrap.voters import Voter
+from kraftops.server.metadata_log.content import LogContent, read_content
+from kraftops.server.metadata_log.log import MetadataLog
+from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.inspector import DirectoryState, inspect
-from kraftops.storage.logdirs.log_recovery import LogContent, read_content
-from kraftops.storage.logdirs.metadata_log import MetadataLog
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 

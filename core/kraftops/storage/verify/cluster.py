@@ -10,6 +10,7 @@ from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.quorum import shown_voters
 from kraftops.storage.verify.recover_command import recover_command
+from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
 
@@ -21,6 +22,7 @@ def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
     yield from _static_voters(nodes)
     yield from _dynamic_voters(nodes)
     yield from voter_log_findings(nodes)
+    yield from rival_findings(nodes)
 
 
 def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
-from kraftops.storage.logdirs.log_files import WholeBatches, metadata_records
+from kraftops.server.metadata_log.files import WholeBatches, metadata_records
+from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.partitions import is_partition, topic_id_of
+from kraftops.storage.verify.partitions import is_partition
 
 _TOPIC = 2  # the type of a TopicRecord
 _FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"

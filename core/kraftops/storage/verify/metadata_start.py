@@ -9,14 +9,14 @@ import os
 from collections.abc import Iterator
 
 from kraftops.errors import SourceError
+from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
-from kraftops.log.files import FileKind, file_name
+from kraftops.log.files import METADATA_PARTITION, FileKind, file_name
+from kraftops.server import quorum_state
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_metadata_log
 from kraftops.server.loader.text_files import LEADER_EPOCHS, epoch_entries
 from kraftops.server.loader.thrown import LoadError
-from kraftops.storage.logdirs import quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
 from kraftops.storage.logdirs.node import Node
 
 _RESTORE = Cure("restore the metadata directory from a copy")
@@ -128,6 +128,6 @@ def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:
 
 def _epochs(path: str) -> list[tuple[int, int]]:
     try:
-        return [(entry.epoch, entry.start_offset) for entry in epoch_entries(read_file(path))]
+        return [(entry.epoch, entry.start_offset) for entry in epoch_entries(read_small(path))]
     except (OSError, LoadError):
         return []

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.errors import DecodeError
 from kraftops.findings.finding import Finding, Place, Severity
-from kraftops.log.files import BOOTSTRAP_CHECKPOINT
-from kraftops.server.loader.log_directory import parse_folder_name
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION
+from kraftops.server import meta_properties
+from kraftops.server.loader.load_plan import parse_folder_name
+from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.inspector import DirectoryState
-from kraftops.uuids import from_text
 
 _INDEX_CACHE = "remote-log-index-cache"
 
@@ -78,12 +76,3 @@ def _twice(
             Place(directory=shown),
             "move one of them away",
         )
-
-
-def topic_id_of(path: str) -> bytes | None:
-    """Return the topic id in a partition's directory; None if there is none."""
-    try:
-        _, identity = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()[:2]
-        return from_text(identity.split()[1])
-    except (OSError, ValueError, IndexError, DecodeError):
-        return None

@@ -9,6 +9,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import quorum_state
+from kraftops.server.metadata_log.files import Damage
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.releases import (
     FEATURES,
     KRAFT_VERSION,
@@ -18,12 +22,8 @@ from kraftops.storage.bootstrap.releases import (
     UNSTABLE,
     level_of,
 )
-from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs import quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
-from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify import partitions

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.storage.logdirs.node import Node
 
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.config.settings import read_settings
 from kraftops.storage.config.values import ConfigRefused
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.installation import Installation

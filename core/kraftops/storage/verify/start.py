@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterator
 
 from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, has_metadata_log
+from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.inspector import DirectoryState, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (

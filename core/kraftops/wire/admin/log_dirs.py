@@ -15,14 +15,23 @@ from kraftops.wire.rpc.connection import Connection
 REPLICA_NOT_AVAILABLE = 9
 
 
-def ask_log_dirs(connection: Connection, *, has_replicas: bool = True) -> list[LogDirectory]:
-    """Ask a broker for its log directories, also the failed ones, with or without replicas.
+def ask_log_dirs(
+    connection: Connection, partitions: Iterable[TopicPartition] | None = None
+) -> list[LogDirectory]:
+    """Ask a broker for its log directories, also the failed ones, with replicas of *partitions*.
+
+    Without them it tells all its replicas.
 
     Raises:
         WireError: the request fails.
         AnswerError: it is not permitted.
     """
-    answer = connection.ask("DescribeLogDirs", topics=None if has_replicas else [])
+    asked: dict[str, list[int]] = defaultdict(list)
+    for topic, number in sorted(partitions or ()):
+        asked[topic].append(number)
+    topics = [{"topic": topic, "partitions": numbers} for topic, numbers in asked.items()]
+    answer = connection.ask("DescribeLogDirs", topics=None if partitions is None else topics)
+    # Before version 3 a user who may not see them gets an empty list.
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, "DESCRIBE")
     return [

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.errors import AnswerError, WireError
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.answer_errors import answer_error
-from kraftops.wire.rpc.cluster import METADATA_TOPIC, describe_cluster
+from kraftops.wire.rpc.cluster import describe_cluster
 from kraftops.wire.rpc.connection import Connection, PendingRequest
 from kraftops.wire.rpc.error_codes import (
     BROKER_NOT_AVAILABLE,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.log.batch import Batch
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import MemoryLog, OpenName
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
-from kraftops.wire.rpc.cluster import METADATA_TOPIC
 
 _MAX_PART_BYTES = 2 << 20  # unless one batch is larger
 _NO_POSITION = -1

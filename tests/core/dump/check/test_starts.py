@@ -17,6 +17,7 @@ from kraftops.findings.finding import Finding, Severity
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry, offset_index_bytes
 from kraftops.log.log_file import LogFile
+from kraftops.server.loader.contract import Consequence
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.metadata_logs import records_batch
 
@@ -48,6 +49,10 @@ def checked(folder: Path, name: str) -> tuple[PartitionCheck, tuple[Finding, ...
 
 def finding_of(check: PartitionCheck, code: str) -> Finding:
     return next(finding for finding in check.findings if finding.code == code)
+
+
+def consequence_of(check: PartitionCheck) -> Consequence | None:
+    return check.load and check.load.consequence
 
 
 def lost(check: PartitionCheck) -> list[tuple[int, int]]:
@@ -120,7 +125,7 @@ def test_start_that_kills_the_broker_is_told_on_top(
 
     check, findings = checked(folder, name)
 
-    assert (check.starts, check.outcome) == (False, "broker-dies")
+    assert (check.starts, consequence_of(check)) == (False, Consequence.BROKER_DIES)
     refusal = finding_of(check, "start-refused")
     assert refusal.severity is Severity.STOPS
     assert reason in refusal.text
@@ -142,8 +147,36 @@ def test_start_without_a_log_directory_is_told_on_top(
 
     check, findings = checked(stopped, "plain-0")
 
-    assert (check.state, check.outcome) == (State.REFUSED, "directory-offline")
+    assert check.state is State.REFUSED
+    assert consequence_of(check) is Consequence.DIRECTORY_OFFLINE
     assert code in [finding.code for finding in findings]
+
+
+def test_checkpoint_that_takes_the_directory_offline_is_told_on_top(stopped: Path) -> None:
+    shutil.rmtree(stopped / METADATA_LOG)
+    (stopped / "log-start-offset-checkpoint").write_text("words\n")
+
+    _, findings = checked(stopped, "plain-0")
+
+    assert [finding.code for finding in findings] == ["bad-checkpoint", "directory-goes-offline"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("leader-epoch-checkpoint", "words\n"),  # of another log only its directory goes offline
+        ("0.checkpoint", ""),  # the loader of a partition has no snapshots
+    ],
+)
+def test_metadata_log_that_does_not_load_ends_the_server(
+    name: str, content: str, stopped: Path
+) -> None:
+    (stopped / METADATA_LOG / name).write_text(content)
+
+    check, findings = checked(stopped, METADATA_LOG)
+
+    assert (check.starts, consequence_of(check)) == (False, Consequence.BROKER_DIES)
+    assert [finding.code for finding in findings] == ["server-stops"]
 
 
 def test_zeros_behind_the_log_of_a_killed_broker_are_no_refusal(running: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from kraftops.log.batch import Batch, is_valid, records
 from kraftops.records import control, metadata
 from kraftops.records.meaning import Decoded
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap import records as bootstrap
 from kraftops.storage.bootstrap.records import (
     Bootstrap,
@@ -17,7 +18,6 @@ from kraftops.storage.bootstrap.records import (
 )
 from kraftops.storage.bootstrap.releases import MetadataVersion, by_name
 from kraftops.storage.bootstrap.scram import Credential
-from kraftops.storage.bootstrap.voters import Voter
 from tests.helpers.logs.checkpoint_text import checkpoint_text
 from tests.helpers.logs.segments import batches_of
 

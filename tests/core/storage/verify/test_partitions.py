@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.directories import LogDirectory
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.storage.verify.partitions import (
     data_findings,

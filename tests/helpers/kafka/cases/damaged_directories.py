@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, is_valid
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.log_file import LogFile
+from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import (
     SNAPSHOT_NAME,
     Bootstrap,
@@ -15,12 +17,10 @@ from kraftops.storage.bootstrap.records import (
     voters_snapshot_bytes,
 )
 from kraftops.storage.bootstrap.releases import LATEST_PRODUCTION
-from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.checks import check_plan
 from kraftops.storage.format.execute import format_directories
 from kraftops.storage.format.plan import FormatRequest, plan_format
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.uuids import from_text
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER, Config
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import (
     LOG,
     at,

@@ -14,10 +14,11 @@ from pathlib import Path
 from random import Random
 
 from kraftops.server.loader.contract import Consequence, DiskFolder, LoadOutcome, LoadRequest
-from kraftops.server.loader.log_directory import (
+from kraftops.server.loader.load_plan import (
     CLEAN_SHUTDOWN,
-    LOG_STARTS,
-    RECOVERY_POINTS,
+    LOG_START,
+    RECOVERY_POINT,
+    PartitionLoad,
     duplicates,
     ends_server,
     load_plan,
@@ -68,7 +69,8 @@ def foretell_broker(directories: Sequence[Path]) -> Foretold:
     possible: list[frozenset[Consequence]] = []
     for path, plan in plans.items():
         outcomes = {name: _outcome(path, name, plan.request(name)) for name in plan.folders}
-        possible.append(possible_consequences(plan, outcomes.values()))
+        loads = [PartitionLoad.of(name, outcome) for name, outcome in outcomes.items()]
+        possible.append(possible_consequences(plan, loads))
         if Consequence.DIRECTORY_OFFLINE in possible[-1]:
             foretold.offline.add(path)
         for name, outcome in outcomes.items():
@@ -125,7 +127,7 @@ def damage(rng: Random, directories: Sequence[Path]) -> str:
             number = path.name.removeprefix(f"{TOPIC}-")
             starts.append(f"{TOPIC} {number} {partition.request.log_start_checkpoint}")
             points.append(f"{TOPIC} {number} {partition.request.recovery_point}")
-        for name, lines in ((LOG_STARTS, starts), (RECOVERY_POINTS, points)):
+        for name, lines in ((LOG_START, starts), (RECOVERY_POINT, points)):
             (directory / name).write_text("\n".join(["0", str(len(lines)), *lines, ""]))
         if not was_clean:
             (directory / CLEAN_SHUTDOWN).unlink()

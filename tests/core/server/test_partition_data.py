@@ -7,7 +7,7 @@ import pytest
 from kraftops.findings.finding import Stake
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry, offset_index_bytes
-from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.server.partition_data import partition_data_of
 
 
 def batch(offset: int, count: int = 1) -> bytes:

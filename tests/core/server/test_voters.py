@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
+from kraftops.server.voters import Voter, parse_initial_controllers
 from kraftops.uuids import from_text
 
 A, B = "JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A"

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.engine.metadata_state import VERSION_FEATURE
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
+from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION, FileKind, file_name
 from kraftops.records.meaning import Unknown
-from kraftops.storage.bootstrap.releases import METADATA_VERSION
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.log_files import (
+from kraftops.server.metadata_log.content import LogContent, VoterSet, read_content
+from kraftops.server.metadata_log.files import (
     Damage,
     Segment,
     Snapshot,
@@ -20,7 +20,6 @@ from kraftops.storage.logdirs.log_files import (
     metadata_records,
     reason_of,
 )
-from kraftops.storage.logdirs.log_recovery import LogContent, VoterSet, read_content
 
 _PROPER_NAME = r"\d{20}(-\d{10})?\.\w+"
 
@@ -106,7 +105,7 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
     except KraftopsError as error:
         failure = reason_of(error, path)
     damage = batches.damage or failure or batches.rest
-    is_usable = not failure and METADATA_VERSION in features
+    is_usable = not failure and VERSION_FEATURE in features
     return BootstrapFile(path, features, tuple(users), damage, is_usable)
 
 

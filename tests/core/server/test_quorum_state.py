@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.quorum_state import leader_epoch, problem
+from kraftops.server.quorum_state import leader_epoch, problem
 
 STATIC = {
     "clusterId": "",

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
-from kraftops.dump.sources.parts import sizes_of
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.fileio.reading import read_small
 from kraftops.log.files import (
+    METADATA_TOPIC,
     FileKind,
     FileName,
     TieredName,
@@ -24,6 +24,7 @@ from kraftops.log.files import (
 )
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader.contract import DiskFolder
+from kraftops.uuids import from_text
 
 EPOCHS = "leader-epoch-checkpoint"
 TOPIC_ID = "partition.metadata"
@@ -233,6 +234,10 @@ def _segments(
     return tuple(segments), tuple(orphans)
 
 
-def size_of(path: str) -> int:
-    """Return the bytes of a file; 0 if it is gone."""
-    return next(iter(sizes_of([path])))
+def topic_id_of(path: str) -> bytes | None:
+    """Return the topic id in a partition's directory; None if there is none."""
+    try:
+        _, identity = read_small(os.path.join(path, TOPIC_ID)).decode().splitlines()[:2]
+        return from_text(identity.split()[1])
+    except (OSError, ValueError, IndexError, DecodeError):
+        return None

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from kraftops.errors import DecodeError
-from kraftops.storage.logdirs.directories import read_file
+from kraftops.fileio.reading import read_small
 from kraftops.uuids import from_text
 
 FILE_NAME = "quorum-state"
@@ -50,7 +50,7 @@ def leader_epoch(path: str) -> int | None:
 
 def _state(path: str) -> Any:
     """Return the first value in the first line, as Kafka reads it."""
-    lines = read_file(path).decode().splitlines()
+    lines = read_small(path).decode().splitlines()
     return json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")[0]
 
 

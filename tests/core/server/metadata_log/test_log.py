@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
-from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
-from kraftops.storage.bootstrap.releases import by_name
-from kraftops.storage.bootstrap.scram import Credential
-from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs.metadata_log import (
+from kraftops.server.metadata_log.log import (
     BootstrapFile,
     MetadataLog,
     read_bootstrap,
     read_metadata_log,
 )
+from kraftops.server.voters import Voter
+from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
+from kraftops.storage.bootstrap.releases import by_name
+from kraftops.storage.bootstrap.scram import Credential
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.logs.segments import patched
 

@@ -6,9 +6,9 @@ import pytest
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.memory import max_batch_bytes
-from kraftops.storage.logdirs.log_files import Damage
-from kraftops.storage.logdirs.log_recovery import LogContent, read_content
-from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
+from kraftops.server.metadata_log.content import LogContent, read_content
+from kraftops.server.metadata_log.files import Damage
+from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
 from tests.helpers.logs.metadata_logs import (
     feature,
     kraft_version_batch,

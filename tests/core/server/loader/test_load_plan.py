@@ -4,9 +4,10 @@ import pytest
 
 from kraftops.log.batch import TRANSACTIONAL
 from kraftops.server.loader.contract import Consequence, LoadRequest
-from kraftops.server.loader.log_directory import (
+from kraftops.server.loader.load_plan import (
     FolderKind,
     FolderName,
+    PartitionLoad,
     duplicates,
     ends_server,
     load_plan,
@@ -133,7 +134,9 @@ def test_open_transaction_ends_the_broker_in_a_directory_that_has_failed(
     plan = load_plan(MemoryFolder({RECOVERY: checkpoint}, ["t-0"]), has_metadata_log=False)
     outcomes = [foretell_partition(MemoryFolder(files), LoadRequest("t-0")) for files in contents]
 
-    assert possible_consequences(plan, outcomes) == expected
+    loads = [PartitionLoad.of(f"t-{index}", outcome) for index, outcome in enumerate(outcomes)]
+
+    assert possible_consequences(plan, loads) == expected
 
 
 def test_server_needs_a_directory_and_that_of_the_metadata() -> None:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftops.errors import DecodeError
+from kraftops.fileio.reading import read_small
 from kraftops.java.dates import date_text
 from kraftops.java.numbers import parse_integer
-from kraftops.java.properties import Property, properties_bytes
+from kraftops.java.properties import Property, properties, properties_bytes
 from kraftops.java.text import trim
 from kraftops.uuids import from_text, to_text
 
@@ -56,6 +57,16 @@ def read(entries: Mapping[str, Property]) -> MetaProperties:
     if version == 1 and cluster_id is None:
         raise DecodeError("cluster.id was not found.")
     return MetaProperties(version, cluster_id, node_id, directory_id)
+
+
+def read_meta(path: str) -> MetaProperties:
+    """Return the content of the meta.properties at *path*.
+
+    Raises:
+        OSError: it cannot be read.
+        DecodeError: its content is invalid.
+    """
+    return read(properties(read_small(path)))
 
 
 def file_bytes(items: list[tuple[str, str]]) -> bytes:

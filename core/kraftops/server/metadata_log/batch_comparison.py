@@ -14,7 +14,7 @@ from kraftops.log.batch import Batch, Header, is_valid
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
-from kraftops.storage.logdirs.log_files import Segment
+from kraftops.server.metadata_log.files import Segment
 
 Observer = Callable[[Header, Batch], None]
 

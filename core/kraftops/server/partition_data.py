@@ -10,7 +10,7 @@ from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
-from kraftops.storage.logdirs.log_files import Segment
+from kraftops.server.metadata_log.files import Segment
 
 
 def partition_data_of(folder: str) -> Stake:

@@ -13,8 +13,7 @@ from typing import Any
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
-from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs.log_files import (
+from kraftops.server.metadata_log.files import (
     Damage,
     Segment,
     Snapshot,
@@ -22,6 +21,7 @@ from kraftops.storage.logdirs.log_files import (
     metadata_records,
     reason_of,
 )
+from kraftops.server.voters import Voter
 
 _REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE = 0, 1, 12, 17
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError
 from kraftops.java.properties import properties
-from kraftops.storage.logdirs.meta_properties import MetaProperties, file_bytes, read
+from kraftops.server.meta_properties import MetaProperties, file_bytes, read
 from kraftops.uuids import from_text
 
 DIRECTORY = "PXBx0gHKS4OC_RCYdaUGYg"

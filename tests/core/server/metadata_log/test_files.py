@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.log_files import WholeBatches
+from kraftops.server.metadata_log.files import WholeBatches
 from tests.helpers.logs.metadata_logs import no_ops
 
 

@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from kraftops.errors import SourceError
 from kraftops.java.numbers import parse_integer
+from kraftops.log.files import METADATA_PARTITION, METADATA_TOPIC
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import Consequence, Folder, LoadOutcome, LoadRequest, Refusal
 from kraftops.server.loader.text_files import LARGEST_TEXT, offset_entries
 from kraftops.server.loader.thrown import LoadError
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
-RECOVERY_POINTS = "recovery-point-offset-checkpoint"
-LOG_STARTS = "log-start-offset-checkpoint"
-_CHECKPOINTS = (
-    RECOVERY_POINTS,
-    LOG_STARTS,
-    "replication-offset-checkpoint",  # `ReplicaManager` reads it for the first partition
-    "cleaner-offset-checkpoint",  # and the cleaner this one
+RECOVERY_POINT = "recovery-point-offset-checkpoint"
+LOG_START = "log-start-offset-checkpoint"
+HIGH_WATERMARK = "replication-offset-checkpoint"
+CLEANER = "cleaner-offset-checkpoint"
+CHECKPOINTS = (
+    RECOVERY_POINT,
+    LOG_START,
+    HIGH_WATERMARK,  # `ReplicaManager` reads it for the first partition
+    CLEANER,  # and the cleaner this one
 )
-_REMOTE_INDEXES = "remote-log-index-cache"
-_METADATA_TOPIC = "__cluster_metadata"
-_METADATA_PARTITION = "__cluster_metadata-0"
+REMOTE_INDEXES = "remote-log-index-cache"
 
-_Offsets = Mapping[tuple[str, int], int]
+Offsets = Mapping[tuple[str, int], int]
+"""Offsets by topic and partition."""
 
 
 class FolderKind(Enum):
@@ -84,28 +87,29 @@ class DamagedCheckpoint:
     def is_before_loading(self) -> bool:
         """Whether the directory is marked as failed when its partitions load."""
         is_noted = self.consequence is Consequence.DIRECTORY_OFFLINE
-        return is_noted and self.name in (RECOVERY_POINTS, LOG_STARTS)
+        return is_noted and self.name in (RECOVERY_POINT, LOG_START)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
     """What a start reads of a log directory before it loads the partitions in it.
 
-    *folders* are the parsed names of the directories that are loaded. A *refusal* ends the broker.
+    *folders* are the parsed names of the directories that are loaded. *offsets* are those of the
+    checkpoints that are there and can be read. A *refusal* ends the broker.
     """
 
     was_clean: bool
-    folders: Mapping[str, FolderName]
-    recovery_points: _Offsets
-    log_starts: _Offsets
-    damaged: tuple[DamagedCheckpoint, ...]
-    refusal: Refusal | None
+    folders: Mapping[str, FolderName] = field(default_factory=dict)
+    offsets: Mapping[str, Offsets] = field(default_factory=dict)
+    damaged: tuple[DamagedCheckpoint, ...] = ()
+    refusal: Refusal | None = None
 
     def request(self, name: str) -> LoadRequest:
         """Return the request for a partition, with defaults for what its topic says."""
         folder = self.folders[name]
         key = (folder.topic, folder.partition)
-        log_start, recovery_point = self.log_starts.get(key, 0), self.recovery_points.get(key, 0)
+        log_start = self.offsets.get(LOG_START, {}).get(key, 0)
+        recovery_point = self.offsets.get(RECOVERY_POINT, {}).get(key, 0)
         return LoadRequest(name, log_start, recovery_point, self.was_clean)
 
 
@@ -128,25 +132,26 @@ def parse_folder_name(name: str) -> FolderName | None:
 def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
     """Return how a start loads the partitions of a log directory.
 
-    *has_metadata_log* says whether the metadata log is, or would be, in this directory.
-
-    Raises:
-        SourceError: a checkpoint cannot be read, or is far larger than Kafka's are.
+    *has_metadata_log* says whether the metadata log is, or would be, in this directory. What this
+    process cannot read is taken for what the server cannot read either.
     """
     damaged: list[DamagedCheckpoint] = []
-    offsets = {name: _offsets(directory, name, damaged) for name in _CHECKPOINTS}
+    offsets: dict[str, Offsets] = {}
+    for name in CHECKPOINTS:
+        if (read := _offsets(directory, name, damaged)) is not None:
+            offsets[name] = read
     folders: dict[str, FolderName] = {}
     refusal = None
     for name in sorted(directory.directories):
-        if name == _REMOTE_INDEXES:
+        if name == REMOTE_INDEXES:
             continue
         folder = parse_folder_name(name)
         if folder is None:
             reason = f"Found directory {name}, which is not in the form of topic-partition"
             refusal = refusal or Refusal(thrown.KAFKA, reason, name)
-        elif folder.topic != _METADATA_TOPIC:  # of any partition: `KafkaRaftManager` loads its log
+        elif folder.topic != METADATA_TOPIC:  # of any partition: `KafkaRaftManager` loads its log
             folders[name] = folder
-        elif name == _METADATA_PARTITION and not has_metadata_log:
+        elif name == METADATA_PARTITION and not has_metadata_log:
             reason = "Found unexpected metadata location in data directory"
             refusal = Refusal(
                 thrown.KAFKA, reason, name
@@ -154,28 +159,53 @@ def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
     return LoadPlan(
         CLEAN_SHUTDOWN in directory.files,
         folders,
-        offsets[RECOVERY_POINTS],
-        offsets[LOG_STARTS],
+        offsets,
         tuple(damaged),
         refusal,
     )
 
 
-def _offsets(directory: Folder, name: str, damaged: list[DamagedCheckpoint]) -> _Offsets:
+def _offsets(directory: Folder, name: str, damaged: list[DamagedCheckpoint]) -> Offsets | None:
     if name in directory.directories:
         damaged.append(DamagedCheckpoint(name, thrown.STORAGE, "Is a directory"))
     if name not in directory.files:
-        return {}
+        return None
     try:
         with directory.open(name) as file:
             return offset_entries(file.read_at(0, LARGEST_TEXT + 1), name)
     except LoadError as error:
         damaged.append(DamagedCheckpoint(name, error.java_class, error.message))
-        return {}
+    except SourceError as error:
+        damaged.append(DamagedCheckpoint(name, thrown.STORAGE, error.message))
+    return None
+
+
+class PartitionLoad(NamedTuple):
+    """What the loading of a partition means for its log directory, by its folder's *name*.
+
+    *is_unstable* says that it looks for an unstable offset, *marks_directory* that its failure
+    marks the directory as failed at once.
+    """
+
+    name: str
+    consequence: Consequence
+    is_unstable: bool = False
+    marks_directory: bool = False
+
+    @staticmethod
+    def of(name: str, outcome: LoadOutcome) -> PartitionLoad:
+        """Return what an outcome means."""
+        refusal = outcome.refusal
+        return PartitionLoad(
+            name,
+            outcome.consequence,
+            outcome.first_unstable_offset is not None,
+            refusal is not None and refusal.java_class == thrown.STORAGE,
+        )
 
 
 def possible_consequences(
-    plan: LoadPlan, outcomes: Collection[LoadOutcome]
+    plan: LoadPlan, loads: Collection[PartitionLoad]
 ) -> frozenset[Consequence]:
     """Return what the loading of a log directory means for the server, by all that is in it.
 
@@ -185,19 +215,15 @@ def possible_consequences(
     an unstable offset after another has failed ends the broker.
     """
     consequences = {damage.consequence for damage in plan.damaged}
-    consequences |= {outcome.consequence for outcome in outcomes}
+    consequences |= {load.consequence for load in loads}
     if plan.refusal or Consequence.BROKER_DIES in consequences:
         return frozenset({Consequence.BROKER_DIES})
     if Consequence.DIRECTORY_OFFLINE not in consequences:
         return frozenset({Consequence.LOADS})
-    unstable = [outcome for outcome in outcomes if outcome.first_unstable_offset is not None]
+    unstable = [load for load in loads if load.is_unstable]
     if unstable and any(damage.is_before_loading for damage in plan.damaged):
         return frozenset({Consequence.BROKER_DIES})
-    marking = [
-        outcome
-        for outcome in outcomes
-        if outcome.refusal and outcome.refusal.java_class == thrown.STORAGE
-    ]
+    marking = [load for load in loads if load.marks_directory]
     if unstable and marking and (len(unstable) > 1 or unstable != marking):
         return frozenset({Consequence.DIRECTORY_OFFLINE, Consequence.BROKER_DIES})
     return frozenset({Consequence.DIRECTORY_OFFLINE})

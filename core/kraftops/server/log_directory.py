@@ -1,0 +1,179 @@
+"""A log directory of a server: its identity, its partitions, and the files that speak of them.
+
+What a broker writes beside the partitions are four checkpoints of offsets (Kafka's `LogManager`,
+`ReplicaManager`, `LogCleanerManager`), and a marker when it has stopped as it should.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError, SourceError
+from kraftops.fileio.reading import read_small
+from kraftops.java.properties import properties
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.records.internal_topics import REMOTE_TOPIC
+from kraftops.server import meta_properties
+from kraftops.server.loader.contract import DiskFolder
+from kraftops.server.loader.load_plan import (
+    LOG_START,
+    REMOTE_INDEXES,
+    FolderKind,
+    LoadPlan,
+    load_plan,
+    parse_folder_name,
+)
+from kraftops.server.locks import lock_holder
+from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.partition_files import topic_id_of
+
+
+class PartitionDirectory(NamedTuple):
+    """A directory of a partition by its name; one that is renamed has another *kind*."""
+
+    path: str
+    topic: str
+    number: int
+    kind: FolderKind
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether it is not in its place: deleted, moving, or a stray."""
+        return self.kind is not FolderKind.CURRENT
+
+    @property
+    def topic_id(self) -> bytes | None:
+        """The topic id in its partition.metadata; None if there is none that can be read."""
+        return topic_id_of(self.path)
+
+
+@dataclass(frozen=True)
+class LogDirectory:
+    """A log directory; what is not in its fields is read once, when it is first needed.
+
+    Attributes:
+        path: as the configuration or the command line has it.
+        is_metadata: whether the metadata log belongs into it.
+        meta: its meta.properties; without, it is not formatted, or the file has a *problem*.
+        problem: why its meta.properties cannot be used.
+        is_opaque: whether not even keys and values of that file can be read.
+    """
+
+    path: str
+    is_metadata: bool
+    meta: MetaProperties | None = None
+    problem: str | None = None
+    is_opaque: bool = False
+
+    @property
+    def meta_path(self) -> str:
+        """The path of its meta.properties."""
+        return os.path.join(self.path, meta_properties.FILE_NAME)
+
+    @property
+    def node_id(self) -> int | None:
+        """The node id in its meta.properties; None if there is none."""
+        return self.meta.node_id if self.meta else None
+
+    @cached_property
+    def folder(self) -> DiskFolder:
+        """What it holds, by name.
+
+        Raises:
+            SourceError: it cannot be listed.
+        """
+        try:
+            return DiskFolder(self.path)
+        except OSError as error:
+            raise SourceError.of(self.path, error) from None
+
+    @cached_property
+    def plan(self) -> LoadPlan:
+        """How a start loads the partitions, with the offsets of the checkpoints.
+
+        It is empty of a directory that cannot be listed: a partition may be copied to anywhere.
+        """
+        try:
+            return load_plan(self.folder, has_metadata_log=self.is_metadata)
+        except SourceError:
+            return LoadPlan(was_clean=False)
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """Whether a broker has used it; the directory of a copied partition has none."""
+        return bool(self.plan.offsets or self.plan.damaged)
+
+    @cached_property
+    def is_in_use(self) -> bool:
+        """Whether a server holds its lock, as far as that can be read."""
+        try:
+            return lock_holder(self.path) is not None
+        except OSError:
+            return False
+
+    @cached_property
+    def has_tier(self) -> bool:
+        """Whether any file tells of a tier; copies often lack the index cache, or it is empty."""
+        has_cache = os.path.isdir(os.path.join(self.path, REMOTE_INDEXES))
+        if has_cache or 0 in self.plan.offsets.get(LOG_START, {}).values():
+            return True
+        topics = {topic for offsets in self.plan.offsets.values() for topic, _ in offsets}
+        return REMOTE_TOPIC in topics or any(
+            folder.topic == REMOTE_TOPIC for folder in self.plan.folders.values()
+        )
+
+    def is_topic_tiered(self, topic: str | None) -> bool | None:
+        """Tell whether a topic is tiered; None where only some topic of the broker is.
+
+        The start of a log that is not tiered is written only where it is beyond its first segment,
+        and so never as 0 (Kafka's `LogManager.checkpointLogStartOffsetsInDir`).
+        """
+        starts = self.plan.offsets.get(LOG_START, {})
+        if any(offset == 0 for (name, _), offset in starts.items() if name == topic):
+            return True
+        return None if self.has_tier else False
+
+    def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
+        """Return the offset of a partition in a checkpoint; None if it has none."""
+        if topic is None or partition is None:
+            return None
+        return self.plan.offsets.get(checkpoint, {}).get((topic, partition))
+
+    def partitions(self) -> Iterator[PartitionDirectory]:
+        """Yield the partitions in it by name, but for the metadata log.
+
+        Raises:
+            SourceError: it cannot be listed.
+        """
+        for name in sorted(self.folder.directories):
+            folder = parse_folder_name(name)
+            if folder and name != METADATA_PARTITION:
+                yield PartitionDirectory(os.path.join(self.path, name), *folder)
+
+
+def read_log_directory(path: str, *, is_metadata: bool | None = None) -> LogDirectory:
+    """Return a log directory with its meta.properties.
+
+    *is_metadata* is what the configuration says; without one, the metadata log belongs where it is.
+    """
+    if is_metadata is None:
+        is_metadata = os.path.isdir(os.path.join(path, METADATA_PARTITION))
+    directory = LogDirectory(path, is_metadata)
+    try:
+        entries = properties(read_small(directory.meta_path))
+    except FileNotFoundError:
+        return directory
+    except OSError as error:
+        return replace(directory, problem=error.strerror, is_opaque=True)
+    except ValueError:
+        return replace(directory, problem="no file can have such a name", is_opaque=True)
+    except DecodeError as error:
+        return replace(directory, problem=error.message, is_opaque=True)
+    try:
+        return replace(directory, meta=meta_properties.read(entries))
+    except DecodeError as error:
+        return replace(directory, problem=error.message)
