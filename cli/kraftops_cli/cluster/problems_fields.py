@@ -83,7 +83,7 @@ def cure_of(problem: Problem, brokers: str) -> Cure:
         " --all-topic-partitions"
     )
     repair = f"kafka-cluster repair -b {server} --id {broker}"
-    wait = f"kafka-cluster wait -b {server} --until"
+    wait = f"kafka-cluster wait -b {server} --for"
     factors = (
         f"kafka-cluster replication -b {server} --topic {shlex.quote(topic)} --factor N"
         for topic in topics_of(problem.affected)

@@ -40,6 +40,6 @@ def refuse_others(placement: Placement, own: Collection[TopicPartition]) -> None
     if others:
         raise RefusedError(
             f"other reassignments are in flight: {shown(others)}",
-            hint="kafka-cluster wait --until no-reassignments waits for their end",
+            hint="kafka-cluster wait --for no-reassignments waits for their end",
             partitions=names(others),
         )
