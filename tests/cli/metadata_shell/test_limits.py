@@ -44,7 +44,7 @@ ARGUMENTS = {
     "tree": ["/image"],
 }
 """The words after the commands that need some here."""
-ELSEWHERE = ("at", "blame", "browse", "history-of", "log", "next", "prev")
+ELSEWHERE = ("at", "blame", "browse", "changes", "history-of", "incidents", "log", "next", "prev")
 """A command for terminals, and those that need a log and have tests of their own."""
 TABLES = (Task.CLUSTER, Task.RISK)
 """The tasks of commands that show tables of a state, as `topics` does; `summary` counts."""
