@@ -64,6 +64,7 @@ CODES: Mapping[str, Code] = {
     "no-answer": Code(5, "a server cannot be reached, or does not answer in time"),
     "no-leader": Code(5, "the quorum has no leader now, or another one"),
     "not-in-time": Code(5, "what was waited for did not happen in time"),
+    "stalled": Code(5, "nothing moved for --stall-timeout; the message has the causes"),
     "unknown-outcome": Code(6, "a change was sent, and it is not known whether it was made"),
     "interrupted": Code(130, "Ctrl-C or a signal ended the work; the answer has what was done"),
 }

@@ -266,7 +266,7 @@ def make_fork(folder: Path) -> None:
 
 
 FROM = {"recover from": ("--from", "c2")}
-RECOVER = ("recover", "-c", "server.properties", "--voters", "self", "--yes")
+RECOVER = ("recover", "-c", "server.properties", "--voters", "self", "--offline", "--yes")
 
 
 def is_sound(node: Path) -> bool:

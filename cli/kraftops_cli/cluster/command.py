@@ -43,6 +43,10 @@ COMMANDS = {
         "kraftops_cli.cluster.moving.rebalance:rebalance",
         "Give all brokers as many replicas.",
     ),
+    "operations": (
+        "kraftops_cli.cluster.moving.operations:operations",
+        "Show what is under way, cancel or resume it.",
+    ),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
 
@@ -97,13 +101,14 @@ DESCRIBE_CONFIGS and ALTER_CONFIGS on it. To decide, all topics must be seen: wi
 user must be allowed everything on the cluster; with -C as well, CLUSTER_ACTION is enough to read
 the metadata log. Give -C in all runs of a decommission or in none.
 
-The number of replicas of a partition is never changed. A partition moves only when it has a leader,
-and when no reassignment of others is in flight. If a broker that takes replicas goes down, its
-reassignments wait for it: cancel ends them.
+The number of replicas of a partition is never changed. A partition moves only when it has a leader.
+If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.
 
-Brokers have marks meanwhile, in their dynamic configuration: kraftops.decommission, kraftops.cordon
-and kraftops.throttle, which Kafka ignores. They tell the next run what is ours. They are removed at
-the end, by cancel, and by the next run after a kill. Throttles and cordons of others stay.""",
+Operations have marks meanwhile, which Kafka ignores: keys of dynamic configurations that begin with
+kraftops. and say what is under way, by whom and since when. The mark of an operation is in the
+default configuration of brokers, those of throttles and cordons are on the brokers. They tell the
+next run what is ours, and `operations` shows them. They are removed at the end, by cancel, and by
+the next run after a kill. Throttles and cordons of others stay.""",
     ),
     (
         "Differences from Kafka",

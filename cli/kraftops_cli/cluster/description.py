@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops.placement.placement import Placement
+from kraftops.reassign.access import CORDON, ask_marks, configs_in, marks_in_image
+from kraftops.reassign.marks import DECOMMISSION, Mark
+from kraftops.reassign.operations import Configs, Operation, operations_of
+from kraftops.reassign.throttles import rate_in
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
+from kraftops.wire.rpc.answer_errors import topics_hidden
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
     Feature,
@@ -19,6 +25,7 @@ from kraftops.wire.rpc.cluster import (
     api_versions,
     describe_quorum,
     lists_fenced,
+    sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
@@ -42,19 +49,37 @@ T = TypeVar("T")
 FENCED = "registered-fenced"
 _NO_LOAD = BrokerLoad(0, 0)
 _REASSIGNMENTS = "ListPartitionReassignments"
+_CONFIGS = "DescribeConfigs"
+_MOST_AHEAD_MS = 3_600_000  # by which the clock of a node may differ
+
+
+class BrokerSettings(NamedTuple):
+    """What operations have set on a broker; *throttle* in bytes a second."""
+
+    is_leaving: bool
+    is_cordoned: bool
+    throttle: int | None
 
 
 class BrokerDescription(NamedTuple):
-    """A broker; only the metadata log has the names of listeners, and the directories."""
+    """A broker; only the metadata log has the names of listeners, and the directories.
 
-    node_id: int
+    *lag* is in records of the metadata log, *behind_ms* since it had all of them. None stands for
+    what is not known.
+    """
+
+    id: int
     state: str
-    rack: str | None
-    listeners: Sequence[tuple[str, Address]]
-    directories: Sequence[str] | None
-    replicas: int | None
-    facts: NodeFacts = NodeFacts()
+    rack: str | None = None
+    listeners: Sequence[tuple[str, Address]] = ()
+    directories: Sequence[str] | None = None
+    replicas: int | None = None
     leaders: int | None = None
+    release: str | None = None
+    failed: tuple[str, ...] | None = None
+    lag: int | None = None
+    behind_ms: int | None = None
+    settings: BrokerSettings | None = None
 
     @property
     def is_fenced(self) -> bool:
@@ -101,6 +126,18 @@ class ClusterDescription:
     now: int = 0
     """The time of the description, in ms."""
     registered: KeptState = field(default_factory=KeptState)
+    configs: Configs = field(default_factory=dict)
+    """The dynamic configurations of brokers, of those that can be read."""
+    marks: Sequence[Mark] | None = None
+
+    @property
+    def operations(self) -> list[Operation] | None:
+        """The operations that are under way, without bytes; None if that cannot be seen."""
+        if self.marks is None:
+            return None
+        moving = dict(self.health.moving) if self.health else {}
+        found = operations_of(Placement({}, moving), self.marks, self.configs, None)
+        return [replace(operation, waiting=None) for operation in found]
 
     @property
     def snapshot_lag(self) -> int | None:
@@ -118,39 +155,57 @@ class ClusterDescription:
         """Return the chosen brokers, from the metadata log or from a broker."""
         if not self.live and (self.is_of_controllers or not self.nodes):
             return None
+        states = {replica.node_id: replica for _, replica in self.replicas()}
         return [
-            each
-            for each in self._all_brokers()
-            if self.chosen.allows(each.node_id, each.rack, is_fenced=each.is_fenced)
+            self._with_state(broker, states.get(broker.id))
+            for broker in self._all_brokers()
+            if self.chosen.allows(broker.id, broker.rack, is_fenced=broker.is_fenced)
         ]
 
     def unlisted(self) -> list[int]:
         """Return the brokers that were asked for by id and that nobody lists, of known brokers."""
         if self.chosen.ids is None or self.brokers() is None:
             return []
-        return sorted(self.chosen.ids - {each.node_id for each in self._all_brokers()})
+        return sorted(self.chosen.ids - {broker.id for broker in self._all_brokers()})
 
     def _all_brokers(self) -> Iterator[BrokerDescription]:
         if self.live:
             image = self.live.image
             loads = self.registered.loads(image)
             for broker, state in self.registered.states(image).items():
-                load = loads.get(broker, _NO_LOAD)
-                yield _registered(broker, state, load, self.facts.get(broker, NodeFacts()))
+                yield _registered(broker, state, loads.get(broker, _NO_LOAD))
             return
         told = self.health.loads if self.health else {}
         for node in sorted(self.nodes.nodes if self.nodes else ()):
-            found = told.get(node.node_id)
+            load = told.get(node.node_id)
             yield BrokerDescription(
                 node.node_id,
                 FENCED if node.is_fenced else "active",
                 node.rack,
                 [("", node.address)],
-                None,
-                found.replicas if found else None,
-                self.facts.get(node.node_id, NodeFacts()),
-                found.leaders if found else None,
+                replicas=load.replicas if load else None,
+                leaders=load.leaders if load else None,
             )
+
+    def _with_state(
+        self, broker: BrokerDescription, replica: ReplicaState | None
+    ) -> BrokerDescription:
+        """Return a broker with what it registered, with its lag and its settings."""
+        facts = self.facts.get(broker.id, NodeFacts())
+        broker = broker._replace(release=facts.release, failed=facts.failed)
+        if replica is not None:
+            broker = broker._replace(
+                lag=self.log_end - replica.end_offset if replica.end_offset >= 0 else None,
+                behind_ms=age_of(replica.caught_up_at, self.now),
+            )
+        values = self.configs.get(broker.id)
+        if values is None:
+            return broker
+        is_leaving = any(
+            mark.kind == DECOMMISSION and broker.id in mark.brokers for mark in self.marks or ()
+        )
+        is_cordoned = CORDON in values and bool(values[CORDON].value)
+        return broker._replace(settings=BrokerSettings(is_leaving, is_cordoned, rate_in(values)))
 
     def facts_of(self, node: int) -> NodeFacts:
         """Return what is known of a node, a controller or a broker."""
@@ -166,9 +221,12 @@ class ClusterDescription:
                 yield "observer", replica
 
 
-def _registered(
-    broker: int, state: BrokerState, load: BrokerLoad, facts: NodeFacts
-) -> BrokerDescription:
+def age_of(time: int, now: int) -> int | None:
+    """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
+    return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
+
+
+def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDescription:
     """Return the description of a broker from its registration."""
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
     return BrokerDescription(
@@ -178,7 +236,6 @@ def _registered(
         [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
         [to_text(directory) for directory in state["logDirs"]],
         load.replicas,
-        facts,
         load.leaders,
     )
 
@@ -218,11 +275,17 @@ def ask_description(
         live = questions.live_image(nodes)
         quorum = questions.quorum(nodes, live)
         health = questions.health(live)
+        marks = questions.marks(live)
     controllers: dict[int, NodeFacts] | None = None
     if live:
         facts, controllers = kept.state.facts(live.image), controller_facts(live.image)
+        of_brokers = configs_in(live.image)
+        configs: Configs = {broker: of_brokers.get(broker, {}) for broker in facts}
     else:
         facts = kept.facts.of(target, nodes.nodes if nodes else ())
+        configs = {
+            broker: each.configs for broker, each in facts.items() if each.configs is not None
+        }
     return ClusterDescription(
         is_of_controllers=target.is_of_controllers,
         nodes=nodes,
@@ -236,6 +299,8 @@ def ask_description(
         chosen=chosen,
         now=time.time_ns() // 1_000_000,
         registered=kept.state,
+        configs=configs,
+        marks=marks,
     )
 
 
@@ -283,14 +348,31 @@ class _Questions:
     def health(self, live: LiveImage | None) -> Health | None:
         """Count partitions in the metadata log, or ask the broker; None if it does not serve that.
 
-        A broker lists only partitions that the user may describe.
+        A broker lists only partitions that the user may describe. If these are none, while there
+        may be others, nothing is known of partitions.
         """
         if live:
             return self.kept.state.health(live.image)
         if self.target.is_of_controllers or self.connection.versions_of(_REASSIGNMENTS) is None:
             return None
-        return self._permitted(
+        health = self._permitted(
             "the partitions", lambda: ask_health(self.connection), any_controller=False
+        )
+        if health is None or health.partitions or sees_everything(self.connection):
+            return health
+        self.skipped("the partitions", topics_hidden(self.connection))
+        return None
+
+    def marks(self, live: LiveImage | None) -> list[Mark] | None:
+        """Ask for the marks of operations."""
+        if live:
+            return [*marks_in_image(live.image).values()]
+        if self.target.is_of_controllers or self.connection.versions_of(_CONFIGS) is None:
+            return None
+        return self._permitted(
+            "operations",
+            lambda: [*ask_marks(self.connection).values()],
+            any_controller=False,
         )
 
     def quorum(

@@ -18,17 +18,18 @@ from kraftops.answers.fields import (
 )
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
+from kraftops.display.sizes import size_text
 from kraftops.display.times import span_text
+from kraftops.reassign.answer import OPERATION
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops_cli.cluster.broker_states import state_style
+from kraftops_cli.cluster.description import ClusterDescription, age_of
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address
     from kraftops.wire.rpc.cluster import ReplicaState
-    from kraftops_cli.cluster.description import ClusterDescription
-
-_MOST_AHEAD_MS = 3_600_000  # by which the clock of a node may differ
+    from kraftops_cli.cluster.description import BrokerSettings
 
 
 class ReplicaDescription(NamedTuple):
@@ -81,11 +82,6 @@ def level_name(feature: str, level: int | None) -> str | None:
     return known.name if known else None
 
 
-def age_of(time: int, now: int) -> int | None:
-    """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
-    return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
-
-
 def ago_text(age: int) -> str:
     """Return an age, in ms, in words."""
     return f"{span_text(age // 1000 * 1000)} ago" if age >= 1000 else "now"
@@ -108,6 +104,18 @@ def _failed_cell(failed: Sequence[str] | None) -> Cell:
     if not failed:
         return None if failed is None else "none"
     return Styled(", ".join(failed), "bad")
+
+
+def _settings_cell(settings: BrokerSettings | None) -> Cell:
+    if settings is None:
+        return None
+    words = [
+        "leaving" if settings.is_leaving else "",
+        "cordoned" if settings.is_cordoned else "",
+        f"throttled {size_text(settings.throttle)}/s" if settings.throttle is not None else "",
+    ]
+    text = ", ".join(filter(None, words))
+    return Styled(text, "warning") if text else "none"
 
 
 def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
@@ -180,7 +188,7 @@ FEATURE = (
 """The fields of a feature of a server."""
 
 BROKER = (
-    number("id", "broker id", column=columns.number("BROKER"), get=lambda broker: broker.node_id),
+    number("id", "broker id", column=columns.number("BROKER"), get=lambda broker: broker.id),
     text(
         "state",
         "state of its registration",
@@ -201,7 +209,7 @@ BROKER = (
         "release as 4.3, by its features and APIs",
         may_be_null=True,
         column=columns.Column("RELEASE", 4),
-        get=lambda broker: broker.facts.release,
+        get=lambda broker: broker.release,
     ),
     number(
         "leaders",
@@ -216,6 +224,42 @@ BROKER = (
         may_be_null=True,
         column=columns.number("REPLICAS", 2),
         get=lambda broker: broker.replicas,
+    ),
+    number(
+        "lag",
+        "records of the metadata log that it lacks",
+        may_be_null=True,
+        column=columns.number("LAG", 1),
+        get=lambda broker: broker.lag,
+    ),
+    number(
+        "lastCaughtUpAgeMs",
+        "ms since it had all of them",
+        may_be_null=True,
+        column=columns.Column("CAUGHT UP", 3),
+        get=lambda broker: broker.behind_ms,
+        cell=lambda broker: _age_text(broker.behind_ms),
+    ),
+    boolean(
+        "isLeaving",
+        "whether a decommission of it has begun",
+        may_be_null=True,
+        get=lambda broker: broker.settings and broker.settings.is_leaving,
+    ),
+    boolean(
+        "isCordoned",
+        "whether it has a cordon: no new partitions come to it",
+        may_be_null=True,
+        column=columns.Column("CHANGES", 2),
+        get=lambda broker: broker.settings and broker.settings.is_cordoned,
+        cell=lambda broker: _settings_cell(broker.settings),
+    ),
+    number(
+        "throttle",
+        "bytes a second to which its replication is throttled",
+        numeral="size",
+        may_be_null=True,
+        get=lambda broker: broker.settings and broker.settings.throttle,
     ),
     parts(
         "listeners",
@@ -238,8 +282,8 @@ BROKER = (
         "paths or ids of log directories that are offline",
         may_be_null=True,
         column=columns.folded("FAILED DIRECTORIES", 5),
-        get=lambda broker: _list_or_none(broker.facts.failed),
-        cell=lambda broker: _failed_cell(broker.facts.failed),
+        get=lambda broker: _list_or_none(broker.failed),
+        cell=lambda broker: _failed_cell(broker.failed),
     ),
 )
 """The fields of a broker."""
@@ -422,6 +466,13 @@ DESCRIPTION = Answer(
             BROKER,
             may_be_null=True,
             get=lambda cluster: cluster.brokers(),
+        ),
+        parts(
+            "operations",
+            "operations that are under way; their bytes are told by the command operations",
+            OPERATION,
+            may_be_null=True,
+            get=lambda cluster: cluster.operations,
         ),
         parts(
             "controllers",

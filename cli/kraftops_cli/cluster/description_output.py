@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kraftops.reassign.answer import OPERATION
 from kraftops_cli.cluster.description import ClusterDescription
 from kraftops_cli.cluster.description_fields import BROKER, FEATURE, REPLICA, replicas_of
 from kraftops_terminal.console import Console
@@ -12,6 +13,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import NO_VALUE, table_of, table_text
 
 if TYPE_CHECKING:
+    from kraftops.reassign.operations import Operation
     from kraftops.wire.rpc.cluster import Feature
     from kraftops_cli.cluster.description import BrokerDescription
     from kraftops_cli.cluster.health import Health
@@ -22,6 +24,7 @@ def description_text(description: ClusterDescription, console: Console) -> str:
     tables = (
         _summary_text(description, console),
         _broker_text(description.brokers(), console),
+        *_operation_texts(description.operations, console),
         _quorum_text(description, console),
         feature_text(description.features, console),
     )
@@ -69,6 +72,11 @@ def _broker_text(brokers: Sequence[BrokerDescription] | None, console: Console) 
     if not brokers:
         return f"brokers  {NO_VALUE if brokers is None else 'none'}\n"
     return table_text(console, table_of(BROKER, brokers))
+
+
+def _operation_texts(operations: Sequence[Operation] | None, console: Console) -> list[str]:
+    """Return the table of operations, if there are any."""
+    return [table_text(console, table_of(OPERATION, operations))] if operations else []
 
 
 def _quorum_text(description: ClusterDescription, console: Console) -> str:

@@ -13,7 +13,7 @@ from kraftops.engine.metadata_state import (
     PartitionCondition,
     is_under_replicated,
 )
-from kraftops.errors import WireError
+from kraftops.errors import AnswerError, WireError
 from kraftops.image.state.broker import registered_broker
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Replicas, TopicPartition
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kraftops.image.state.broker import BrokerState
     from kraftops.image.state.image import MetadataImage
     from kraftops.placement.placement import Placement
+    from kraftops.wire.admin.configs import ConfigValue
     from kraftops.wire.rpc.cluster import ClusterNode, Feature
     from kraftops.wire.rpc.connection import Connection
     from kraftops_cli.cluster.target import Target
@@ -60,12 +61,14 @@ class Health:
 class NodeFacts:
     """The release of a node, its features, and its failed log directories (paths or ids).
 
-    They are None where the node, or the log, does not tell.
+    They are None where the node, or the log, does not tell; *configs* of a node that was asked are
+    its own dynamic values.
     """
 
     release: str | None = None
     features: tuple[Feature, ...] = ()
     failed: tuple[str, ...] | None = field(default=None)
+    configs: Mapping[str, ConfigValue] | None = None
 
 
 def health_of_image(image: MetadataImage) -> Health:
@@ -258,6 +261,20 @@ def ask_node(target: Target, node: ClusterNode) -> NodeFacts | None:
             versions = api_versions(connection)
             release = release_of(versions.apis, versions.features)
             failed = failed_directories(connection)
+            configs = _own_configs(connection, node.node_id)
     except WireError:
         return None
-    return NodeFacts(release, tuple(versions.features), failed)
+    return NodeFacts(release, tuple(versions.features), failed, configs)
+
+
+def _own_configs(connection: Connection, broker: int) -> dict[str, ConfigValue] | None:
+    """Ask a broker for its own dynamic values; None if the user may not see them."""
+    from kraftops.wire.admin.configs import ResourceType, describe_configs
+
+    if connection.versions_of("DescribeConfigs") is None:
+        return None
+    try:
+        values = describe_configs(connection, ResourceType.BROKER, [str(broker)], None)
+    except AnswerError:
+        return None
+    return {key: each for key, each in values.get(str(broker), {}).items() if each.is_dynamic}

@@ -26,6 +26,10 @@ COMMANDS = {
         "kraftops_cli.storage.recover:recover",
         "Recover a cluster that has lost its quorum, or its addresses.",
     ),
+    "compare": (
+        "kraftops_cli.storage.compare:compare",
+        "Compare the copies of partitions on several brokers' disks.",
+    ),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 
@@ -124,7 +128,7 @@ DIR/meta.properties.before-rewrite: the file before the last rewrite.""",
 @click.group(
     cls=ToolGroup,
     name="storage",
-    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover"})),
+    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover", "compare"})),
     lazy=COMMANDS,
     examples=EXAMPLES,
     sections=SECTIONS,

@@ -11,6 +11,7 @@ import click
 
 from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
+from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -51,8 +52,9 @@ their brokers. In this order:
 
 1: Stop the controllers and brokers that are left, and keep the lost controllers from starting.
 
-2: Copy the metadata logs of all nodes that are left, also of brokers, to one controller: tar -czf
-broker-101.tar.gz -C /var/lib/kafka meta.properties __cluster_metadata-0
+2: Pack the metadata logs and checkpoints of all nodes that are left, also of brokers, for one
+controller: (cd /var/lib/kafka && find . -type f \\( -path './__cluster_metadata-0/*' -o ! -name
+'*.log' ! -name '*index' \\)) | tar -czf broker-101.tar.gz -C /var/lib/kafka -T -
 
 3: If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
 
@@ -82,6 +84,10 @@ A server takes the newest voters of its log, committed or not, and an only voter
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
 Its epoch is 1 above the highest in any log or quorum-state.
 
+Before, all voters of the logs and the controllers of the configuration are asked, with the login of
+the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
+is alive, and need not be lost. --offline asks nobody.
+
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
 the logs of all nodes that are left: also of brokers, which often have more records than a
@@ -95,9 +101,32 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, run it on each of them: on the first with the logs of all, on the others
-with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
-(Kafka 3.9 and later), and never static again.""",
+If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
+the first with the logs of all, on the others with the recovered log of the first. Then their logs
+are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
+that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
+dynamic (Kafka 3.9 and later), and never static again.""",
+    ),
+    (
+        "Records that brokers would cut",
+        """\
+A metadata log that lags may have a broker lead that lacks records. What a start would cut is worked
+out for each partition: the brokers that may lead by the chosen log (its ISR and ELR), and the
+leader epochs and ends of all copies that --from gives. Records are acknowledged below a high
+watermark that a broker has noted, others are possibly so. Of a killed broker, give the directory,
+not an archive without logs: only they tell where they end.
+
+With --elect-newest, records behind the voters make the broker with the newest copy the leader of
+each such partition, alone in its ISR, in a leader epoch above all on disks; followers truncate to
+it and join. So nothing is cut that the disks show as acknowledged. --dry-run lists the elections.
+
+A lost end of the log has moved counters, too. Leader epochs are raised by the elections; clients
+ignore older ones. The next producer id is raised above all ids in other logs, producer snapshots
+and last batches, with two blocks for each broker. Broker epochs are offsets of registrations, which
+brokers get anew; of a broker that had stopped cleanly the controller thinks otherwise.
+
+Each registered broker must be given, or named with --unseen-broker; one that had been fenced for a
+day counts for nothing.""",
     ),
     (
         "Codes of refusals in JSON",
@@ -117,7 +146,9 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
                 "choice",
                 "voters",
                 "host_changes",
-                "log_dirs",
+                "elect_newest",
+                "unseen_brokers",
+                "offline",
                 "backup",
                 "no_backup",
                 "undo",
@@ -132,7 +163,9 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
             ("undo", "no_backup"),
             ("undo", "sources"),
             ("undo", "choice"),
-            ("undo", "log_dirs"),
+            ("undo", "elect_newest"),
+            ("undo", "unseen_brokers"),
+            ("undo", "offline"),
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
@@ -149,13 +182,13 @@ listed. Nothing is written before this is confirmed.""",
 @CONFIG
 @click.option(
     "--from",
+    "--log-dirs",
     "sources",
     metavar="DIR",
     type=click.Path(),
     multiple=True,
-    help="Another log: a metadata directory of a controller or broker that is stopped, its "
-    "__cluster_metadata-0, or a tar or zip archive of one; may be given more than once. It is only "
-    "read.",
+    help="A log directory of another node that is stopped, or a tar or zip archive of one, for its "
+    "metadata log and its partitions; may be given more than once. It is only read.",
 )
 @click.option(
     "--choose",
@@ -177,11 +210,23 @@ listed. Nothing is written before this is confirmed.""",
     help="The same voters at other hosts, each HOST or HOST:PORT.",
 )
 @click.option(
-    "--log-dirs",
-    metavar="DIR,…",
+    "--elect-newest",
+    is_flag=True,
+    help="Make the brokers with the newest copies of partitions their leaders, where records would "
+    "be lost otherwise.",
+)
+@click.option(
+    "--unseen-broker",
+    "unseen_brokers",
+    metavar="ID,…",
     default="",
-    help="Further log directories of brokers, to list the partitions that would become stray; "
-    "those of this node and of --from are known.",
+    help="Registered brokers whose disks are not at hand; what only they have may be lost.",
+)
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Ask no controller whether it leads; else all voters of the logs and of the configuration "
+    "are asked, for 5 seconds.",
 )
 @click.option(
     "--backup",
@@ -210,15 +255,36 @@ def recover(
     if options["undo"]:
         return _undo(terminal, loaded, _Options.of(form, options))
     changes = options["host_changes"]
-    with unpacked(options["sources"]) as sources:
+    with unpacked(_split(options["sources"])) as sources:
         request = RecoveryRequest(
             sources=sources,
             choice=options["choice"],
             voters=options["voters"],
             host_changes={} if changes is None else parse_host_changes(changes),
-            log_dirs=[path for path in options["log_dirs"].split(",") if path],
+            elects_newest=options["elect_newest"],
+            unseen_brokers=_broker_ids(options["unseen_brokers"]),
+            ask=None if options["offline"] else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
+
+
+def _split(names: tuple[str, ...]) -> list[str]:
+    """Return the names of all sources: once --log-dirs took several, separated by commas."""
+    return [
+        part
+        for name in names
+        for part in ([name] if os.path.lexists(name) else name.split(","))
+        if part
+    ]
+
+
+def _broker_ids(text: str) -> frozenset[int]:
+    from kraftops.errors import UsageError
+
+    ids = [part for part in re.split(r"[,\s]+", text) if part]
+    if not all(part.isascii() and part.isdecimal() for part in ids):
+        raise UsageError(f"--unseen-broker {text}: expected ids of brokers, as 101,102")
+    return frozenset(map(int, ids))
 
 
 class _Options(NamedTuple):
@@ -257,6 +323,7 @@ def _recover(
     changes = bool(plan.steps) and not options.is_dry
     backup = path if changes else None
     if changes:
+        _check_unseen(terminal, plan)
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
             raise RecoveryRefused(
                 "not-confirmed",
@@ -265,7 +332,7 @@ def _recover(
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
         execute(plan, backup)
-    recovery = Recovery(changes, backup, plan, advice(plan, _arguments(request)))
+    recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
         terminal,
         options.form,
@@ -276,14 +343,32 @@ def _recover(
     return 0
 
 
-def _arguments(request: RecoveryRequest) -> list[str]:
-    """Return the arguments that name the same voters on another node."""
-    if request.voters:
-        return ["--voters", request.voters]
-    return [
-        "--listener-hosts",
-        ",".join(f"{old}={new}" for old, new in request.host_changes.items()),
-    ]
+def _check_unseen(terminal: Terminal, plan: RecoveryPlan) -> None:
+    """Ask whether to go on without the disks of some brokers; --yes does not answer that.
+
+    Raises:
+        RecoveryRefused: nobody has said so.
+    """
+    from kraftops.answers.fields import json_of
+    from kraftops.recovery.answer import RECOVER, Recovery
+    from kraftops.recovery.partitions.sources import pack_command
+    from kraftops.recovery.refusal import RecoveryRefused
+
+    expected = ",".join(map(str, plan.unseen_brokers))
+    if not expected:
+        return
+    if can_ask():
+        terminal.line("Records that only the brokers below have are lost if they do not lead.")
+        question = f"Type the ids of the brokers whose disks nobody can give ({expected})"
+        if re.split(r"[,\s]+", asked(question)) == expected.split(","):
+            return
+    raise RecoveryRefused(
+        "unseen-brokers",
+        f"nothing was written: nobody has looked at the disks of the brokers {expected}",
+        f"on the host of each: {pack_command('broker-ID')}; then --from broker-ID.tar.gz. Those "
+        f"that are gone: --unseen-broker {expected}",
+        **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
+    )
 
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:

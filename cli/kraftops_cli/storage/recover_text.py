@@ -9,18 +9,29 @@ from collections.abc import Iterator, Sequence
 
 from kraftops.display.sizes import many
 from kraftops.recovery.advice import Advice
+from kraftops.recovery.answer import ELECTIONS
 from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.missing_state import ComparedLog
 from kraftops.recovery.plan import RecoveryPlan
+from kraftops_cli.storage.compare import losses_text
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
+from kraftops_terminal.tables import table_of, table_text
 
 
 def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
+    partitions = plan.partitions
+    losses = "".join(losses_text(console, partitions.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
-    return _text([*_logs(plan)]) + findings + _text([*_writes(plan)])
+    elections = ""
+    if partitions.elections:
+        title = "Elections:" if partitions.is_elected else "Elections by --elect-newest:"
+        elections = table_text(console, table_of(ELECTIONS.fields, partitions.elections, title))
+    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
+    logs, writes = _text([*asked, *_logs(plan)]), _text([*_writes(plan)])
+    return losses + logs + findings + elections + writes
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
@@ -103,7 +114,7 @@ def _writes(plan: RecoveryPlan) -> Iterator[str]:
     yield f"Voters: {old_voters}"
     yield f"    ->  {', '.join(map(str, plan.new_voters))}"
     if plan.offset is not None:
-        yield f"as a batch of epoch {plan.epoch} at offset {plan.offset}, in {plan.own.folder}:"
+        yield f"in epoch {plan.epoch} from offset {plan.offset}, in {plan.own.folder}:"
     for step in plan.steps:
         done = f"write {step.size} bytes" if isinstance(step, WriteFile) else "remove"
         yield f"     {step.name}: {done}"

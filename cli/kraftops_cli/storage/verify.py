@@ -22,8 +22,8 @@ from kraftops_terminal.findings import finding_line
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
-    from kraftops.storage.verify.answer import VerifyAnswer
-    from kraftops.storage.verify.release import Target
+    from kraftops.storage.verify.answer import VerifiedNode, VerifyAnswer
+    from kraftops.storage.verify.release import AssumedRelease, Target
 
 EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
@@ -77,6 +77,7 @@ The features, the keys and the classes that a configuration names are checked ag
 that is to run the node: the one of --release-version, or of the jars in --kafka-home, else the one
 that registered the node in the metadata log. Where none of them tells, the oldest and the newest
 release that support the features of the node are tried, and what stops only one of them is a note.
+The answer names the release and what tells it. A key that the release no longer reads is a note.
 Only with --kafka-home it is known whether a class is there that is not Kafka's own. The table has
 Kafka 3.3 to 4.3.""",
     ),
@@ -169,6 +170,7 @@ def verify(
     target = _target(options["release_version"], options["kafka_home"])
     changed_keys = target.release.changed_keys if target else None
     found: list[Finding] = []
+    releases: list[AssumedRelease] = []
     nodes: list[Node] = []
     for path in configs:
         try:
@@ -177,19 +179,23 @@ def verify(
             cure = error.hint or "mend the configuration"
             found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
     if nodes:
-        found += verify_nodes(
+        findings, releases = verify_nodes(
             nodes,
             options["cluster_id"],
             resolves=options["resolve"],
             is_here=options["here"],
             target=target,
         )
-    answered = VerifyAnswer(verified_nodes(nodes, found), worst_first(found))
+        found += findings
+    answered = VerifyAnswer(verified_nodes(nodes, releases, found), worst_first(found))
     is_drawn = form == "text" and terminal.console.is_drawn_on
     if form == "text" and not is_drawn:
         for finding in found:
             if not finding.is_severe:
                 terminal.line(finding_line(finding))
+        if exit_code(found):
+            for verified in answered.nodes:
+                terminal.line(_as_line(verified, "was checked"))
     print_answer(
         terminal,
         form,
@@ -228,6 +234,10 @@ def _target(release_version: str | None, kafka_home: str | None) -> Target | Non
 def _as_text(answered: VerifyAnswer) -> str:
     lines = [finding_line(finding) for finding in answered.findings if finding.is_severe]
     if not lines:
-        configs = (verified.node.config for verified in answered.nodes)
-        lines = [escaped(f"{config.path}: node {config.node_id} would start") for config in configs]
+        lines = [_as_line(verified, "would start") for verified in answered.nodes]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _as_line(verified: VerifiedNode, verb: str) -> str:
+    config = verified.node.config
+    return escaped(f"{config.path}: node {config.node_id} {verb} ({verified.release})")

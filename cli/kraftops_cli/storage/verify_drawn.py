@@ -15,15 +15,18 @@ from kraftops_terminal.tables import table_of, table_text
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.answer import VerifiedNode, VerifyAnswer
+    from kraftops.storage.verify.release import AssumedRelease
 
 
-def verified_nodes(nodes: Sequence[Node], findings: Sequence[Finding]) -> list[VerifiedNode]:
-    """Return nodes with the findings about their own files."""
+def verified_nodes(
+    nodes: Sequence[Node], releases: Sequence[AssumedRelease], findings: Sequence[Finding]
+) -> list[VerifiedNode]:
+    """Return nodes with their releases, and the findings about their own files."""
     from kraftops.storage.verify.answer import VerifiedNode
 
     return [
-        VerifiedNode(node, [finding for finding in findings if _is_about(finding, node)])
-        for node in nodes
+        VerifiedNode(node, release, [finding for finding in findings if _is_about(finding, node)])
+        for node, release in zip(nodes, releases, strict=True)
     ]
 
 

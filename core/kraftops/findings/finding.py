@@ -161,6 +161,20 @@ class Finding:
         )
 
 
+def stop_finding(
+    code: str, text: str, place: Place, cure: str = "", commands: tuple[str, ...] = ()
+) -> Finding:
+    """Return that something keeps a server from starting, or from joining."""
+    return Finding(code, Severity.STOPS, text, place, cure, commands)
+
+
+def note_finding(
+    code: str, text: str, place: Place, cure: str = "", commands: tuple[str, ...] = ()
+) -> Finding:
+    """Return what keeps no server from starting."""
+    return Finding(code, Severity.NOTE, text, place, cure, commands)
+
+
 def worst(findings: Iterable[Finding]) -> Severity | None:
     """Return the worst severity among findings; None without findings."""
     return min((finding.severity for finding in findings), key=_RANKS.__getitem__, default=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,6 +69,10 @@ class Placement:
         for partition, replicas in self.partitions.items():
             if not brokers.isdisjoint(replicas.replicas):
                 yield partition, replicas
+
+    def part_of(self, brokers: Collection[int]) -> Placement:
+        """Return these of the brokers, without partitions."""
+        return Placement({b: place for b, place in self.brokers.items() if b in brokers}, {})
 
     @property
     def moving(self) -> dict[TopicPartition, Replicas]:

@@ -15,10 +15,14 @@ from kraftops.errors import (
     UsageError,
     WireError,
 )
+from kraftops.image.history import history
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement, TopicPartition, placement_of
+from kraftops.reassign.marks import Mark, begin_mark, end_marks, marks_in
+from kraftops.tree.history_subjects import history_subject
 from kraftops.wire.admin.configs import (
+    DEFAULTS,
     ConfigChange,
     ConfigValue,
     ResourceType,
@@ -32,7 +36,12 @@ from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
-from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced, sees_everything
+from kraftops.wire.rpc.cluster import (
+    describe_cluster,
+    describe_quorum,
+    lists_fenced,
+    sees_everything,
+)
 from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops.wire.rpc.leader import ask_leader
@@ -72,6 +81,8 @@ class ClusterAccess:
 
     brokers: Endpoints | None
     controllers: Endpoints | None = None
+    controller_settings: Settings | None = None
+    """Those of controllers that brokers name; without them, those of the brokers."""
     note: Callable[[str], None] = lambda _: None
     deadline: Deadline | None = None
     _connection: Connection | None = None
@@ -175,7 +186,7 @@ class ClusterAccess:
         """Return a settled placement with cordons, for which each broker is asked."""
         if self.controllers is None:
             found = self.placement()
-            values = self.broker_configs(found, (CORDON,))
+            values = self.broker_configs(found)
             self._cordoned = frozenset(
                 broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
             )
@@ -266,48 +277,93 @@ class ClusterAccess:
                 is_noted = True
             time.sleep(PAUSE)
 
-    def broker_configs(
-        self, placement: Placement, keys: Sequence[str]
-    ) -> dict[int, dict[str, ConfigValue]]:
-        """Return the brokers' own dynamic values of *keys*; errors as `placement`.
+    def broker_configs(self, placement: Placement) -> dict[int, dict[str, ConfigValue]]:
+        """Return the brokers' own dynamic values; errors as `placement`.
 
         The controllers know those of all brokers. Otherwise each unfenced broker is asked.
         """
         if self.controllers is not None:
-            known = _configs_in(self._followed(), keys)
-            return {broker: known[broker] for broker in placement.brokers if broker in known}
+            configs = configs_in(self._followed())
+            return {broker: configs.get(broker, {}) for broker in placement.brokers}
         return {
             broker: {
-                key: each for key, each in self.config_of(broker, keys).items() if each.is_dynamic
+                key: value for key, value in self.config_of(broker).items() if value.is_dynamic
             }
             for broker, place in placement.brokers.items()
             if not place.is_fenced
         }
 
-    def placement_before(self, brokers: Collection[int], mark: str) -> Placement | None:
-        """Return the placement before the first of brokers got a mark in its configuration.
+    def marks(self) -> dict[str, Mark]:
+        """Return the marks of operations by key; errors as `placement`."""
+        if self.controllers is not None:
+            return marks_in_image(self._followed())
+        return self.ask(ask_marks)
+
+    def begin_operation(self, mark: Mark) -> Mark:
+        """Mark an operation that begins or goes on, and return its mark.
+
+        Raises:
+            WireError: the request fails.
+        """
+        mark, changes = begin_mark(mark, self.marks())
+        self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
+        return mark
+
+    def end_operation(self, kind: str, brokers: Collection[int] = ()) -> bool:
+        """Remove the marks of an operation; tell whether there were any; errors as above."""
+        changes = end_marks(kind, brokers, self.marks())
+        if changes:
+            self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
+        return bool(changes)
+
+    def placement_before(self, mark: Mark) -> Placement | None:
+        """Return the placement before an operation began.
 
         None without controllers, or if their log does not reach back so far; errors as
         `placement`.
         """
-        if self.controllers is None:
+        if self.controllers is None or mark.author is None:
             return None
-        image = self._followed()
-        changes = [
-            image.change(address)
-            for broker in brokers
-            if (address := image.configs.get((int(_BROKER), str(broker)), {}).get(mark)) is not None
-        ]
-        if not changes or any(each.is_upper_bound for each in changes) or self._image is None:
-            return None
+        self._followed()
+        assert self._image
         try:
-            before = self._image.state(at_offset=min(each.offset for each in changes) - 1)
+            return placement_of(self._image.state(at_time=mark.author.since))
         except UsageError:
             return None
-        return placement_of(before)
 
-    def config_of(self, broker: int, keys: Sequence[str]) -> dict[str, ConfigValue]:
-        """Return the values of a running broker, of the keys that it knows; errors as `ask`."""
+    def find_controllers(self) -> bool:
+        """Follow the metadata log of the controllers that a broker names; tell whether that can be.
+
+        Brokers name them since Kafka 3.9 (KIP-853).
+        """
+        if self.controllers is not None:
+            return True
+        try:
+            listeners = self.ask(describe_quorum).listeners
+            known = [Bootstrap(address) for each in listeners.values() for _, address in each]
+            if not known:
+                return False
+            settings = self.controller_settings or self._broker_endpoints.settings
+            self.controllers = Endpoints(known, settings, self._broker_endpoints.cluster_id)
+            self._followed()
+        except KraftopsError:
+            self.controllers = self._image = None
+        return self.controllers is not None
+
+    def was_registered(self, broker: int) -> bool:
+        """Tell whether the metadata log, back to its last snapshot, has ever had a broker.
+
+        False without controllers; errors as `placement`.
+        """
+        if not self.find_controllers():
+            return False
+        self._followed()
+        assert self._image
+        subject = history_subject(("image", "cluster", "brokers", str(broker)))
+        return bool(history(self._image.names, subject))
+
+    def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
+        """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""
         name = str(broker)
         found = self.ask_broker(
             broker, partial(describe_configs, kind=_BROKER, names=[name], keys=keys)
@@ -437,7 +493,19 @@ def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> d
     return found
 
 
-def _configs_in(image: MetadataImage, keys: Sequence[str]) -> dict[int, dict[str, ConfigValue]]:
+def ask_marks(connection: Connection) -> dict[str, Mark]:
+    """Ask a broker for the marks of operations by key; errors as `ClusterAccess.ask`."""
+    values = describe_configs(connection, _BROKER, [DEFAULTS], None)
+    return marks_in(values.get(DEFAULTS, {}))
+
+
+def marks_in_image(image: MetadataImage) -> dict[str, Mark]:
+    """Return the marks of operations in an image, by key."""
+    return marks_in(image.configs.get((int(_BROKER), DEFAULTS), {}))
+
+
+def configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
+    """Return the dynamic configurations of brokers in an image."""
     found: dict[int, dict[str, ConfigValue]] = {}
     for (kind, name), addresses in image.configs.items():
         broker_id = parse_integer(name, 32)
@@ -446,7 +514,6 @@ def _configs_in(image: MetadataImage, keys: Sequence[str]) -> dict[int, dict[str
         values = {
             key: ConfigValue(image.read(address)[1]["value"], is_dynamic=True)
             for key, address in addresses.items()
-            if key in keys
         }
         if values:
             found[broker_id] = values

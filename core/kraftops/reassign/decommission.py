@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from kraftops.errors import AnswerError, RefusedError
+from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, Replicas, TopicPartition, names, shown
 from kraftops.placement.plan import Limits, Move, Plan, plan_removal, takers
 from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.cordons import cordon, uncordon
+from kraftops.reassign.cordons import cordon, has_cordons, uncordon
 from kraftops.reassign.events import Event, Report
+from kraftops.reassign.marks import DECOMMISSION
 from kraftops.reassign.min_isr import min_isr_of_topics
-from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, progress
+from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
@@ -41,10 +42,15 @@ class Decommission:
     planned: dict[TopicPartition, PlannedReplicas] | None = None
 
     def plan(self, placement: Placement) -> Plan:
-        """Return the moves that are left; partitions in flight are left out."""
-        if self.planned is None:
-            return plan_removal(placement, self.brokers, self.limits)
-        return Plan(moves_of_file(placement, self.planned), [])
+        """Return the moves that are left; partitions in flight, or stranded, are left out."""
+        if self.planned is not None:
+            return Plan(moves_of_file(placement, self.planned), [])
+        stranded = stranded_on(placement, self.brokers)
+        plan = plan_removal(placement, self.brokers, self.limits)
+        return Plan(
+            [move for move in plan.moves if move.partition not in stranded],
+            [partition for partition in plan.stuck if partition not in stranded],
+        )
 
 
 def check_decommission(access: ClusterAccess, placement: Placement, request: Decommission) -> None:
@@ -52,7 +58,8 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
 
     Raises:
         RefusedError: replicas may be hidden, a broker is a voter, no other broker can take a
-            replica, a partition has no leader, or others move replicas.
+            replica, or others move replicas.
+        KraftopsError: no broker has one of the ids, nor had when an operation began.
         WireError: nobody answers.
     """
     access.refuse_hidden_topics()
@@ -60,7 +67,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     if voters:
         raise RefusedError(
             f"{_nodes(voters)} also a voter of the quorum: to stop it weakens the quorum",
-            hint="kafka-metadata-quorum remove-controller takes it out of the quorum first",
+            hint="kafka-cluster controllers remove --id ID takes it out of the quorum first",
             brokers=voters,
         )
     others = [
@@ -74,15 +81,6 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             hint="kafka-cluster wait --until no-reassignments waits for their end",
             partitions=names(others),
         )
-    leaderless = [
-        partition for partition, found in placement.on(request.brokers) if found.leader < 0
-    ]
-    if leaderless:
-        raise RefusedError(
-            f"partitions without a leader cannot be moved: {shown(leaderless)}",
-            hint="start a broker that has one of their replicas in sync",
-            partitions=names(leaderless),
-        )
     plan = request.plan(placement)
     hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
     if hopeless:
@@ -92,7 +90,9 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             partitions=names(hopeless),
         )
     _note_under_min_isr(access, placement, plan.moves)
-    _note_unknown(access, placement, request.brokers)
+    _check_unknown(access, placement, request.brokers)
+    if stranded := stranded_on(placement, request.brokers):
+        access.note(f"without a leader, and not moved: {shown(stranded)}")
 
 
 def check_all_moved(placement: Placement, request: Decommission) -> None:
@@ -103,6 +103,7 @@ def check_all_moved(placement: Placement, request: Decommission) -> None:
     """
     plan = request.plan(placement)
     moved = {*plan.stuck, *placement.moving, *(move.partition for move in plan.moves)}
+    moved |= stranded_on(placement, request.brokers).keys()
     left_out = [
         partition for partition, _ in placement.on(request.brokers) if partition not in moved
     ]
@@ -115,11 +116,28 @@ def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:
     return not brokers.isdisjoint(found.removing) and brokers.isdisjoint(found.target)
 
 
+def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPartition, Replicas]:
+    """Return the partitions that only brokers that leave and are down have in sync.
+
+    Nobody leads them, and so nobody can copy them: no other broker may be elected (KIP-841).
+    """
+    running = {broker for broker, place in placement.brokers.items() if not place.is_fenced}
+    return {
+        partition: replicas
+        for partition, replicas in placement.on(brokers)
+        if replicas.leader < 0 and brokers.difference(running).issuperset(replicas.isr)
+    }
+
+
 class End(NamedTuple):
-    """Whether all brokers are gone, or only empty; and those that this run has unregistered."""
+    """Whether all brokers are gone, or only empty; and those that this run has unregistered.
+
+    Brokers with *stranded* partitions are neither.
+    """
 
     are_gone: bool
     unregistered: frozenset[int]
+    stranded: dict[TopicPartition, Replicas]
 
 
 class _Run:
@@ -129,81 +147,84 @@ class _Run:
         self._access = access
         self._request = request
         self._report = report
-        self._mover = Mover(access, request.options, report)
+        self._mover = Mover(access, request.options, report, DECOMMISSION)
         self._told: set[str] = set()
         self._gone: set[int] = set()
         self._sent: set[int] = set()
         self._unregistered: set[int] = set()
-        self._is_cordoned: bool | None = None  # not known yet
 
     def run(self) -> End:
         """Go on until all brokers are gone, or only to their end."""
         access, request = self._access, self._request
-        self._mover.begin(access.patiently(access.placement))
+        placement = access.patiently(access.placement)
+        self._mover.begin(placement)
+        self._cordon(placement)
         while True:
             check_time(access)
             placement = access.patiently(access.settled)
-            held = dict(placement.on(request.brokers))
-            moving = placement.moving
-            if moving:
+            stranded = stranded_on(placement, request.brokers)
+            held = {
+                partition: replicas
+                for partition, replicas in placement.on(request.brokers)
+                if partition not in stranded
+            }
+            if held or placement.moving:
                 # Those of others, too: the next plan must know where their replicas end.
-                self._report(progress(placement, len(held.keys() - moving.keys())))
-                time.sleep(PAUSE_SECONDS)
-            elif held:
                 self._move(placement, held)
-            else:
-                self._mover.clear()
-                end = self._leave(placement)
-                if end is not None:
-                    return End(end, frozenset(self._unregistered))
+                continue
+            self._mover.clear()
+            holders = {broker for each in stranded.values() for broker in each.replicas}
+            leaving = request.brokers - holders
+            are_gone = self._leave(placement, sorted(leaving))
+            if are_gone is None:
+                continue
+            if are_gone:
+                access.patiently(partial(access.end_operation, DECOMMISSION, leaving))
+            return End(are_gone, frozenset(self._unregistered), stranded)
 
     def _move(self, placement: Placement, held: dict[TopicPartition, Replicas]) -> None:
-        """Begin the next batch, with a cordon before the first one."""
+        """Begin the next moves, or wait for those in flight."""
         request, access = self._request, self._access
-        self._cordon()
         plan = request.plan(placement)
         able = [move for move in plan.moves if placement.partitions[move.partition].leader >= 0]
-        if able:
+        if able or placement.moving:
             self._told.clear()
-            self._mover.step(able)
+            self._mover.advance(placement, able)
             return
         waiting = {*plan.stuck, *(move.partition for move in plan.moves)}
         if waiting:
             text = f"waits for brokers that are down: {shown(waiting)}"
             self._tell_once(Event("waiting", text, {"partitions": len(waiting)}))
-            time.sleep(PAUSE_SECONDS)
+            self._mover.wait(placement, len(waiting))
             return
         access.patiently(lambda: uncordon(access, access.placement(), request.brokers))
         self._mover.clear()
+        access.patiently(lambda: access.end_operation(DECOMMISSION, request.brokers))
         raise _not_emptied(request.brokers, held)
 
-    def _cordon(self) -> None:
+    def _cordon(self, placement: Placement) -> None:
+        """Mark the operation, also if nothing is to be moved, and cordon the brokers."""
         access, brokers = self._access, self._request.brokers
-        if self._is_cordoned:
-            return
-        self._is_cordoned = True
-        done = access.patiently(lambda: cordon(access, access.placement(), brokers))
+        self._mover.mark_begin(sum(1 for _ in placement.on(brokers)), brokers)
+        mark = self._mover.mark
+        done = access.patiently(lambda: cordon(access, access.placement(), mark, brokers))
         if done:
             self._report(
                 Event("cordoned", f"no new partitions come to {_ids(done)}", {"brokers": done})
             )
 
-    def _leave(self, placement: Placement) -> bool | None:
-        """Take the next step of brokers that are empty; tell whether that was the last one.
+    def _leave(self, placement: Placement, brokers: Sequence[int]) -> bool | None:
+        """Take the next step of brokers that are empty; tell whether all are gone by now.
 
         None asks for another round.
         """
         access, request = self._access, self._request
         running = [
             broker
-            for broker in sorted(request.brokers)
+            for broker in brokers
             if broker in placement.brokers and not placement.brokers[broker].is_fenced
         ]
         if running:
-            if access.controllers is None and self._is_cordoned is not False:
-                # Nobody could remove it once the broker is down.
-                access.patiently(lambda: uncordon(access, access.placement(), running))
-                self._is_cordoned = False
             self._tell_once(
                 Event(
                     "stop",
@@ -217,7 +238,7 @@ class _Run:
             return None
         left = [
             broker
-            for broker in sorted(request.brokers)
+            for broker in brokers
             if broker in placement.brokers or (not access.lists_fenced and broker not in self._gone)
         ]
         if not left:
@@ -228,14 +249,17 @@ class _Run:
     def _unregister(self, brokers: Sequence[int]) -> None:
         """Unregister brokers that are down, if all answers agree that they are empty."""
         access = self._access
-        if access.controllers is None and self._is_cordoned:
-            raise RefusedError(
-                f"{_brokers(brokers)} empty, but went down before the cordon was removed, which"
-                " would stay for a broker of the same id",
-                hint="-C with the addresses of controllers removes it, and goes on",
-            )
-        if access.controllers is not None:
+        if access.find_controllers():
             access.patiently(lambda: uncordon(access, access.placement(), brokers))
+        elif has_cordons(access, access.patiently(access.placement)):
+            self._tell_once(
+                Event(
+                    "cordon-kept",
+                    f"a cordon of {_ids(brokers)} may stay in the configuration, for a broker that"
+                    " comes with the id: only controllers can remove it (-C)",
+                    {"brokers": [*brokers]},
+                )
+            )
         for found in access.patiently(access.fresh_placements):
             for broker in brokers:
                 place = found.brokers.get(broker)
@@ -295,13 +319,31 @@ def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequ
         access.note(f"under min.insync.replicas already: {shown(under)}")
 
 
-def _note_unknown(access: ClusterAccess, placement: Placement, brokers: frozenset[int]) -> None:
-    """Note ids that no broker has: nobody can tell one that has gone from one that never was."""
+def _check_unknown(access: ClusterAccess, placement: Placement, brokers: frozenset[int]) -> None:
+    """Refuse ids that no broker has.
+
+    A run that was killed after it had unregistered a broker has left its mark, which is removed as
+    the last thing; and the metadata log has its broker, back to the last snapshot.
+
+    Raises:
+        KraftopsError: there is such an id.
+    """
     unknown = brokers.difference(placement.brokers)
-    if unknown and access.lists_fenced and not any(placement.on(unknown)):
-        some = ", ".join(map(str, sorted(placement.brokers)[:_MOST_IDS]))
-        more = ", …" if len(placement.brokers) > _MOST_IDS else ""
-        access.note(f"no broker has the id {_ids(unknown)}: the cluster has {some}{more}")
+    if not unknown or not access.lists_fenced or any(placement.on(unknown)):
+        return
+    marks = access.patiently(access.marks).values()
+    marked = {broker for mark in marks if mark.kind == DECOMMISSION for broker in mark.brokers}
+    some = ", ".join(map(str, sorted(placement.brokers)[:_MOST_IDS]))
+    more = ", …" if len(placement.brokers) > _MOST_IDS else ""
+    missing = [each for each in sorted(unknown - marked) if not access.was_registered(each)]
+    if missing:
+        raise KraftopsError(
+            f"no broker has the id {_ids(missing)}, and no decommission of it has begun",
+            hint=f"the cluster has {some}{more}",
+            code="broker-not-registered",
+            brokers=missing,
+        )
+    access.note(f"an earlier run has unregistered {_ids(unknown)}")
 
 
 def _voters(access: ClusterAccess) -> frozenset[int]:

@@ -1,51 +1,77 @@
-"""Moves of replicas in batches: one batch is in flight, the next is decided when it has ended."""
+"""Moves of replicas through a window: when some have ended, the next ones are decided and begun."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import many, size_text
+from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.copying import CopyMeter, look_at_copies, sizes_of_partitions
 from kraftops.reassign.events import Event, Report
+from kraftops.reassign.marks import Mark, new_author
+from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
 from kraftops.reassign.throttles import (
+    Throttle,
     clear_throttles,
     find_throttles,
+    rates_of_brokers,
     set_rates,
     set_throttle,
 )
+from kraftops.reassign.window import WINDOW_BYTES, Window, next_moves
 from kraftops.wire.admin.replicas import Refusal, alter_reassignments
 from kraftops.wire.net.deadline import Deadline
 
 PAUSE_SECONDS = 1.0
 _SEEN_SECONDS = 10.0
 """Time in which a change that the controllers have made shows in the answers of a broker."""
-_MAX_REFUSED_BATCHES = 10
+_LOOK_SECONDS = 5.0
+"""Time between two questions for sizes: a broker walks over its files to answer one."""
+_MAX_REFUSED_ROUNDS = 10
 _SHOWN = 3
+_STILL_SECONDS = 15.0
+"""Time after which it is worth a word that nothing moves: three looks at the sizes."""
+STALL_SECONDS = 300.0
+"""Longer than a broker takes to restart and recover its logs, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveOptions:
-    """Partitions of a batch; bytes per second and broker, None without limit."""
+    """Partitions and bytes in flight at once; bytes per second and broker, None without limit.
+
+    If nothing moves for *stall_seconds*, the run ends.
+    """
 
     batch: int
     throttle: int | None
+    stall_seconds: float = STALL_SECONDS
+    window_bytes: int = WINDOW_BYTES
 
 
 class Mover:
-    """Moves replicas, one step a call; the plan is asked for again at each batch."""
+    """Moves replicas for an operation, a round a call; the plan is asked for again each time."""
 
-    def __init__(self, access: ClusterAccess, options: MoveOptions, report: Report) -> None:
-        """Make one; *report* gets an event for each batch, and while one is waited for."""
+    def __init__(
+        self, access: ClusterAccess, options: MoveOptions, report: Report, kind: str
+    ) -> None:
+        """Make one; *report* gets an event when moves begin, and while they are waited for."""
+        self.mark = Mark(kind, new_author())
+        self.meter = CopyMeter()
         self._access = access
         self._options = options
         self._report = report
-        self._refused_batches = 0
+        self._window = Window(options.batch, options.window_bytes)
+        self._refused_rounds = 0
         self._may_be_throttled = True
+        self._rated: frozenset[int] = frozenset()
+        self._sizes: Mapping[TopicPartition, int] | None = None
+        self._looked_at = float("-inf")
 
     def begin(self, placement: Placement) -> None:
         """Refuse throttles of others; give throttles of an earlier run the rate of this one.
@@ -62,50 +88,48 @@ class Mover:
             if rate is not None:
                 raise RefusedError(
                     f"replication throttles are set already: {shown}",
-                    hint="remove them with kafka-configs, or leave --throttle out",
+                    hint="kafka-cluster operations clear-throttles throttles removes them; or leave"
+                    " --throttle out",
                 )
             self._report(Event("throttled-by-others", f"throttles of others apply: {shown}"))
         if found.ours and placement.moving:
             if rate is None:
                 self.clear()
             else:
-                access.patiently(lambda: set_rates(access, access.placement(), found.ours, rate))
+                access.patiently(
+                    lambda: set_rates(
+                        access, access.placement(), found.ours, Throttle(rate, self.mark)
+                    )
+                )
 
-    def step(self, moves: Sequence[Move]) -> None:
-        """Begin the next batch of *moves*; none of their partitions is in flight.
+    def mark_begin(self, partitions: int, brokers: Collection[int] = ()) -> None:
+        """Mark the operation, with the number of partitions that are to be moved.
 
         Raises:
-            AnswerError: Kafka refuses the batch again and again.
             WireError: nobody answers.
         """
         access = self._access
-        self.clear()
-        batch = moves[: self._options.batch]
-        rate = self._options.throttle
-        if rate is not None:
-            self._may_be_throttled = True
-            access.patiently(lambda: set_throttle(access, access.placement(), batch, rate))
-        wanted = {move.partition: move.after for move in batch}
-        refused = access.patiently(
-            lambda: access.ask(lambda connection: alter_reassignments(connection, wanted))
-        )
-        self._note_refused(refused, len(batch))
-        begun = [move for move in batch if move.partition not in refused]
-        if begun:
-            copies = sum(len(move.added) for move in begun)
-            self._report(
-                Event(
-                    "batch",
-                    f"begun: {many(len(begun), 'partition')}, {many(copies, 'replica')} to copy;"
-                    f" {many(len(moves) - len(begun), 'partition')} to move after them",
-                    {
-                        "partitions": len(begun),
-                        "replicas": copies,
-                        "waiting": len(moves) - len(begun),
-                    },
-                )
-            )
-            self._await_seen(begun)
+        mark = self.mark._replace(partitions=partitions, brokers=tuple(sorted(brokers)))
+        self.mark = access.patiently(lambda: access.begin_operation(mark))
+
+    def advance(self, placement: Placement, moves: Sequence[Move]) -> None:
+        """Begin what the window has room for, of *moves* that are not in flight; or wait a moment.
+
+        Raises:
+            KraftopsError: nothing has moved for too long.
+            AnswerError: Kafka refuses all moves again and again.
+            WireError: nobody answers.
+        """
+        if self._sizes is None or any(move.partition not in self._sizes for move in moves):
+            sizes = sizes_of_partitions(self._access, placement)
+            # Those that nobody tells are not asked for again.
+            self._sizes = {**dict.fromkeys((move.partition for move in moves), 0), **sizes}
+        able = [move for move in moves if placement.partitions[move.partition].leader >= 0]
+        fit = next_moves(able, placement.moving, self._sizes, self._window)
+        if fit:
+            self._begin_moves(fit, len(moves) - len(fit))
+        else:
+            self.wait(placement, len(moves))
 
     def clear(self) -> None:
         """Remove throttles of ours, if there may be any; errors as `clear_throttles`."""
@@ -115,16 +139,85 @@ class Mover:
         if access.patiently(lambda: clear_throttles(access, access.placement())):
             self._report(Event("throttles-removed", "throttles of ours are removed"))
         self._may_be_throttled = False
+        self._rated = frozenset()
+
+    def _begin_moves(self, moves: Sequence[Move], waiting: int) -> None:
+        access, rate = self._access, self._options.throttle
+        if rate is not None:
+            self._may_be_throttled = True
+            self._rated |= access.patiently(
+                lambda: set_throttle(
+                    access, access.placement(), moves, Throttle(rate, self.mark), self._rated
+                )
+            )
+        wanted = {move.partition: move.after for move in moves}
+        refused = access.patiently(
+            lambda: access.ask(lambda connection: alter_reassignments(connection, wanted))
+        )
+        self._note_refused(refused, len(moves))
+        begun = [move for move in moves if move.partition not in refused]
+        if begun:
+            copies = sum(len(move.added) for move in begun)
+            waiting += len(moves) - len(begun)
+            self._report(
+                Event(
+                    "batch",
+                    f"begun: {many(len(begun), 'partition')}, {many(copies, 'replica')} to copy;"
+                    f" {many(waiting, 'partition')} to move after them",
+                    {"partitions": len(begun), "replicas": copies, "waiting": waiting},
+                )
+            )
+            self._await_seen(begun)
+
+    def wait(self, placement: Placement, waiting: int) -> None:
+        """Report what is in flight, wait a moment, and end a run that has stalled.
+
+        Raises:
+            KraftopsError: nothing has moved for too long.
+            WireError: nobody answers.
+        """
+        moving, meter = placement.moving, self.meter
+        meter.note((frozenset(moving), waiting))
+        now = time.monotonic()
+        if moving and now - self._looked_at >= _LOOK_SECONDS:
+            self._looked_at = now
+            meter.add(look_at_copies(self._access, placement, moving))
+        if moving:
+            self._report(progress(placement, waiting, meter))
+        if meter.still_seconds >= self._options.stall_seconds:
+            raise self._stalled(placement)
+        time.sleep(PAUSE_SECONDS)
+
+    def _stalled(self, placement: Placement) -> KraftopsError:
+        access, meter = self._access, self.meter
+        obstacles: list[Obstacle] = []
+        if meter.newest and meter.first:
+            newer = look_at_copies(access, placement, placement.moving)
+            rates = access.patiently(lambda: rates_of_brokers(access, placement))
+            pace = Pace(meter.first, newer, meter.still_seconds, rates)
+            obstacles = obstacles_of(placement, placement.moving, pace)
+        reasons = "; ".join(obstacle.text for obstacle in obstacles)
+        span = span_text(round(meter.still_seconds) * 1000)
+        return KraftopsError(
+            f"nothing has moved for {span}" + (f": {reasons}" if reasons else ""),
+            hint="kafka-cluster operations shows it; the same again goes on, operations cancel"
+            " takes it back",
+            code="stalled",
+            obstacles=[
+                {"code": code, "text": text, "partitions": [*map(str, partitions)]}
+                for code, text, partitions in obstacles
+            ],
+        )
 
     def _note_refused(self, refused: Mapping[TopicPartition, Refusal], count: int) -> None:
         """Report refused partitions, and give up where all were refused too often."""
         for partition, (_, message) in sorted(refused.items()):
             self._report(Event("refused", f"{partition} is not moved now: {message}"))
         if len(refused) < count:
-            self._refused_batches = 0
+            self._refused_rounds = 0
             return
-        self._refused_batches += 1
-        if self._refused_batches >= _MAX_REFUSED_BATCHES:
+        self._refused_rounds += 1
+        if self._refused_rounds >= _MAX_REFUSED_ROUNDS:
             partition, (code, message) = next(iter(refused.items()))
             raise AnswerError(f"{partition} cannot be moved: {message}", error_code=code)
         time.sleep(PAUSE_SECONDS)
@@ -149,37 +242,38 @@ def run_moves(
     options: MoveOptions,
     report: Report,
     left: Callable[[Placement], Sequence[Move]],
+    kind: str,
 ) -> None:
     """Move replicas until no moves are left.
 
     Args:
         access: the cluster.
-        options: of the batches.
+        options: of the window.
         report: gets the events.
         left: returns the moves that a placement still lacks.
+        kind: of the operation, as in its marks.
 
     Raises:
         KraftopsError: it cannot go on, or not in time.
     """
-    mover = Mover(access, options, report)
-    mover.begin(access.patiently(access.placement))
+    mover = Mover(access, options, report, kind)
+    placement = access.patiently(access.placement)
+    mover.begin(placement)
+    if moves := left(placement):
+        mover.mark_begin(len(moves))
     while True:
         check_time(access)
         placement = access.patiently(access.settled)
         moves = left(placement)
-        moving = placement.moving
-        if moving:
-            report(progress(placement, len(moves)))
-            time.sleep(PAUSE_SECONDS)
-        elif moves:
-            mover.step(moves)
-        else:
+        if not moves and not placement.moving:
             mover.clear()
+            access.patiently(lambda: access.end_operation(kind))
             return
+        mover.advance(placement, moves)
 
 
-def progress(placement: Placement, waiting: int) -> Event:
-    """Return the event of a batch that is in flight."""
+def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
+    """Return the event of what is in flight."""
     moving = placement.moving
     copies = sum(len({*each.adding} - {*each.isr}) for each in moving.values())
     down = {
@@ -189,11 +283,18 @@ def progress(placement: Placement, waiting: int) -> Event:
         if broker not in placement.brokers or placement.brokers[broker].is_fenced
     }
     text = f"in flight: {many(len(moving), 'partition')}, {many(copies, 'replica')} to copy"
+    known: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
+    if moving and meter.newest:
+        seconds, rate = meter.seconds_left, round(meter.rate)
+        text += f", {size_text(meter.newest.bytes_left)}, {size_text(rate)}/s"
+        text += "" if seconds is None else f", {span_text(round(seconds) * 1000)} left"
+        known |= {"bytesLeft": meter.newest.bytes_left, "bytesPerSecond": rate}
+    if meter.still_seconds >= _STILL_SECONDS:
+        text += f"; nothing has moved for {span_text(round(meter.still_seconds) * 1000)}"
     if waiting:
         text += f"; {many(waiting, 'partition')} to move after them"
     if down:
         text += f"; brokers that take replicas are down: {', '.join(map(str, sorted(down)))}"
-    known: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
     return Event("progress", text, known)
 
 

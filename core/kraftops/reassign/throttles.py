@@ -1,21 +1,24 @@
 """Throttles of reassignments: set, found again after a kill, and removed.
 
 A throttle has rates on brokers and lists of replicas on topics (KIP-73). Each broker whose rates
-are ours has a mark, a key that Kafka does not know, set and deleted in the same request as the
-rates. Before ours, there are no others: so list entries of marked brokers are ours, and where a
-broker is marked, also those of brokers that are down and cannot be asked.
+are ours has a mark, set and deleted in the same request as the rates. Before ours, there are no
+others: so list entries of marked brokers are ours, and where a broker is marked, also those of
+brokers that are down and cannot be asked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
+from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import TOPICS_AT_ONCE, ClusterAccess
+from kraftops.reassign.marks import MARK_VALUE, Mark, Part, keys_of
 from kraftops.wire.admin.configs import (
     ConfigChange,
     ConfigValue,
@@ -25,7 +28,6 @@ from kraftops.wire.admin.configs import (
     describe_configs,
 )
 
-MARK = "kraftops.throttle"
 _RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 _LEADERS, _FOLLOWERS = (
     "leader.replication.throttled.replicas",
@@ -33,12 +35,26 @@ _LEADERS, _FOLLOWERS = (
 )
 
 
+class Throttle(NamedTuple):
+    """A throttle of ours: bytes per second and broker, and the mark of its operation."""
+
+    rate: int
+    mark: Mark
+
+
 @dataclass(frozen=True, slots=True)
 class Throttles:
     """The brokers with rates of ours, and brokers and topics with throttles of others."""
 
     ours: frozenset[int]
-    others: list[str]
+    other_brokers: list[int]
+    other_topics: list[str]
+
+    @property
+    def others(self) -> list[str]:
+        """Brokers and topics with throttles of others, in words."""
+        brokers = (f"broker {broker}" for broker in self.other_brokers)
+        return [*brokers, *(f"topic {topic}" for topic in self.other_topics)]
 
 
 def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
@@ -47,24 +63,45 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
     Raises:
         WireError: a broker cannot be asked.
     """
-    brokers = access.broker_configs(placement, (*_RATES, MARK))
-    ours = frozenset(broker for broker, values in brokers.items() if MARK in values)
-    others = [
-        f"broker {broker}"
+    brokers = access.broker_configs(placement)
+    ours = _marked(brokers)
+    other_brokers = [
+        broker
         for broker, values in sorted(brokers.items())
         if broker not in ours and not values.keys().isdisjoint(_RATES)
     ]
     is_ours = _owner(access, placement, ours)
-    for topic, values in _topic_lists(access, placement).items():
-        if any(not is_ours(entry) for each in values.values() for entry in _entries(each)):
-            others.append(f"topic {topic}")
-    return Throttles(ours, others)
+    other_topics = [
+        topic
+        for topic, values in _topic_lists(access, placement).items()
+        if any(not is_ours(entry) for lists in values.values() for entry in _entries(lists))
+    ]
+    return Throttles(ours, other_brokers, other_topics)
+
+
+def rate_in(values: Mapping[str, ConfigValue]) -> int | None:
+    """Return the lowest rate that a broker's own configuration sets; None without a throttle."""
+    rates = [parse_integer(values[key].value or "", 64) for key in _RATES if key in values]
+    return min((rate for rate in rates if rate is not None), default=None)
+
+
+def rates_of_brokers(access: ClusterAccess, placement: Placement) -> dict[int, int]:
+    """Return the rates of the brokers that have a throttle; errors as `find_throttles`."""
+    configs = access.broker_configs(placement)
+    rates = {broker: rate_in(values) for broker, values in configs.items()}
+    return {broker: rate for broker, rate in rates.items() if rate is not None}
 
 
 def set_throttle(
-    access: ClusterAccess, placement: Placement, moves: Iterable[Move], rate: int
-) -> None:
-    """Throttle the copies of moves to *rate* bytes per second and broker.
+    access: ClusterAccess,
+    placement: Placement,
+    moves: Iterable[Move],
+    throttle: Throttle,
+    rated: Collection[int] = (),
+) -> frozenset[int]:
+    """Throttle the copies of moves.
+
+    Return the brokers that take part; those that are *rated* have their rates already.
 
     Raises:
         WireError: a broker cannot be asked; some throttles may be set.
@@ -80,7 +117,8 @@ def set_throttle(
             leaders[topic] += [f"{number}:{broker}" for broker in sources]
             followers[topic] += [f"{number}:{broker}" for broker in added]
             brokers.update(sources, added)
-    set_rates(access, placement, brokers, rate)
+    # First, since the marks are beside the rates: entries without a mark would be another's.
+    set_rates(access, placement, brokers.difference(rated), throttle)
     lists = {
         topic: [
             ConfigChange(_LEADERS, Operation.APPEND, ",".join(leaders[topic])),
@@ -89,29 +127,41 @@ def set_throttle(
         for topic in leaders
     }
     access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
+    return frozenset(brokers)
 
 
 def set_rates(
-    access: ClusterAccess, placement: Placement, brokers: Collection[int], rate: int
+    access: ClusterAccess, placement: Placement, brokers: Collection[int], throttle: Throttle
 ) -> None:
-    """Set the rates of brokers that run, with our mark; errors as `set_throttle`."""
-    changes = [ConfigChange(key, Operation.SET, str(rate)) for key in (*_RATES, MARK)]
-    for broker in sorted(brokers):
-        place = placement.brokers.get(broker)
-        if place is not None and not place.is_fenced:
+    """Set the rates of brokers that run, with our mark.
+
+    Raises:
+        WireError: a broker cannot be asked; some rates may be set.
+    """
+    rates = [ConfigChange(key, Operation.SET, str(throttle.rate)) for key in _RATES]
+    mark = throttle.mark.on(Part.THROTTLE)
+    for broker, values in access.broker_configs(placement.part_of(brokers)).items():
+        if not placement.brokers[broker].is_fenced:
+            older = keys_of(values, Part.THROTTLE)  # also those of an operation of another kind
+            deletions = [ConfigChange(k, Operation.DELETE) for k in older if k != mark.key]
+            changes = [*rates, *deletions, ConfigChange(mark.key, Operation.SET, MARK_VALUE)]
             access.change_broker(placement, broker, changes)
 
 
-def clear_throttles(access: ClusterAccess, placement: Placement) -> bool:
-    """Remove all throttles of ours; tell whether there were any.
+def clear_throttles(
+    access: ClusterAccess, placement: Placement, *, of_others: bool = False
+) -> bool:
+    """Remove all throttles of ours, or all those of others; tell whether there were any.
 
     Raises:
-        WireError: a broker cannot be asked; some throttles may be left, with their marks.
+        WireError: a broker cannot be asked; some throttles may stay, with their marks.
         RefusedError: a broker with a throttle of ours is down, and no controllers are given.
     """
-    brokers = access.broker_configs(placement, (MARK,))
-    ours = frozenset(broker for broker, values in brokers.items() if MARK in values)
-    if not ours:
+    configs = access.broker_configs(placement)
+    ours = _marked(configs)
+    throttled = {b for b, values in configs.items() if not values.keys().isdisjoint(_RATES)} - ours
+    brokers = throttled if of_others else ours
+    if not brokers and not of_others:
         return False
     is_ours = _owner(access, placement, ours)
     lists = {}
@@ -119,7 +169,7 @@ def clear_throttles(access: ClusterAccess, placement: Placement) -> bool:
         changes = []
         for key, value in values.items():
             entries = _entries(value)
-            removed = [entry for entry in entries if is_ours(entry)]
+            removed = [entry for entry in entries if is_ours(entry) is not of_others]
             if len(removed) == len(entries):
                 # Subtracting the last entry would leave an empty list.
                 changes.append(ConfigChange(key, Operation.DELETE))
@@ -128,11 +178,18 @@ def clear_throttles(access: ClusterAccess, placement: Placement) -> bool:
         if changes:
             lists[topic] = changes
     access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
-    for broker in sorted(ours):
+    for broker in sorted(brokers):
         # Last, since without the marks nobody would know whose the lists are.
-        deletions = [ConfigChange(key, Operation.DELETE) for key in (*_RATES, MARK)]
+        keys = [*(key for key in _RATES if key in configs[broker])]
+        keys += [] if of_others else keys_of(configs[broker], Part.THROTTLE)
+        deletions = [ConfigChange(key, Operation.DELETE) for key in keys]
         access.change_broker(placement, broker, deletions)
-    return True
+    return bool(brokers or lists)
+
+
+def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:
+    """Return the brokers whose rates are ours."""
+    return frozenset(broker for broker, values in configs.items() if keys_of(values, Part.THROTTLE))
 
 
 def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[str, ConfigValue]]:

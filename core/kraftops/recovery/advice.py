@@ -15,6 +15,7 @@ from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
+_COPY = "recovered-log"
 
 
 class Advice(NamedTuple):
@@ -25,14 +26,12 @@ class Advice(NamedTuple):
     node_id: int | None = None
 
 
-def advice(plan: RecoveryPlan, arguments: Sequence[str]) -> list[Advice]:
+def advice(plan: RecoveryPlan) -> list[Advice]:
     """Return the steps to take after a recovery.
 
-    Args:
-        plan: the recovery.
-        arguments: the arguments that name the new voters, for the commands on other nodes.
+    Commands for other nodes have none of this node's paths: they use `$CONFIG` and `$LOG_DIR`.
     """
-    steps = [*_stops(plan), *_configuration(plan), *_others_first(plan, arguments)]
+    steps = [*_stops(plan), *_configuration(plan), *_others_first(plan)]
     steps += _brokers_ahead(plan)
     steps += _starts(plan)
     for node_id in plan.lost_ids:
@@ -43,14 +42,12 @@ def advice(plan: RecoveryPlan, arguments: Sequence[str]) -> list[Advice]:
 def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield the nodes that must not run when this node starts."""
     if ids := plan.lost_ids:
-        yield Advice(
-            f"see to it that the controllers {_listed(ids)} do not start with the disks that they "
-            "had"
-        )
+        disks = "its old disk" if len(ids) == 1 else "their old disks"
+        yield Advice(f"keep {named('controller', ids)} from starting with {disks}")
     if brokers := _other_brokers(plan):
         yield Advice(
-            f"stop the brokers {_listed(brokers)} that still run: one that has applied records "
-            f"from offset {plan.chosen.end} on would crash"
+            f"stop {named('broker', brokers)}: one that has applied records from offset "
+            f"{plan.chosen.end} on would crash"
         )
 
 
@@ -59,8 +56,10 @@ def _other_brokers(plan: RecoveryPlan) -> list[int]:
     return sorted({*plan.brokers} - {plan.config.node_id, *plan.lost_ids})
 
 
-def _listed(ids: Sequence[int]) -> str:
-    return ", ".join(map(str, ids))
+def named(kind: str, ids: Sequence[int]) -> str:
+    """Return nodes as people name them: `broker 4`, `brokers 4, 5 and 6`."""
+    *others, last = map(str, ids)
+    return f"{kind}s {', '.join(others)} and {last}" if others else f"{kind} {last}"
 
 
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -83,8 +82,9 @@ def _host(voter: Voter) -> str:
     return f"[{voter.host}]" if ":" in voter.host else voter.host
 
 
-def _others_first(plan: RecoveryPlan, arguments: Sequence[str]) -> Iterator[Advice]:
+def _others_first(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield the commands that give the other voters the same log, before any of them starts."""
+    voters = ",".join(map(str, plan.new_voters))
     for voter in plan.new_voters:
         if voter.node_id == plan.config.node_id:
             continue
@@ -92,12 +92,13 @@ def _others_first(plan: RecoveryPlan, arguments: Sequence[str]) -> Iterator[Advi
         is_equal = theirs and theirs.common_end == theirs.log.end == plan.chosen.end
         if is_equal and plan.offset is None:
             continue
-        command = ["kafka-storage", "recover", "-c", plan.config.path, "--from", plan.own.folder]
-        command += ["--choose", plan.own.folder] if plan.is_named else []
+        choice = f" --choose {_COPY}" if plan.is_named else ""
         yield Advice(
-            f"copy {plan.own.folder} to the host of voter {voter.node_id}, and give that node the "
-            "same log, with its own configuration",
-            shlex.join([*command, *arguments]),
+            f"copy {plan.own.folder} to the host of voter {voter.node_id} as {_COPY}, beside its "
+            "log directories, not in one. There, with CONFIG as the path of its server.properties, "
+            "give it the same log",
+            f'kafka-storage recover -c "$CONFIG" --from {_COPY}{choice} '
+            f"--voters {shlex.quote(voters)}",
             voter.node_id,
         )
 
@@ -118,8 +119,8 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
     known = {compared.log.owner.node_id for compared in plan.logs}
     if unknown := [broker for broker in _other_brokers(plan) if broker not in known]:
         yield Advice(
-            f"how far the brokers {_listed(unknown)} have read is not known: before they start, "
-            f"move their {METADATA_PARTITION} away too, or undo this and give it with --from"
+            f"how far {named('broker', unknown)} may have read is not known: before a start, move "
+            f"{METADATA_PARTITION} away there too, or undo this and give it with --from"
         )
 
 
@@ -139,7 +140,7 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
             yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
     yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
     if brokers := _other_brokers(plan):
-        yield Advice(f"once it does, start the brokers {_listed(brokers)}")
+        yield Advice(f"once it does, start {named('broker', brokers)}")
 
 
 def _quorum_tool(plan: RecoveryPlan) -> list[str]:
@@ -153,39 +154,47 @@ def _own_voter(plan: RecoveryPlan) -> Voter:
 
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
-    """Yield the steps that make a removed voter a voter again."""
-    directory = plan.directory.path
-    for compared in plan.logs:
-        log = compared.log
-        if log.owner.node_id == node_id and _is_in_log_directory(log):
-            directory = os.path.dirname(os.path.realpath(log.folder))
-    names = (METADATA_PARTITION, META_FILE, BOOTSTRAP_FILE)
-    wipe = shlex.join(["rm", "-rf", *(os.path.join(directory, name) for name in names)])
-    # On the wrong host, where the path may be the same, it must do nothing.
-    is_there = ["grep", "-qsx", f"node.id={node_id}", os.path.join(directory, META_FILE)]
+    """Yield the steps that make a removed voter a voter again, with paths of its own host."""
+    directory = next(
+        (
+            shlex.quote(os.path.dirname(os.path.realpath(compared.log.folder)))
+            for compared in plan.logs
+            if compared.log.owner.node_id == node_id and _is_in_log_directory(compared.log)
+        ),
+        '"$LOG_DIR"',
+    )
+    files = " ".join(f"{directory}/{name}" for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
+    meta = f"{directory}/{META_FILE}"
     yield Advice(
-        f"node {node_id}: wipe its metadata log, if its disk is still there (its path may be "
-        "another one)",
-        f"if {shlex.join(is_there)}; then {wipe}; fi",
+        f"on the host of node {node_id}, with CONFIG as the path of its server.properties and "
+        "LOG_DIR as its metadata directory (metadata.log.dir, else the first of log.dirs): wipe "
+        "its metadata log, if its disk is still there",
+        # On another host, or without LOG_DIR, it does nothing. After a kill it can be repeated.
+        f"if grep -qsx node.id={node_id} {meta}; then rm -rf {files} {meta}; fi",
         node_id,
     )
     assert plan.directory.meta
-    cluster_id = plan.directory.meta.cluster_id or ""
-    form = ["kafka-storage", "format", f"--cluster-id={cluster_id}", "-c", plan.config.path]
+    form = ["kafka-storage", "format", f"--cluster-id={plan.directory.meta.cluster_id or ''}"]
     form += ["--no-initial-controllers"]
     if {*plan.config.log_dirs, plan.config.metadata_log_dir} != {plan.config.metadata_log_dir}:
         form += ["--ignore-formatted"]  # where it need not be, it would hide a disk not wiped
     # A server cannot read what a later release would begin with.
     form += ["--release-version", plan.release] if plan.release else []
     form += ["--force"] if node_id in plan.brokers else []
-    yield Advice(f"node {node_id}: format it, with a new id", shlex.join(form), node_id)
-    start = shlex.join(["kafka-server-start.sh", plan.config.path])
-    yield Advice(f"node {node_id}: start it", start, node_id)
+    config = '-c "$CONFIG"'
+    yield Advice(
+        f"node {node_id}: format it, with a new id", f"{shlex.join(form)} {config}", node_id
+    )
+    yield Advice(f"node {node_id}: start it", 'kafka-server-start.sh "$CONFIG"', node_id)
     if plan.config.values.get(_AUTO_JOIN):
         yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
     else:
-        tool = [*_quorum_tool(plan), "--command-config", plan.config.path, "add-controller"]
-        yield Advice(f"node {node_id}: let it vote", shlex.join(tool), node_id)
+        tool = shlex.join(_quorum_tool(plan))
+        yield Advice(
+            f"node {node_id}: let it vote",
+            f'{tool} --command-config "$CONFIG" add-controller',
+            node_id,
+        )
 
 
 def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -202,8 +211,8 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
     if brokers := sorted(changed.intersection(plan.brokers)):
         tool = ["kraftops", "metadata-shell", "--controllers", f"{_host(own)}:{own.port}"]
         yield Advice(
-            f"see whether partitions stay without a leader, since directories of {_listed(brokers)}"
-            f" have new ids; if so, restart node {brokers[-1]} once more",
+            "see whether partitions stay without a leader, since directories of "
+            f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",
             shlex.join([*tool, "ls", "/image/topics/byState/leaderless"]),
         )
 

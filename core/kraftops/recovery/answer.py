@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text, text_lists, time
+from kraftops.display.columns import folded
+from kraftops.display.columns import number as number_column
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import RemoveFile
 from kraftops.recovery.missing_state import KINDS
+from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES
+from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.uuids import to_text
 
@@ -24,6 +28,11 @@ class Recovery:
     backup: str | None
     plan: RecoveryPlan | None = None
     advice: Sequence[Advice] = ()
+
+    @property
+    def losses(self) -> Sequence[PartitionLoss]:
+        """What would be cut from brokers' disks after its plan."""
+        return self.plan.partitions.losses if self.plan else ()
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -77,7 +86,58 @@ _ADVICE = (
     text("text", "what to do", get=attrgetter("text")),
     text("command", "command to paste", may_be_null=True, get=attrgetter("command")),
 )
+_ELECTION = (
+    text("name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")),
+    number(
+        "leader",
+        "broker that is elected",
+        column=number_column("LEADER"),
+        get=attrgetter("copy.broker"),
+    ),
+    number(
+        "leaderBefore",
+        "leader in the chosen log; -1 is none",
+        column=number_column("BEFORE", 1),
+        get=attrgetter("before.leader"),
+    ),
+    number(
+        "leaderEpoch",
+        "its leader epoch, above all on disks",
+        column=number_column("EPOCH"),
+        get=attrgetter("leader_epoch"),
+    ),
+    number(
+        "endOffset",
+        "end of its copy",
+        column=number_column("END"),
+        get=attrgetter("copy.end"),
+    ),
+)
+ELECTIONS = parts(
+    "elections",
+    "elections that keep the most records",
+    _ELECTION,
+    get=attrgetter("plan.partitions.elections"),
+)
 _PLAN = (
+    LOSS_TOTAL,
+    LOSSES,
+    boolean(
+        "electsNewest",
+        "whether the elections are written",
+        get=attrgetter("plan.partitions.is_elected"),
+    ),
+    ELECTIONS,
+    numbers(
+        "unseenBrokers",
+        "registered brokers whose disks were neither given nor accepted as unseen",
+        get=attrgetter("plan.unseen_brokers"),
+    ),
+    number(
+        "nextProducerId",
+        "after the recovery",
+        get=lambda answer: answer.plan.partitions.producer_ids[1],
+    ),
     text("clusterId", "cluster id", get=attrgetter("plan.directory.meta.cluster_id")),
     number("nodeId", "node id", get=attrgetter("plan.config.node_id")),
     parts("logs", "all logs, the chosen one first", _LOG, get=attrgetter("plan.logs")),
@@ -92,11 +152,11 @@ _PLAN = (
     numbers("lostVoters", "ids of removed voters", get=lambda answer: [*answer.plan.lost_ids]),
     number(
         "offset",
-        "offset of the new batch; null if the log has these voters already",
+        "offset of the first new batch; null if nothing is added",
         may_be_null=True,
         get=attrgetter("plan.offset"),
     ),
-    number("epoch", "epoch of the new batch, or of the log", get=attrgetter("plan.epoch")),
+    number("epoch", "epoch of the new batches, or of the log", get=attrgetter("plan.epoch")),
     parts("steps", "changes of files", _STEP, get=attrgetter("plan.steps")),
     FINDINGS,
     parts("nextSteps", "what to do next, in order", _ADVICE, get=attrgetter("advice")),

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy
+from kraftops.server.metadata_log.batch_comparison import common_prefix
 from kraftops.server.metadata_log.files import Segment, Snapshot
 
 _EPOCH_FILE = "leader-epoch-checkpoint"

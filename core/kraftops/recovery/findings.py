@@ -6,8 +6,15 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst_first
+from kraftops.findings.finding import (
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    Stake,
+)
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import misplaced_finding
@@ -18,54 +25,103 @@ from kraftops.image.verify.directories import (
     owner_of,
 )
 from kraftops.java.hosts import host_text
-from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS, ComparedLog
+from kraftops.recovery.partitions.losses import total_of
+from kraftops.recovery.partitions.sources import BrokerDisk, pack_command
 from kraftops.server import quorum_state
 from kraftops.server.log_directory import read_log_directory
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.verify.rival_quorums import rival_finding
 
+_ELECT = "--elect-newest"
+_LONG_FENCED_MS = 86_400_000  # a day: replicas of a broker that is away so long lead nothing
 _NAMES_PER_KIND = 20  # more would hide the next kind on one screen; JSON has all
 
 
 def recovery_findings(
-    config: ServerConfig,
     image: MetadataImage,
     logs: Sequence[ComparedLog],
-    voters: Sequence[Voter],
-    directories: Sequence[str],
+    disks: Sequence[BrokerDisk],
+    partitions: PartitionPlan,
 ) -> list[Finding]:
-    """Return the findings of a recovery, the worst first.
+    """Return the findings of a recovery but those of `address_findings`.
 
     Args:
-        config: the configuration of this node.
         image: the state at the end of the chosen log.
         logs: all logs, the chosen one first.
-        voters: the voters after the recovery.
-        directories: the log directories of brokers.
+        disks: the log directories of brokers.
+        partitions: what is done to the partitions on them.
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
     chosen = logs[0].log
-    findings = [*_strays(image, directories), *_open_transactions(image, chosen)]
+    findings = [*_cut_records(partitions), *_raised_producer_ids(partitions)]
+    findings += [*_strays(image, disks), *_open_transactions(image, chosen)]
     for compared in logs:
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
-    findings += _addresses(config, voters)
-    findings += _unread_brokers(image, logs, chosen)
-    return worst_first(findings)
+        findings += _rival(compared, chosen)
+    findings += _unread_brokers(unseen_brokers(image, logs, disks), chosen)
+    return findings
 
 
-def _strays(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
+def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
+    """Yield the total of the table of losses, and leader epochs that would be handed out again."""
+    total, kept = total_of(partitions.losses), total_of(partitions.losses_without)
+    meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
+    can_elect = bool(partitions.elections) and not partitions.is_elected
+    cure = f"{_ELECT} makes the brokers with the newest copies the leaders" if can_elect else ""
+    if partitions.losses:
+        yield Finding(
+            "records-cut",
+            Severity.LOSS,
+            str(total),
+            cure=cure or "give the disks of all brokers with --from",
+            consequence="; ".join(f"{topic}: {text}" for topic, text in meanings.items()),
+            stake=Stake(total.acknowledged + total.possible, 0),
+            is_possible=not total.acknowledged,
+        )
+    elif can_elect and not kept.partitions:
+        names = _some([f"{election.copy.name}" for election in partitions.elections])
+        yield Finding(
+            "leader-epochs-behind",
+            Severity.RISK,
+            f"disks have later leader epochs than the chosen log: {names}",
+            cure=cure,
+            consequence="epochs are handed out again: replicas with other records of one epoch "
+            "do not notice, and followers with a higher epoch get no records",
+        )
+
+
+def _raised_producer_ids(partitions: PartitionPlan) -> Iterator[Finding]:
+    before, after = partitions.producer_ids
+    if after > before:
+        yield Finding(
+            "producer-ids-raised",
+            Severity.NOTE,
+            f"the next producer id is raised from {before} to {after}",
+            consequence="ids that are in other logs or on disks are not handed out again",
+        )
+
+
+def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Finding]:
     """Yield the partitions in log directories that their brokers would set aside."""
-    for directory in directories:
-        owner = owner_of(directory)
-        for partition in read_log_directory(directory).partitions():
+    for disk in disks:
+        owner = owner_of(disk.directory)
+        for partition in read_log_directory(disk.directory).partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
-                yield misplaced_finding(owner.node_id, directory, partition, misplaced)
+                stray = misplaced_finding(owner.node_id, disk.directory, partition, misplaced)
+                if disk.is_unpacked:
+                    place = replace(stray.place, directory=disk.name, file=disk.name)
+                    stray = replace(stray, place=place, stake=None)
+                yield stray
 
 
 def _open_transactions(image: MetadataImage, chosen: LogCopy) -> Iterator[Finding]:
@@ -95,6 +151,15 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
         evidence=tuple(evidence),
         consequence="" if compared.missing else "no name is lost with them",
     )
+
+
+def _rival(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
+    """Yield that another log was recovered, to other voters than those of the chosen one."""
+    log, mark = compared.log, compared.log.recovered
+    voters = voters_of(chosen.quorum.voters or {"voters": []})
+    is_rival = mark is not None and mark.offset >= compared.common_end
+    if mark and is_rival and voter_identities(mark.voters) != voter_identities(voters):
+        yield rival_finding(_place(log), mark, chosen.name, voters, compared.common_end)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -145,7 +210,8 @@ def _place(log: LogCopy) -> Place:
     return Place(node=log.owner.node_id, file=log.name)
 
 
-def _addresses(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[Finding]:
+def address_findings(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[Finding]:
+    """Yield what is wrong with the address of this node as a voter after the recovery."""
     own = next(voter for voter in voters if voter.node_id == config.node_id)
     listener = config.controller_listener
     has_host = config.advertised_controllers[0].host is not None
@@ -161,19 +227,57 @@ def _addresses(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[Findin
         yield Finding("no-host", Severity.RISK, text, place, cure)
 
 
-def _unread_brokers(
-    image: MetadataImage, logs: Sequence[ComparedLog], chosen: LogCopy
-) -> Iterator[Finding]:
-    unread = image.brokers.keys() - {compared.log.owner.node_id for compared in logs}
-    if not unread:
-        return
-    brokers = ", ".join(map(str, sorted(unread)))
-    yield Finding(
-        "brokers-not-given",
-        Severity.RISK,
-        f"how far some brokers have read is unknown, since their logs were not given: {brokers}",
-        cure=f"give their {METADATA_PARTITION} with --from; or move it away before they start, "
-        "they fetch it anew",
-        evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
-        consequence=f"one that has applied other records from offset {chosen.end} on would crash",
-    )
+class UnseenBrokers(NamedTuple):
+    """Registered brokers of whose disks nothing was given; some had been fenced for a day."""
+
+    ids: frozenset[int]
+    long_fenced: frozenset[int]
+
+
+def unseen_brokers(
+    image: MetadataImage, logs: Sequence[ComparedLog], disks: Sequence[BrokerDisk]
+) -> UnseenBrokers:
+    """Return the brokers that are registered in a log, and of whose disks nothing was given.
+
+    Raises:
+        KraftopsError: a source of an image cannot be read any more.
+    """
+    images = [image, *(compared.image for compared in logs if compared.image)]
+    given = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
+    unseen = {broker for state in images for broker in state.brokers} - given
+    long_fenced = {
+        broker
+        for broker in unseen
+        if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
+    }
+    return UnseenBrokers(frozenset(unseen - long_fenced), frozenset(long_fenced))
+
+
+def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
+    state, entry = image.broker(broker), image.brokers[broker]
+    if not state or not state["fenced"]:
+        return False
+    changed = image.change(entry.newest.address).timestamp
+    return image.provenance.timestamp - changed > _LONG_FENCED_MS
+
+
+def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]:
+    if unseen.ids:
+        brokers = ", ".join(map(str, sorted(unseen.ids)))
+        yield Finding(
+            "brokers-not-given",
+            Severity.RISK,
+            f"what is on the disks of some brokers is unknown, since none was given: {brokers}",
+            cure="give their log directories with --from, or archives: on each, "
+            + pack_command("broker-ID"),
+            evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
+            consequence="records that only they have would be cut; one that has applied other "
+            f"metadata from offset {chosen.end} on would crash",
+        )
+    if unseen.long_fenced:
+        brokers = ", ".join(map(str, sorted(unseen.long_fenced)))
+        yield Finding(
+            "brokers-not-given",
+            Severity.NOTE,
+            f"brokers that had been fenced for more than a day were not given: {brokers}",
+        )

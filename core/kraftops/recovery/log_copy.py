@@ -12,10 +12,10 @@ from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
-from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server import meta_properties, quorum_state
 from kraftops.server.meta_properties import MetaProperties, read_meta
+from kraftops.server.metadata_log.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.server.metadata_log.files import (
     Damage,
     Segment,
@@ -24,6 +24,7 @@ from kraftops.server.metadata_log.files import (
     metadata_records,
 )
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
+from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
 
 _NO_OWNER = MetaProperties(1, None, None, None)
 
@@ -55,6 +56,7 @@ class LogCopy:
         highest_epoch: the highest epoch in the directory, quorum-state included.
         time: the time of the newest record in ms; None where there is none.
         quorum: the newest control records.
+        recovered: the recovery that wrote the newest voters, if one did.
         last: the last sound batch of the segments.
         tail: the bytes behind it.
         damage: why it is not chosen; None if it can be.
@@ -74,6 +76,7 @@ class LogCopy:
     highest_epoch: int = 0
     time: int | None = None
     quorum: QuorumRecords = QuorumRecords()
+    recovered: RecoveryMark | None = None
     last: BatchMark | None = None
     tail: LogTail | None = None
     damage: str | None = None
@@ -170,8 +173,8 @@ def _owner(folder: str) -> MetaProperties:
 
 
 def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> LogCopy:
-    control_records = _ControlRecords()
     snapshot = log.latest_snapshot
+    control_records = _ControlRecords(snapshot)
     damage = control_records.read_snapshot(snapshot) if snapshot else []
     snapshot_quorum = control_records.quorum
     expected = control_records.start = snapshot.end_offset if snapshot else 0
@@ -194,10 +197,10 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         damage.append(_tail_damage(log, batches.tail))
     elected_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
-    quorum = control_records.quorum
+    quorum, recovered = control_records.quorum, control_records.marks.newest
     if snapshot and copy.is_snapshot_newer:
         start, end, epoch = snapshot.end_offset, snapshot.end_offset, snapshot.epoch
-        quorum = snapshot_quorum
+        quorum, recovered = snapshot_quorum, None
     else:
         end, epoch = (last.last_offset + 1, last.epoch) if last else (0, 0)
         start = log.segments[0].base_offset if log.segments else end
@@ -209,6 +212,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         highest_epoch=max(highest_epoch, epoch, elected_epoch or 0),
         time=control_records.time,
         quorum=quorum,
+        recovered=recovered,
         damage="; ".join(damage) or None,
         is_cut=is_cut,
         has_bad_state=elected_epoch is None,
@@ -225,7 +229,8 @@ def _tail_damage(log: MetadataLog, tail: LogTail) -> str:
 class _ControlRecords:
     """Newest control records of the batches read so far, and the time of the newest record."""
 
-    def __init__(self) -> None:
+    def __init__(self, snapshot: Snapshot | None) -> None:
+        self.marks = RecoveryMarks(snapshot)
         self.quorum = QuorumRecords()
         self.time: int | None = None
         self.start = 0
@@ -248,6 +253,7 @@ class _ControlRecords:
     def observe(self, header: Header, batch: Batch) -> None:
         """Read the control records of a batch of the log."""
         self.time = max(self.time or 0, header.max_timestamp)
+        self.marks.observe(header, batch)
         if header.is_control and header.base_offset >= self.start:
             self._read(header, batch)
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 from kraftops.errors import StorageError
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
-from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
+from kraftops.recovery.partitions.disk import has_partitions
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory
+from kraftops.server.metadata_log.batch_comparison import common_prefix
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import check_ids, has_metadata_log, read_directories
 from kraftops.uuids import random_uuid, to_text
@@ -77,6 +78,10 @@ def read_logs(directory: LogDirectory, sources: Sequence[LogSource]) -> list[Log
     read = {os.path.realpath(logs[0].folder)}
     for name, place, is_unpacked in sources:
         folder = partition_folder(place)
+        if not os.path.isdir(folder) and has_partitions(place):
+            if not is_unpacked:
+                _refuse_running(place)
+            continue  # another log directory of a broker
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))
         if os.path.realpath(folder) in read:

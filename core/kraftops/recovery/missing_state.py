@@ -27,6 +27,7 @@ class ComparedLog:
         log: the log.
         common_end: the offset up to which both are equal.
         missing: the names of what the chosen log lacks, by kind.
+        image: its state, where the chosen log lacks records of it.
         is_own: whether it is the log of this node.
         is_chosen: whether it goes on.
     """
@@ -34,6 +35,7 @@ class ComparedLog:
     log: LogCopy
     common_end: int
     missing: Mapping[str, Sequence[str]]
+    image: MetadataImage | None
     is_own: bool
     is_chosen: bool
 
@@ -56,8 +58,9 @@ def compare_logs(
     compared = []
     for log, end in zip(logs, common_ends, strict=True):
         is_ahead = log.end > end and not log.is_empty
-        missing = missing_state(image, load([log.folder])) if is_ahead else {}
-        compared.append(ComparedLog(log, end, missing, log is logs[0], log is chosen))
+        other = load([log.folder]) if is_ahead else None
+        missing = missing_state(image, other) if other else {}
+        compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
     compared.sort(key=lambda each: (each.is_chosen, each.log.rank), reverse=True)
     return tuple(compared)
 
@@ -157,12 +160,13 @@ def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
 
 def _producer_ids(chosen: MetadataImage, other: MetadataImage) -> Names:
     """Yield the producer ids that *other* alone has given out (`ProducerIdControlManager`)."""
-    end, other_end = map(_next_producer_id, (chosen, other))
+    end, other_end = map(next_producer_id, (chosen, other))
     if other_end > end:
         yield f"{end} to {other_end - 1}"
 
 
-def _next_producer_id(image: MetadataImage) -> int:
+def next_producer_id(image: MetadataImage) -> int:
+    """Return the first producer id that no broker has been given."""
     address = image.producer_ids
     return 0 if address is None else int(_read(image, address)["nextProducerId"])
 

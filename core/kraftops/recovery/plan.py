@@ -7,28 +7,42 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kraftops.findings.finding import Finding
+from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
-from kraftops.recovery.findings import recovery_findings
+from kraftops.recovery.findings import address_findings, recovery_findings, unseen_brokers
+from kraftops.recovery.live_controllers import (
+    AskControllers,
+    ControllerAnswer,
+    ask_controllers,
+    live_findings,
+)
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
+from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
+from kraftops.recovery.partitions.sources import copies_on, read_disks
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
+from kraftops.recovery.target_voters import (
+    HostPort,
+    check_own_voter,
+    check_target_voters,
+    is_recovered_for,
+    target_record,
+)
 from kraftops.server import meta_properties
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.voters import Voter
-from kraftops.storage.bootstrap.records import voters_batch_bytes
+from kraftops.storage.bootstrap.records import metadata_bytes, voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
 
@@ -40,19 +54,22 @@ class RecoveryRequest:
     """Request of a recovery.
 
     Attributes:
-        sources: the other logs.
+        sources: the other log directories: metadata logs, partitions, or both.
         choice: the name of the log that goes on; None for the best.
         voters: `self`, or voters in the form of `--initial-controllers`; None with *host_changes*.
         host_changes: the new addresses of the voters by their old ones.
-        log_dirs: the log directories of brokers to compare with the chosen log, beside those of
-            this node and of *sources*.
+        elects_newest: whether the brokers with the newest copies of partitions are elected.
+        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
+        ask: asks controllers whether one leads; None where nobody is to be asked.
     """
 
     sources: Sequence[LogSource] = ()
     choice: str | None = None
     voters: str | None = None
     host_changes: Mapping[HostPort, HostPort]
-    log_dirs: Sequence[str] = ()
+    elects_newest: bool = False
+    unseen_brokers: frozenset[int] = frozenset()
+    ask: AskControllers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +85,16 @@ class RecoveryPlan:
         logs: all logs, the chosen one first.
         old_voters: the voters of the chosen log, or None if the quorum is static.
         new_voters: the voters after the recovery.
-        offset: the offset of the new batch; None where the chosen log has these voters already.
-        epoch: the epoch of the new batch, or of the chosen log.
+        offset: the offset of the first new batch; None where nothing is added.
+        epoch: the epoch of the new batches, or of the chosen log.
         steps: the steps that change the files of *own*.
         brokers: the ids of the brokers in the chosen log.
+        partitions: what would be cut from brokers' disks, and the elections that keep the most.
+        unseen_brokers: the registered brokers whose disks were not given, and not accepted so.
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
+        answers: the answers of controllers that run; None if nobody was asked.
     """
 
     config: ServerConfig
@@ -89,9 +109,12 @@ class RecoveryPlan:
     epoch: int
     steps: tuple[FileStep, ...]
     brokers: tuple[int, ...]
+    partitions: PartitionPlan
+    unseen_brokers: tuple[int, ...]
     release: str | None
     findings: tuple[Finding, ...]
     files: FileStates
+    answers: tuple[ControllerAnswer, ...] | None
 
     @property
     def lost_ids(self) -> tuple[int, ...]:
@@ -115,6 +138,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources)
+    answers = ask_controllers(config, directory.meta.cluster_id or "", logs, request.ask)
     own, chosen = logs[0], choose_log(logs, request.choice)
     is_named = request.choice is not None
     common_ends = [common_end(log, chosen, is_named=is_named) for log in logs]
@@ -124,10 +148,25 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     )
     old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
-    check_target_voters(config, own, logs, old_voters or (), new_voters)
+    is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
+    if is_copied:
+        check_own_voter(config, own, new_voters)
+    else:
+        check_target_voters(config, own, logs, old_voters or (), new_voters)
     image = load([chosen.folder])
-    batch, epoch = b"", chosen.epoch
-    if quorum.voters is None or quorum.voters["voters"] != record["voters"]:
+    compared = compare_logs(logs, common_ends, chosen, image)
+    disks = read_disks([*_own_directories(config), *request.sources])
+    # The voters of a log that was recovered get it as it is: all must have the same one.
+    is_shared = is_copied and len(new_voters) > 1
+    partitions = plan_partitions(
+        image,
+        compared,
+        () if is_shared else copies_on(disks),
+        elects_newest=request.elects_newest,
+    )
+    batch, epoch, end = b"", chosen.epoch, chosen.end
+    has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
+    if not (is_copied or has_voters):
         is_first = quorum.kraft_version < 1
         if is_first:
             _check_release(config, image)
@@ -135,8 +174,11 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         batch = voters_batch_bytes(
             record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now
         )
-    compared = compare_logs(logs, common_ends, chosen, image)
-    directories = _log_directories(config, logs, request.log_dirs)
+        end += 1 + is_first
+    if partitions.records:
+        epoch = _next_epoch(logs)
+        batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
+    unseen = frozenset() if is_copied else unseen_brokers(image, compared, disks).ids
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -150,9 +192,20 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         epoch=epoch,
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
+        partitions=partitions,
+        unseen_brokers=tuple(sorted(unseen - request.unseen_brokers)),
         release=_release(image),
-        findings=tuple(recovery_findings(config, image, compared, new_voters, directories)),
+        findings=tuple(
+            worst_first(
+                [
+                    *recovery_findings(image, compared, disks, partitions),
+                    *address_findings(config, new_voters),
+                    *live_findings(answers),
+                ]
+            )
+        ),
         files=files,
+        answers=answers,
     )
 
 
@@ -170,23 +223,11 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     return epoch
 
 
-def _log_directories(
-    config: ServerConfig, logs: Sequence[LogCopy], named: Sequence[str]
-) -> list[str]:
-    """Return all log directories that are at hand, each once; *named* need not be log directories.
-
-    The log directories of brokers have their metadata log in one of them only.
-    """
-    beside = [os.path.dirname(log.folder) or "." for log in logs if not log.is_unpacked]
-    known = [
-        path
-        for path in [*config.log_dirs, *beside]
-        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME))
-    ]
-    found: dict[str, str] = {}
-    for path in [*named, *known]:
-        found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+def _own_directories(config: ServerConfig) -> Iterator[LogSource]:
+    """Yield the formatted log directories of this node, which may be a broker too."""
+    for path in dict.fromkeys((*config.log_dirs, config.metadata_log_dir)):
+        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME)):
+            yield LogSource(path, path)
 
 
 def _release(image: MetadataImage) -> str | None:

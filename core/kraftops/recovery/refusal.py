@@ -5,6 +5,8 @@ from __future__ import annotations
 from kraftops.errors import StorageError
 
 CODES = {
+    "already-recovered": "the log was recovered before, to other voters",
+    "cannot-ask": "a controller answers, and does not say whether it leads",
     "changed": "the log has changed since it was looked at",
     "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
     "empty-voter": "a directory without a log would vote, or get the id back that a voter had",
@@ -16,6 +18,7 @@ CODES = {
     "no-controller": "the configuration is of a broker only",
     "no-identity": "the meta.properties has no cluster.id or no directory.id",
     "no-log": "a directory or archive holds no metadata log",
+    "no-partitions": "none of the disks has a copy of a partition",
     "no-records": "no server has ever written to any of the logs",
     "no-room": "an archive is larger than what the temporary directory has room for",
     "not-a-voter": "this node is none of the voters that there are to be",
@@ -28,6 +31,7 @@ CODES = {
     "other-directory-id": "a voter is to have another directory.id than its meta.properties says",
     "other-identity": "the directories are of another node or cluster, or two have one id",
     "other-log": "two logs were never equal",
+    "quorum-alive": "a controller leads a quorum of this cluster",
     "running": "a server holds the lock of a directory",
     "same-address": "two voters that had different addresses are to have one",
     "several-logs": "an archive holds the logs of several nodes",
@@ -36,6 +40,7 @@ CODES = {
     "unknown-host": "no voter is at a host that is to change",
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
+    "unseen-brokers": "nobody has looked at the disks of registered brokers",
 }
 """Meanings of the codes of refusals."""
 

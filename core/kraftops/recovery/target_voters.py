@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy, QuorumRecords
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter, parse_initial_controllers
 from kraftops.storage.bootstrap.records import voters_record
 from kraftops.storage.config.server_config import ServerConfig
@@ -131,6 +133,49 @@ def _with_new_hosts(
     return {**record, "voters": voters}
 
 
+def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: bool) -> bool:
+    """Tell whether the chosen log was recovered for these voters already.
+
+    Then it has what a majority had, and may be given to an empty voter.
+
+    Raises:
+        RecoveryRefused: it was recovered to other voters, and nobody has named it.
+    """
+    if chosen.recovered is None:
+        return False
+    old_voters = chosen.recovered.voters
+    if voter_identities(new_voters) != voter_identities(old_voters) and not is_named:
+        raise RecoveryRefused(
+            "already-recovered",
+            f"{chosen.name} was recovered at offset {chosen.recovered.offset}, to the voters "
+            f"{', '.join(map(str, old_voters))}: recovered to others too, there are "
+            "two clusters with one id",
+            "start those voters, and let this node join them: kafka-metadata-quorum "
+            f"add-controller. Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+        )
+    return set(new_voters) == set(old_voters)
+
+
+def check_own_voter(config: ServerConfig, own: LogCopy, new_voters: Sequence[Voter]) -> None:
+    """Refuse voters of which this node is none, or has another directory id.
+
+    Raises:
+        RecoveryRefused: it is so.
+    """
+    _check_id(own, _own_voter(config, new_voters))
+
+
+def _own_voter(config: ServerConfig, voters: Sequence[Voter]) -> Voter:
+    for voter in voters:
+        if voter.node_id == config.node_id:
+            return voter
+    raise RecoveryRefused(
+        "not-a-voter",
+        f"node {config.node_id} is none of the voters that there are to be",
+        "run it on one of them",
+    )
+
+
 def check_target_voters(
     config: ServerConfig,
     own: LogCopy,
@@ -151,13 +196,7 @@ def check_target_voters(
         RecoveryRefused: there is one, with the reason.
     """
     known = {voter.directory_id for voter in old_voters}
-    own_voter = next((voter for voter in new_voters if voter.node_id == config.node_id), None)
-    if own_voter is None:
-        raise RecoveryRefused(
-            "not-a-voter",
-            f"node {config.node_id} is none of the voters that there are to be",
-            "run it on one of them",
-        )
+    own_voter = _own_voter(config, new_voters)
     _check_addresses(old_voters, new_voters)
     if own.is_empty and own.owner.directory_id in known:
         raise _empty(own, own_voter)

@@ -154,6 +154,14 @@ class LogDirectory:
             if folder and name != METADATA_PARTITION:
                 yield PartitionDirectory(os.path.join(self.path, name), *folder)
 
+    def topic_ids(self) -> Iterator[bytes]:
+        """Yield the topic id of each partition that has one.
+
+        Raises:
+            SourceError: it cannot be listed.
+        """
+        yield from filter(None, (partition.topic_id for partition in self.partitions()))
+
 
 def read_log_directory(path: str, *, is_metadata: bool | None = None) -> LogDirectory:
     """Return a log directory with its meta.properties.

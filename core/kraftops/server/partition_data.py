@@ -6,7 +6,7 @@ import os
 
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.findings.finding import Stake
-from kraftops.log.batch import Batch
+from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
@@ -23,9 +23,11 @@ def partition_data_of(folder: str) -> Stake:
         return Stake(0, 0)
     size = sum(segment.size for segment in segments)
     try:
-        return Stake(max(0, _end_offset(segments[-1]) - segments[0].base_offset), size)
+        end_offset, preallocated = _end(segments[-1])
     except KraftopsError:
         return Stake(None, size)
+    size -= preallocated
+    return Stake(max(0, end_offset - segments[0].base_offset), size)
 
 
 def _segments(folder: str) -> list[Segment]:
@@ -42,17 +44,22 @@ def _segments(folder: str) -> list[Segment]:
     return sorted(segments)
 
 
-def _end_offset(segment: Segment) -> int:
-    """Return the offset after the last whole batch of a segment.
+def _end(segment: Segment) -> tuple[int, int]:
+    """Return the offset after the last whole batch of a segment, and how many zeros follow it.
+
+    A broker with log.preallocate leaves them until it stops.
 
     Raises:
         KraftopsError: it cannot be read.
     """
-    end = segment.base_offset
+    end, position = segment.base_offset, 0
     with LogFile(segment.path) as log:
         for batch in log.batches(_position_near_end(log, segment)):
             end = max(end, _last_offset(batch) + 1)
-    return end
+            position = batch.position + batch.size
+        rest = max(0, log.size - position)
+        is_preallocated = not any(log.read_at(position, min(rest, HEADER_SIZE)))
+    return end, rest if is_preallocated else 0
 
 
 def _position_near_end(log: LogFile, segment: Segment) -> int:

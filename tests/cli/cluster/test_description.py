@@ -9,11 +9,13 @@ import pytest
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.image.load.loading import load
+from kraftops.reassign.marks import DECOMMISSION, Mark
+from kraftops.wire.admin.configs import ConfigValue
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Bootstrap
+from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.quorum.fetch import SnapshotId
-from kraftops.wire.rpc.cluster import QuorumInfo, ReplicaState
+from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import NodeKind
 from kraftops_cli.cluster.description import (
     BrokerDescription,
@@ -24,7 +26,7 @@ from kraftops_cli.cluster.target import Target
 from tests.helpers.nodes.lost_quorums import broker
 from tests.helpers.tools.fake_cluster import NODES, serving
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
-from tests.helpers.wire.peers import Peer, free_port, silent
+from tests.helpers.wire.peers import APIS, Peer, free_port, silent
 
 NOTHING = ClusterDescription(
     is_of_controllers=True, nodes=None, quorum=None, features=[], live=None, quorum_error=None
@@ -67,7 +69,7 @@ def test_answers_that_are_not_permitted_are_skipped() -> None:
     assert (found.quorum, found.quorum_error) == (None, None)
     brokers = found.brokers()
     assert brokers is not None
-    assert [(each.node_id, each.state) for each in brokers] == [
+    assert [(each.id, each.state) for each in brokers] == [
         (1, "active"), (22, "registered-fenced"),
     ]  # fmt: skip
     assert (brokers[0].directories, brokers[0].replicas) == (None, None)
@@ -95,9 +97,56 @@ def test_brokers_of_the_metadata_log_have_their_replicas(tmp_path: Path) -> None
     live: Any = SimpleNamespace(image=load(log.write(tmp_path)))
 
     assert replace(NOTHING, live=live).brokers() == [
-        BrokerDescription(2, "active", None, [], [], 2, leaders=0),
-        BrokerDescription(3, "registered-fenced", None, [], [], 0, leaders=0),
+        BrokerDescription(2, "active", None, [], [], 2, 0),
+        BrokerDescription(3, "registered-fenced", None, [], [], 0, 0),
     ]
+
+
+def test_brokers_have_what_operations_set_on_them() -> None:
+    mark = Mark(DECOMMISSION, None, brokers=(1,))
+    value = ConfigValue("1000", is_dynamic=True)
+    configs = {
+        1: {"cordoned.log.dirs": value, "leader.replication.throttled.rate": value},
+        2: {},
+    }
+    nodes = [ClusterNode(number, Address("a", number), None, False) for number in (1, 2, 3)]
+    described = replace(
+        NOTHING,
+        is_of_controllers=False,
+        nodes=ClusterNodes("x", None, nodes),
+        configs=configs,
+        marks=[mark],
+    )
+
+    brokers = described.brokers()
+
+    assert brokers
+    assert [broker.settings for broker in brokers] == [
+        (True, True, 1000),
+        (False, False, None),
+        None,
+    ]
+    assert [operation.name for operation in described.operations or ()] == [
+        "decommission-1", "throttles", "cordon-1",
+    ]  # fmt: skip
+
+
+def test_partitions_are_unknown_to_a_user_who_sees_no_topics() -> None:
+    """Kafka leaves hidden topics out without a word: that is not a cluster without partitions."""
+    skipped: list[str] = []
+    apis = {**APIS, 46: (0, 0)}
+    with serving(NODES, apis, sees_all=False) as peer:
+        hidden = ask_description(
+            target(peer.address), lambda part, error: skipped.append(f"{part}: {error.hint}")
+        )
+    with serving(NODES, apis, sees_all=True) as peer:
+        empty = ask_description(target(peer.address), lambda *_: None)
+
+    assert hidden.health is None
+    assert skipped[-1] == (
+        "the partitions: kafka-acls --add --topic '*' --operation DESCRIBE grants it"
+    )
+    assert empty.health is not None
 
 
 def test_controllers_alone_do_not_list_brokers() -> None:

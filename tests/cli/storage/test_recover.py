@@ -382,7 +382,8 @@ class TestSeveralVoters:
 
         commands = {one["nodeId"]: one["command"] for one in found["nextSteps"] if one["command"]}
         words = shlex.split(commands[2])
-        assert words[-2:] == ["--listener-hosts", "localhost:29093=a b:1"]
+        expected = ",".join(str(voter) for voter in voters(first))
+        assert words[-2:] == ["--voters", expected]
         assert words[:2] == ["kafka-storage", "recover"]
 
     def test_named_voters_are_written(self, tmp_path: Path) -> None:
@@ -706,11 +707,11 @@ class TestText:
         ]
         assert shlex.split(commands[0])[2:] == [
             f"--cluster-id={CLUSTER_ID}",
-            "-c",
-            "server.properties",
             "--no-initial-controllers",
             "--release-version",
             "4.3-IV0",
+            "-c",
+            "$CONFIG",
         ]
 
     def test_commands_are_quoted(self, tmp_path: Path) -> None:
@@ -807,11 +808,11 @@ def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1", *registrations)
     source = other_node(tmp_path / "b4", 4, *registrations)
 
-    found = recovery_data(node, "--voters", "self", f"--from={source}")
+    found = recovery_data(node, "--voters", "self", f"--from={source}", "--unseen-broker=5")
 
     (risk,) = found["findings"]
     assert (risk["code"], risk["text"].endswith(": 5")) == ("brokers-not-given", True)
-    assert any("stop the brokers 4, 5 " in step["text"] for step in found["nextSteps"])
+    assert any("stop brokers 4 and 5:" in step["text"] for step in found["nextSteps"])
 
 
 def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
@@ -824,3 +825,56 @@ def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
     words = shlex.split(command)
     assert words[:2] == ["mv", str(source / "__cluster_metadata-0")]
     assert not words[2].startswith(str(source))
+
+
+class TestRecoveredBefore:
+    """A log that was recovered is no base for other voters, unless it is named."""
+
+    def nodes(self, folder: Path) -> tuple[Path, Path]:
+        """Make controller 1, and controller 3, which was recovered."""
+        recovered = controller(folder / "n3", 3)
+        write_log(recovered / "meta", {0: BEGINNING})
+        recovery_data(recovered, "--voters", "self")
+        return survivor(folder / "n1"), recovered / "meta"
+
+    def test_other_voters_are_refused(self, tmp_path: Path) -> None:
+        node, other = self.nodes(tmp_path)
+
+        refused = refusal(node, "--voters", "self", f"--from={other}")
+
+        assert (refused["error"], "--choose" in refused["hint"]) == ("already-recovered", True)
+        assert refusal(other.parent, "--voters", all_voters())["error"] == "already-recovered"
+
+    def test_named_log_goes_on_with_other_voters(self, tmp_path: Path) -> None:
+        node, other = self.nodes(tmp_path)
+
+        recovery_data(node, "--voters", "self", f"--from={other}", f"--choose={other}")
+
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_second_recovery_of_an_old_disk_names_the_first(self, tmp_path: Path) -> None:
+        node, other = self.nodes(tmp_path)
+
+        found = recovery_data(node, "--voters", "self", f"--from={other}", "--choose=meta")
+
+        worst = found["findings"][0]
+        assert (worst["code"], worst["severity"]) == ("rival-quorums", "loss")
+        assert "from offset 5 on" in worst["text"]
+
+    def test_same_voters_get_the_same_log(self, tmp_path: Path) -> None:
+        """Also one whose disk is empty: the log that was recovered has what most had."""
+        first, second = survivor(tmp_path / "n1"), controller(tmp_path / "n2", 2)
+        third = other_node(tmp_path / "c3", 3)
+        names = ",".join(all_voters().split(",")[:2])
+        write_meta(second / "meta", 2, directory_id="3Db5QLSqSZieL3rJBUUegA")
+        names = names.replace(to_text(IDS[2]), "3Db5QLSqSZieL3rJBUUegA")
+        sources = [f"--from={third}", f"--from={second / 'meta'}"]
+        assert refusal(first, "--voters", names, *sources)["error"] == "empty-voter"
+
+        write_log(second / "meta", {0: BEGINNING})
+        recovery_data(first, "--voters", names, *sources)
+        for path in (second / "meta/__cluster_metadata-0").iterdir():
+            path.unlink()
+        recovery_data(second, "--voters", names, f"--from={first / 'meta'}")
+
+        assert whole_log(second) == whole_log(first)

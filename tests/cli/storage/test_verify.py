@@ -12,7 +12,9 @@ import pytest
 from kraftops.answers.fields import json_of
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.storage.releases.table import releases
 from kraftops.storage.verify.answer import VerifyAnswer
+from kraftops.storage.verify.release import AssumedRelease, ReleaseSource, Target
 from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record
 from tests.helpers.nodes.assigned_partitions import (
@@ -66,7 +68,7 @@ def test_sound_node_would_start(node: Path) -> None:
 
     assert (done.code, done.text, done.err) == (
         0,
-        "server.properties: node 1 would start\n",
+        "server.properties: node 1 would start (Kafka 4.3, by its features)\n",
         "",
     )
 
@@ -78,7 +80,7 @@ def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     done = verify(node)
 
     assert done.code == 2
-    assert done.err == ""
+    assert done.err == "server.properties: node 1 was checked (Kafka 4.3, by its features)\n"
     command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
     cure = "move it, or use a directory below the mount point"
     assert done.text.splitlines() == [
@@ -95,7 +97,8 @@ def test_notes_are_on_standard_error_and_stop_nothing(node: Path) -> None:
 
     done = verify(node)
 
-    assert (done.code, done.text) == (0, "server.properties: node 1 would start\n")
+    assert done.code == 0
+    assert done.text.startswith("server.properties: node 1 would start (")
     note = "zookeeper.connect is ignored: KRaft needs no ZooKeeper"
     assert done.errors == [f"note: server.properties: line 7: {note}; take it out [ignored-key]"]
 
@@ -121,6 +124,9 @@ def test_json_of_a_sound_node(node: Path) -> None:
                 "stopsFindings": 0,
                 "riskFindings": 0,
                 "noteFindings": 0,
+                "release": "4.3",
+                "oldestRelease": "4.3",
+                "releaseFrom": "features",
             }
         ],
         "findings": [],
@@ -320,6 +326,7 @@ class _Node:
 
 def test_findings_are_grouped_by_node_with_their_cures() -> None:
     command = "kafka-storage recover" + " -c n1.properties" * 8
+    release = AssumedRelease(Target(releases()[-1]), releases()[-2], ReleaseSource.FEATURES)
     nodes: list[Any] = [_Node(1, "/d1", "/d1-metadata"), _Node(2, "/d2\x1b[2J")]
     found = [
         Finding("stray", Severity.NOTE, "a stray", Place(file="/d2\x1b[2J/t-0"), "look at it"),
@@ -341,15 +348,15 @@ def test_findings_are_grouped_by_node_with_their_cures() -> None:
         ),
     ]
 
-    with OwnTerminal(columns=60) as terminal:
-        answered = VerifyAnswer(verified_nodes(nodes, found), found)
+    with OwnTerminal(columns=72) as terminal:
+        answered = VerifyAnswer(verified_nodes(nodes, [release] * 2, found), found)
         raw = "".join(drawn_findings(terminal.console, answered))
         lines = terminal.plain(raw).splitlines()
 
     assert [line.rstrip() for line in lines] == [
-        "NODE  STATE         LOSS  STOPS  RISK  NOTE  CONFIGURATION",
-        "   1  has problems     0      1     0     0  n1.properties",
-        "   2  would start      0      0     0     1  n2.properties",
+        "NODE  STATE         LOSS  STOPS  RISK  NOTE  RELEASE     CONFIGURATION",
+        "   1  has problems     0      1     0     0  4.2 to 4.3  n1.properties",
+        "   2  would start      0      0     0     1  4.2 to 4.3  n2.properties",
         "",
         "node 1: n1.properties",
         "stops: /d1-metadata/meta.properties: no node.id [incomplete-meta]",
@@ -433,6 +440,34 @@ def test_registration_tells_the_release(node: Path) -> None:
     done = verify(node, "--override", share)
 
     assert "Kafka 4.0 refuses group.coordinator.rebalance.protocols" in done.text
+    assert done.err == "server.properties: node 1 was checked (Kafka 4.0, by its registration)\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "told_by"),
+    [
+        (("--release-version", "4.3"), ("4.3", "4.3", "option")),
+        (("--kafka-home", "kafka"), ("4.3", "4.3", "installation")),
+        ((), ("4.3", "3.9", "features")),
+    ],
+)
+def test_answer_names_the_release_and_what_tells_it(
+    tmp_path: Path, args: tuple[str, ...], told_by: tuple[str, str, str]
+) -> None:
+    node = make_node(tmp_path / "node")
+    assert format_node(node, "--release-version", "3.9").code == 0
+    write_installation(node / "kafka", "kafka_2.13-4.3.1.jar")
+
+    (row,) = told(verify(node, *args, "--format", "json"))["nodes"]
+
+    assert (row["release"], row["oldestRelease"], row["releaseFrom"]) == told_by
+
+
+def test_key_is_retired_by_a_release(node: Path) -> None:
+    args = ("--override", "zookeeper.connect=localhost:2181")
+
+    assert "zookeeper.connect is ignored" in verify(node, *args, "--release-version", "4.0").err
+    assert "zookeeper.connect" not in verify(node, *args, "--release-version", "3.9").err
 
 
 def test_difference_between_possible_releases_is_a_note(tmp_path: Path) -> None:

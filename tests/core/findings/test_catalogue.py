@@ -15,10 +15,13 @@ FOLDERS = ("core/kraftops", "shell/kraftops_shell", "cli/kraftops_cli")
 TOOLS = {"check", "verify", "shell", "report", "recover"}
 RAISING = {
     "Finding": 0,
+    "stop_finding": 0,
+    "note_finding": 0,
     "log_finding": 0,
     "finding_at": 0,
     "state_finding": 1,
     "_lose": 0,
+    "partition_loss": 0,
 }
 """Functions that make findings, with the place of the code among their arguments."""
 FAULTS = {

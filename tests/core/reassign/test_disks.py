@@ -25,7 +25,7 @@ def cluster(usable: int, size: int = 1000) -> MovingCluster:
         failed = SimpleNamespace(error_code=56, usable_bytes=-1, topics=[])
         return SimpleNamespace(error_code=0, results=[directory, failed])
 
-    found._describe_log_dirs = describe  # type: ignore[attr-defined]
+    found._describe_log_dirs = describe  # type: ignore[method-assign,assignment]
     return found
 
 

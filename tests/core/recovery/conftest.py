@@ -8,7 +8,7 @@ import pytest
 from kraftops.recovery.archives import unpacked
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
-from tests.helpers.nodes.lost_quorums import Planner
+from tests.helpers.nodes.lost_quorums import Planner, nobody_runs
 
 
 @pytest.fixture
@@ -17,11 +17,22 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
     def planned(
-        node: Path, *sources: str, choice: str | None = None, voters: str = "self"
+        node: Path,
+        *sources: str,
+        choice: str | None = None,
+        voters: str = "self",
+        elects_newest: bool = False,
     ) -> RecoveryPlan:
         monkeypatch.chdir(node)
         with unpacked(sources) as logs:
-            request = RecoveryRequest(sources=logs, choice=choice, voters=voters, host_changes={})
+            request = RecoveryRequest(
+                sources=logs,
+                choice=choice,
+                voters=voters,
+                host_changes={},
+                elects_newest=elects_newest,
+                ask=nobody_runs,
+            )
             return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
 
     return planned

@@ -1,5 +1,6 @@
 """The steps after a recovery name nodes and complete commands, in order."""
 
+import shlex
 import tarfile
 from pathlib import Path
 
@@ -18,13 +19,13 @@ from tests.helpers.nodes.lost_quorums import (
 
 
 def steps(plan: Planner, node: Path, *sources: str, **options: str) -> list[Advice]:
-    return advice(plan(node, *sources, **options), ["--voters", "self"])
+    return advice(plan(node, *sources, **options))
 
 
 def test_lost_voters_are_stopped_first_and_join_at_the_end(tmp_path: Path, plan: Planner) -> None:
     found = steps(plan, survivor(tmp_path / "node"))
 
-    assert "controllers 2, 3 do not start" in found[0].text
+    assert found[0].text == "keep controllers 2 and 3 from starting with their old disks"
     starts = [step.node_id for step in found if "start" in (step.command or "")]
     assert starts == [1, 2, 3]
     assert "add-controller" in (found[-1].command or "")
@@ -36,7 +37,32 @@ def test_wipe_does_nothing_on_another_host(tmp_path: Path, plan: Planner) -> Non
 
     (wipe,) = [step.command for step in found if "wipe" in step.text and step.node_id == 2]
     assert wipe
-    assert wipe.startswith("if grep -qsx node.id=2 ")
+    assert wipe.startswith('if grep -qsx node.id=2 "$LOG_DIR"/meta.properties; then rm ')
+
+
+def test_steps_of_other_nodes_have_no_path_of_this_one(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    other_node(node / "c2", 2)
+    voters = ",".join(f"{n}@localhost:29093:{to_text(IDS[n])}" for n in (1, 2))
+    named = steps(plan, node, "c2", voters=voters)
+
+    for step in [*steps(plan, node), *named]:
+        if step.node_id not in (None, 1):
+            words = shlex.split(step.command or "")
+            assert not [word for word in words if word.startswith(("meta", "server"))], step
+    (same,) = [step.command or "" for step in named if "same log" in step.text]
+    assert shlex.split(same)[-2:] == ["--voters", voters]
+
+
+def test_one_lost_controller_is_told_of_in_the_singular(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", records_batch(5, broker(4)))
+    other_node(node / "c2", 2)
+    voters = ",".join(f"{n}@localhost:29093:{to_text(IDS[n])}" for n in (1, 2))
+
+    texts = [step.text for step in steps(plan, node, "c2", voters=voters)]
+
+    assert texts[0] == "keep controller 3 from starting with its old disk"
+    assert texts[1].startswith("stop broker 4: ")
 
 
 def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path, plan: Planner) -> None:
@@ -65,7 +91,7 @@ def test_no_command_has_the_path_of_an_unpacked_archive(tmp_path: Path, plan: Pl
     assert move.command is None
     assert not [step for step in found if "kraftops-" in (step.command or "")]
     (wipe,) = [step.command for step in found if "wipe" in step.text and step.node_id == 2]
-    assert "rm -rf meta/__cluster_metadata-0" in (wipe or "")
+    assert 'rm -rf "$LOG_DIR"/__cluster_metadata-0' in (wipe or "")
 
 
 def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) -> None:
@@ -75,10 +101,10 @@ def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) 
 
     texts = [step.text for step in steps(plan, node)]
 
-    assert "once it does, start the brokers 4" in texts
+    assert "once it does, start broker 4" in texts
     assert texts[-1].endswith("if so, restart node 3 once more")
     (form,) = [step.command or "" for step in steps(plan, node) if "node 2: format" in step.text]
-    assert form.endswith(" --force")
+    assert form.endswith(' --force -c "$CONFIG"')
 
 
 def test_broker_with_a_new_directory_id_may_have_to_start_twice(
@@ -102,4 +128,4 @@ def test_other_voters_get_the_log_that_was_named(tmp_path: Path, plan: Planner) 
         named = {"choice": choice} if choice else {}
         found = steps(plan, node, "c2", "c3", voters=voters, **named)
         (command,) = [step.command or "" for step in found if "same log" in step.text][:1]
-        assert (" --choose meta/__cluster_metadata-0 " in command) == bool(choice)
+        assert (" --choose recovered-log " in command) == bool(choice)

@@ -21,7 +21,7 @@ def content(folder: Path) -> Files:
     write_log(folder, {0: [no_ops(0, 1)]})
     write_meta(folder, 1)
     names = [SEGMENT, "meta.properties"]
-    return {name: (folder / name).read_bytes() for name in names} | {"topic-0/0.log": b"x"}
+    return {name: (folder / name).read_bytes() for name in names} | {"notes/0.log": b"x"}
 
 
 def unpack(path: Path) -> Files:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.recovery.batch_comparison import SoundBatches
 from kraftops.recovery.file_steps import FileStep, WriteFile, file_steps
 from kraftops.recovery.log_copy import LogCopy, read_log
 from kraftops.recovery.log_files import file_states, remove_file, write_parts
+from kraftops.server.metadata_log.batch_comparison import SoundBatches
 from kraftops.server.metadata_log.log import read_partition
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import voters_batch_bytes, voters_record

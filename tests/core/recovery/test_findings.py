@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kraftops.findings.finding import Severity
+from kraftops.log.batch import Record, batch_bytes
 from kraftops.recovery.advice import advice
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
 from tests.helpers.nodes.lost_quorums import (
@@ -94,6 +95,18 @@ def test_broker_without_a_log(tmp_path: Path, plan: Planner) -> None:
     assert findings(plan, node, "b4") == []
 
 
+def test_broker_that_was_fenced_for_more_than_a_day(tmp_path: Path, plan: Planner) -> None:
+    late = batch_bytes(
+        [Record(7, 90_000_000, None, bytes([1, 20, 0, 0]))], leader_epoch=1
+    )  # a NoOpRecord, 25 hours after all others
+    node = survivor(tmp_path / "node", records_batch(5, broker(4), broker(5)), late)
+
+    planned = plan(node)
+
+    assert findings(plan, node) == [("note", "brokers-not-given")]
+    assert planned.unseen_brokers == ()
+
+
 def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
     """The log may know a host; without one the others would look for the voter at theirs."""
     known = [*BEGINNING[:1], voters_batch(1, (1, IDS[5]), host="ctl-1"), *BEGINNING[2:]]
@@ -106,7 +119,7 @@ def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
 
         assert planned.new_voters[0].host == host
         assert [finding.code for finding in planned.findings] == codes
-        commands = [step.command or "" for step in advice(planned, [])]
+        commands = [step.command or "" for step in advice(planned)]
         assert [line for line in commands if f"--bootstrap-controller {host}:29093" in line]
 
 

@@ -61,3 +61,15 @@ def test_directory_that_is_gone_says_nothing_of_its_partitions(tmp_path: Path) -
     assert (directory.meta, directory.problem, directory.has_checkpoints) == (None, None, False)
     with pytest.raises(SourceError, match="nosuch"):
         list(directory.partitions())
+
+
+def test_topic_ids_are_those_of_partitions_but_the_metadata_log(tmp_path: Path) -> None:
+    text = "version: 0\ntopic_id: AAAAEAAAAAAAAAAAAAAAAA\n"
+    for name in ("t-0", "t-1", "__cluster_metadata-0"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "__cluster_metadata-0/partition.metadata").write_text(text)
+    directory = read_log_directory(str(tmp_path))
+
+    assert list(directory.topic_ids()) == []
+    (tmp_path / "t-1/partition.metadata").write_text(text)
+    assert list(directory.topic_ids()) == [bytes((0, 0, 0, 16)) + bytes(12)]

@@ -41,6 +41,14 @@ def test_unfinished_batch_at_the_end_does_not_count(tmp_path: Path) -> None:
     assert partition_data_of(str(tmp_path)) == Stake(3, size)
 
 
+def test_zeros_of_a_preallocated_segment_do_not_count(tmp_path: Path) -> None:
+    size = write(tmp_path, {0: batch(0, 3)})
+    with (tmp_path / f"{0:020}.log").open("ab") as log:
+        log.truncate(1 << 20)
+
+    assert partition_data_of(str(tmp_path)) == Stake(3, size)
+
+
 @pytest.mark.parametrize("last", [b"", bytes(8000)])
 def test_index_is_used_to_find_the_end(tmp_path: Path, last: bytes) -> None:
     # With a false batch at the beginning, only the index leads to the end.

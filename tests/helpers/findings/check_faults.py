@@ -7,6 +7,7 @@ before the stop), or `stopped` and `tier` of one with tiered storage.
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
@@ -103,20 +104,30 @@ def swap(path: str, size: int) -> Fault:
     return rewrite(path, lambda data: data[size : 2 * size] + data[:size] + data[2 * size :])
 
 
-def stopped(*faults: Fault, name: str = "stopped") -> Callable[[Path], set[str]]:
-    """Return what makes faults in the copy of a log directory, and checks it."""
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """A log directory of the real broker with faults; called, it returns the codes of its check."""
 
-    def found(folder: Path) -> set[str]:
-        copy = Path(shutil.copytree(REAL / name, folder / name))
-        for fault in faults:
-            fault(copy)
+    name: str
+    faults: tuple[Fault, ...]
+
+    def __call__(self, folder: Path) -> set[str]:
+        copy = Path(shutil.copytree(REAL / self.name, folder / self.name))
+        self.make(copy)
         return codes_of(copy)
 
-    return found
+    def make(self, copy: Path) -> None:
+        """Make the faults in a copy of the directory."""
+        for fault in self.faults:
+            fault(copy)
 
 
-def running(*faults: Fault) -> Callable[[Path], set[str]]:
-    return stopped(*faults, name="running")
+def stopped(*faults: Fault) -> Faulty:
+    return Faulty("stopped", faults)
+
+
+def running(*faults: Fault) -> Faulty:
+    return Faulty("running", faults)
 
 
 def tiered(
@@ -183,8 +194,8 @@ FAULTS: Mapping[str, Callable[[Path], set[str]]] = {
         )
     ),
     "repeated-offsets": stopped(in_batches(_LOG_18, lambda batches: [*batches, batches[-1]])),
-    "torn-tail": running(append(_LOG_18, b"\0" * 7 + b"\x20" + b"\0\0\1\0")),
-    "zero-tail": running(append(_LOG_18, bytes(100))),
+    "torn-tail": stopped(append(_LOG_18, b"\0" * 7 + b"\x20" + b"\0\0\1\0")),
+    "zero-tail": stopped(append(_LOG_18, bytes(100))),
     "missing-end": running(in_batches(_LOG_18, lambda batches: batches[:-1])),
     "missing-start": stopped(remove(f"plain-0/{0:020}.*")),
     "no-log": stopped(remove(f"plain-0/{0:020}.log")),

@@ -1,6 +1,6 @@
 """Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import unpacked
+from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config
@@ -20,12 +21,14 @@ from tests.helpers.image.verifying import TOPIC, image_of, version
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
 from tests.helpers.nodes.assigned_partitions import D1, write_meta
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
     MORE,
     broker,
     controller,
+    nobody_runs,
     other_node,
     survivor,
 )
@@ -73,13 +76,31 @@ def _set_aside(folder: Path) -> set[str]:
     return codes_of(stray_findings(image, [str(folder / "d")]))
 
 
-def recovered(make: Callable[[Path], object], *sources: str, voters: str = "self") -> Raise:
+def with_disks(epochs: Sequence[tuple[int, int]], producer: int = -1) -> Callable[[Path], object]:
+    """Return what makes a survivor, broker 101 that leads, and broker 102 with these epochs."""
+
+    def make(node: Path) -> None:
+        survivor(node, *ORDERS)
+        broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+        broker_disk(node / "b102", 102, {"orders-0": epochs}, producer=producer)
+
+    return make
+
+
+def recovered(
+    make: Callable[[Path], object],
+    *sources: str,
+    voters: str = "self",
+    ask: AskControllers | None = nobody_runs,
+) -> Raise:
     """Return what plans the recovery of a node."""
 
     def found(folder: Path) -> set[str]:
         make(folder / "node")
         with chdir(folder / "node"), unpacked(sources) as logs:
-            request = RecoveryRequest(sources=logs, choice=None, voters=voters, host_changes={})
+            request = RecoveryRequest(
+                sources=logs, choice=None, voters=voters, host_changes={}, ask=ask
+            )
             planned = plan_recovery(load_config(PROPERTIES), request, 1_763_720_000_123)
         return codes_of(planned.findings)
 
@@ -112,8 +133,13 @@ FAULTS: Mapping[str, Raise] = {
     "replicas-differ": _replicas,
     "set-aside": _set_aside,
     "records-given-up": recovered(_two, "c2"),
+    "records-cut": recovered(with_disks([(0, 100), (4, 303)]), "b101", "b102"),
+    "leader-epochs-behind": recovered(with_disks([(0, 100), (4, 100)]), "b101", "b102"),
+    "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
+    "not-asked": recovered(survivor, ask=None),
+    "voter-alive": recovered(survivor, ask=lambda *_: [ControllerAnswer("localhost:9093", 2)]),
     "no-host": recovered(_without_host),
     "brokers-not-given": recovered(lambda node: survivor(node, records_batch(5, broker(4)))),
 }

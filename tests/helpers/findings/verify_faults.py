@@ -231,6 +231,11 @@ def _part_from_the_first(folder: Path) -> None:
         write_log(folder / f"n{number}/meta", {0: _timed(0, 70, 80, epoch=5)})
 
 
+def _recover_two(folder: Path) -> None:
+    for number in (1, 3):
+        lost_quorums.recover(folder / f"n{number}", "--voters", "self")
+
+
 def _lose_two(folder: Path) -> None:
     for number in (2, 3):
         shutil.rmtree(folder / f"n{number}/meta")
@@ -379,6 +384,7 @@ FAULTS: Mapping[str, Raise] = {
     "ends-differ": voters(3, 3, 4),
     "rival-history": voters(398, None, None),
     "two-histories": voters(3, None, None, change=_part_from_the_first),
+    "rival-quorums": voters(8, 8, 8, change=_recover_two),
     "quorum-lost": voters(8, 8, 8, change=_lose_two),
     "all-wait": controllers(
         lambda node: [formatted_again("-N")(each) for each in (node, node.parent / "n1")]

@@ -28,14 +28,23 @@ def control_batch(
 
 
 def voters_batch(
-    offset: int, *voters: tuple[int, bytes], epoch: int = 1, host: str = "localhost"
+    offset: int,
+    *voters: tuple[int, bytes],
+    epoch: int = 1,
+    host: str = "localhost",
+    ports: Mapping[int, int] | None = None,
 ) -> bytes:
-    """Return a batch with a voter set: ids of nodes and of directories, all at one host."""
+    """Return a batch with a voter set: ids of nodes and of directories, all at one host.
+
+    *ports* has the ports of some nodes.
+    """
     data = [
         {
             "voterId": node_id,
             "voterDirectoryId": directory_id,
-            "endpoints": [{"name": "CONTROLLER", "host": host, "port": 29093}],
+            "endpoints": [
+                {"name": "CONTROLLER", "host": host, "port": (ports or {}).get(node_id, 29093)}
+            ],
             "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1},
         }
         for node_id, directory_id in voters

@@ -1,11 +1,12 @@
 """Nodes of a lost quorum, with the logs that are left."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kraftops.java.properties import properties_bytes
+from kraftops.recovery.live_controllers import Addresses, ControllerAnswer
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
@@ -29,6 +30,11 @@ CONTROLLER = {
     "controller.quorum.bootstrap.servers": "localhost:29093",
     "log.dirs": "meta",
 }
+
+
+def nobody_runs(addresses: Addresses, cluster_id: str) -> Sequence[ControllerAnswer]:
+    """Answer for all controllers that none does."""
+    return ()
 
 
 def topic(name: str, number: int) -> tuple[str, Mapping[str, object]]:

@@ -8,6 +8,8 @@ from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.inspector import inspect
 from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.releases.table import releases
+from kraftops.storage.verify.release import Target, target_findings
 from kraftops.storage.verify.start import verify_node
 from kraftops.uuids import from_text
 from tests.helpers.logs.metadata_logs import (
@@ -30,9 +32,10 @@ TWO_SERVERS = {"controller.quorum.bootstrap.servers": "localhost:29093,elsewhere
 
 
 def verified(node: Path, cluster_id: str | None = None) -> list[Finding]:
-    """Return what verify finds."""
+    """Return what verify finds, with the newest release."""
     with chdir(node):
-        return [*verify_node(read_node(load_config(PROPERTIES)), cluster_id)]
+        read = read_node(load_config(PROPERTIES))
+        return [*verify_node(read, cluster_id), *target_findings(read, Target(releases()[-1]))]
 
 
 def stopping(node: Path, cluster_id: str | None = None) -> list[str]:

@@ -53,6 +53,9 @@ def serving(
     def reply(key: int, version: int, correlation: int, body: bytes) -> bytes:
         replies: dict[int, Callable[[], bytes]] = {
             3: lambda: answer("Metadata", version, correlation, brokers=[], topics=[]),
+            46: lambda: answer(
+                "ListPartitionReassignments", version, correlation, error_code=0, topics=[]
+            ),
             18: lambda: api_versions(correlation, apis, version=version),
             55: lambda: answer("DescribeQuorum", version, correlation, error_code=31, topics=[]),
             60: lambda: described(

@@ -1,15 +1,17 @@
 """Views of clusters for tests of the screen of `describe --watch`."""
 
-from kraftops_cli.cluster.watch.view import BrokerRow, Counts, ReplicaRow, View
+from kraftops.wire.net.addresses import Address
+from kraftops_cli.cluster.description import BrokerDescription
+from kraftops_cli.cluster.watch.view import Counts, ReplicaRow, View
 
 NOON = 1_795_348_800_000
 """2026-11-22 12:00 UTC, in ms."""
 CALM = Counts(partitions=300, under_replicated=0, offline=0, under_min_isr=0, moving=0)
 
 
-def broker(number: int, **changes: object) -> BrokerRow:
+def broker(number: int, **changes: object) -> BrokerDescription:
     """Return an active broker in the first or second rack."""
-    row = BrokerRow(
+    row = BrokerDescription(
         id=number,
         state="active",
         release="4.3",
@@ -18,7 +20,7 @@ def broker(number: int, **changes: object) -> BrokerRow:
         replicas=300 + number,
         lag=0,
         behind_ms=400,
-        address=f"broker-{number}.example:9092",
+        listeners=(("", Address(f"broker-{number}.example", 9092)),),
         failed=(),
     )
     return row._replace(**changes)  # type: ignore[arg-type]
@@ -29,7 +31,7 @@ def voter(number: int, **changes: object) -> ReplicaRow:
     return row._replace(**changes)  # type: ignore[arg-type]
 
 
-def view(*brokers: BrokerRow, seconds: int = 0, **changes: object) -> View:
+def view(*brokers: BrokerDescription, seconds: int = 0, **changes: object) -> View:
     """Return a view of brokers and three voters, some seconds after noon."""
     fields: dict[str, object] = {
         "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",

@@ -21,6 +21,7 @@ _TOPIC = 2
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 _OWN = {2: 1, 4: 2}  # sources of values by the type of the resource
 _KNOWN = "cordoned.log.dirs"
+_DEFAULTS = ""
 
 
 class Killed(BaseException):
@@ -45,6 +46,10 @@ class MovingCluster:
         }
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.is_old = is_old
+        self.requests_of: dict[TopicPartition, int] = {}
+        """Requests after which the reassignment of a partition ends, if not after four."""
+        self.sizes: dict[TopicPartition, int] = {}
+        self.most_in_flight = 0
         self.requests = 0
         self.cut_at: int | None = None
         self._age: dict[TopicPartition, int] = {}
@@ -89,11 +94,13 @@ class MovingCluster:
         return found
 
     def _advance(self) -> None:
+        in_flight = sum(found.is_moving for found in self.partitions.values())
+        self.most_in_flight = max(self.most_in_flight, in_flight)
         for partition, found in self.partitions.items():
             if not found.is_moving:
                 continue
             self._age[partition] = self._age.get(partition, 0) + 1
-            if self._age[partition] > 4:
+            if self._age[partition] > self.requests_of.get(partition, 4):
                 target = found.target
                 leader = found.leader if found.leader in target else target[0]
                 self._behind[partition] = found
@@ -182,17 +189,45 @@ class MovingCluster:
         )  # fmt: skip
         return Answer(error_code=0, topics=[Answer(partitions=[partition])], nodes=[])
 
+    def _describe_log_dirs(self, broker: int, **_: Any) -> Answer:
+        topics = [
+            Answer(
+                name=topic,
+                partitions=[
+                    Answer(
+                        partition_index=number,
+                        partition_size=self._size(partition, broker),
+                        is_future_key=False,
+                    )
+                ],
+            )
+            for partition in self.partitions
+            for topic, number in [partition]
+            if broker in self.partitions[partition].replicas
+        ]
+        directory = Answer(log_dir="/d", error_code=0, usable_bytes=1 << 40, topics=topics)
+        return Answer(error_code=0, results=[directory])
+
+    def _size(self, partition: TopicPartition, broker: int) -> int:
+        """Return the bytes of a replica: those of a copy grow until it has all."""
+        size = self.sizes.get(partition, 1000)
+        if broker in self.partitions[partition].isr:
+            return size
+        return size * self._age.get(partition, 0) // (self.requests_of.get(partition, 4) + 1)
+
     def _describe_configs(self, broker: int, *, resources: list[Any], **__: Any) -> Answer:
         results = []
         for each in resources:
             kind, name = each["resource_type"], each["resource_name"]
-            assert kind == _TOPIC or name == str(broker), "only a broker tells its configuration"
+            own = name in (str(broker), _DEFAULTS)
+            assert kind == _TOPIC or own, "only a broker tells its configuration"
             values = self.configs.get((kind, name), {})
+            source = _OWN[kind] if name != _DEFAULTS else 3
             found = [
-                Answer(name=key, value=values[key], config_source=_OWN[kind])
+                Answer(name=key, value=values[key], config_source=source)
                 if key in values
                 else Answer(name=key, value=None, config_source=5)
-                for key in each["configuration_keys"]
+                for key in each["configuration_keys"] or {**values, _KNOWN: None}
                 if key in values or (key == _KNOWN and not self.is_old)
             ]
             results.append(Answer(error_code=0, resource_name=name, configs=found))
@@ -201,7 +236,8 @@ class MovingCluster:
     def _incremental_alter_configs(self, broker: int, *, resources: list[Any], **__: Any) -> Answer:
         for each in resources:
             kind, name = each["resource_type"], each["resource_name"]
-            assert kind == _TOPIC or name == str(broker), "only a broker changes its configuration"
+            own = name in (str(broker), _DEFAULTS)
+            assert kind == _TOPIC or own, "only a broker changes its configuration"
             values = self.configs.setdefault((kind, name), {})
             for change in each["configs"]:
                 _change(values, change["name"], change["config_operation"], change["value"])

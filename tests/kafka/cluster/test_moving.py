@@ -16,12 +16,13 @@ from kraftops.tree.names import (
     ACL_PERMISSIONS,
     ACL_RESOURCES,
 )
+from kraftops.wire.admin.replicas import alter_reassignments
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from tests.helpers.kafka.nodes import admin_answers
-from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, restarted, running_cluster
 from tests.helpers.kafka.nodes.contents import AUTHORIZED
 from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, ready, tool
@@ -105,12 +106,14 @@ def test_leaders_leave_and_come_back(live: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "leaders.json"
 
     drained = tool("drain", "-b", live.brokers, "--id", "101", "--save", str(path), "--yes")
-    between = placement(live).partitions
+    under_way = json.loads(tool("operations", "-b", live.brokers, "--format", "json").text)
+    between = placement(live, leftovers="kraftops.drain").partitions
     restored = tool("undrain", "-b", live.brokers, "--plan", str(path), "--yes")
     after = placement(live).partitions
 
     alone = [partition for partition, each in before.items() if each.replicas == (101,)]
     assert drained.code == (2 if alone else 0), drained.err
+    assert [each["name"] for each in under_way["operations"]] == ["drain-101"]
     assert [p for p, each in between.items() if each.leader == 101] == alone
     assert all({*between[p].replicas} == {*before[p].replicas} for p in before)
     assert (restored.code, restored.err) == (0, "")
@@ -172,7 +175,9 @@ def test_cancel_takes_back_what_is_in_flight_and_what_the_plan_moved(
         for p, each in before.partitions.items()
         if 103 in each.replicas and 103 not in between.partitions[p].replicas
     ]
-    assert [(each["id"], each["isCordoned"]) for each in state["brokers"]] == [(103, True)]
+    (operation,) = state["operations"]
+    assert (operation["name"], operation["cordonedBrokers"]) == ("decommission-103", [103])
+    assert operation["isRunning"] is False
     assert moved
     listed = without_plan.text.splitlines()[1:]
     assert listed == [f"{partition}: stays where it is" for partition in moved]
@@ -181,6 +186,40 @@ def test_cancel_takes_back_what_is_in_flight_and_what_the_plan_moved(
     assert {p: each.replicas for p, each in after.partitions.items()} == {
         p: each.replicas for p, each in before.partitions.items()
     }
+
+
+def test_operations_of_others_are_seen_and_ended(live: Cluster) -> None:
+    """A throttle, and a reassignment to a broker that is down, neither of which says whose it is."""
+    ready(live, 101, 102, 103)
+    before = placement(live).partitions
+    moved = next(p for p, each in before.items() if {101, 102} == {*each.replicas})
+    ask = ("-b", live.brokers)
+    live.nodes[103].stop()
+    change_broker(live, 101, "leader.replication.throttled.rate", 0, "1000")
+    with connect(parse_bootstrap(live.brokers), Settings(), Deadline(30)) as connection:
+        assert alter_reassignments(connection, {moved: [101, 103]}) == {}
+
+    seen = tool("operations", *ask, "--format", "json")
+    refused = tool("rebalance", *ask, "--yes")
+    cancelled = tool("operations", "cancel", "reassignments", *ask, "--yes")
+    cleared = tool("operations", "clear-throttles", "throttles", *ask, "--yes")
+    nothing = tool("operations", *ask)
+    missing = tool("operations", "cancel", "reassignments", *ask, "--yes")
+    restarted(live, 103)
+
+    operations = {each["name"]: each for each in json.loads(seen.text)["operations"]}
+    assert {*operations} == {"reassignments", "throttles"}
+    reassignments = operations["reassignments"]
+    assert (reassignments["state"], reassignments["secondsLeft"]) == ("stalled", None)
+    assert [each["code"] for each in reassignments["obstacles"]] == ["target-down"]
+    assert operations["throttles"]["throttledBrokers"] == [101]
+    assert refused.code == 3
+    assert "other reassignments are in flight" in refused.err
+    assert (cancelled.code, cancelled.text) == (0, "reassignments: cancelled in flight: 1\n")
+    assert (cleared.code, nothing.text) == (0, "nothing is under way\n")
+    assert missing.code == 4
+    ready(live, 101, 102, 103)
+    assert placement(live).partitions[moved].replicas == before[moved].replicas
 
 
 def test_brokers_are_loaded_evenly(live: Cluster) -> None:
@@ -263,9 +302,9 @@ def test_nothing_is_done_without_consent(live: Cluster) -> None:
     done = tool("decommission", "-b", live.brokers, "--id", "103")
     unknown = tool("decommission", "-b", live.brokers, "--id", "999", "--yes")
 
-    assert (done.code, unknown.code) == (3, 0)
+    assert (done.code, unknown.code) == (3, 4)
     assert "--yes agrees to it" in done.err
-    assert unknown.text == "Broker 999 is not registered.\n"
+    assert "no broker has the id 999, and no decommission of it has begun" in unknown.err
     assert placement(live) == before
 
 

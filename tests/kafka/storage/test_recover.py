@@ -255,8 +255,9 @@ class TestSurvivorIsBehind:
             log_dirs = f"--log-dirs={dirs[0]},{dirs[1]}"
             config = cluster.nodes[1].config
 
-            alone = recover(config, "--voters", "self", log_dirs, "--dry-run")
-            plan = recover(config, "--voters", "self", log_dirs, *sources)
+            own = f"--choose={log_of(config)}"
+            alone = recover(config, "--voters", "self", log_dirs, own, "--dry-run")
+            plan = recover(config, "--voters", "self", *sources)
             for node_id in (1, FIRST_BROKER, FIRST_BROKER + 1):
                 cluster.nodes[node_id].start()
 

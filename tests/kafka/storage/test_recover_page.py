@@ -61,7 +61,8 @@ class Hosts:
                 continue
             line = command.replace("localhost:9093", f"localhost:{self._port}")
             line = line.replace("/var/lib/kafka", str(node.config.log_dirs[0]))
-            printed += patiently(line, self._folder, self._environment)
+            environment = {**self._environment, "NODE_ID": str(node.config.node_id)}
+            printed += patiently(line, self._folder, environment)
         return printed
 
 

@@ -108,6 +108,7 @@ ELSEWHERE = {
     "not-foretold": "tests/core/image/verify/test_loading.py",
     "not-writable": "test_directory_that_cannot_be_written_is_found",
     "port-in-use": "tests/core/storage/verify/test_binding.py",
+    "rival-quorums": "tests/kafka/storage/test_recover_rivals.py",
     "running": "test_directory_in_use_is_found",
     "static-voters-differ": "test_static_voters_that_differ_are_found",
     "wrong-class": "tests/kafka/storage/test_release_trials.py",

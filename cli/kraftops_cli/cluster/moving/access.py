@@ -68,6 +68,7 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     return ClusterAccess(
         endpoints(brokers, settings),
         endpoints(controllers, of_controllers),
+        of_controllers,
         note=lambda line: terminal.error(f"note: {line}"),
         deadline=None if options.timeout is None else Deadline(options.timeout),
     )
@@ -114,8 +115,8 @@ def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
 
 
 def move_options(options: PlanOptions) -> MoveOptions:
-    """Return the options of batches."""
-    return MoveOptions(options.batch, options.throttle)
+    """Return the options of moves."""
+    return MoveOptions(options.batch, options.throttle, options.stall_timeout)
 
 
 def check_registered(placement: Placement, brokers: Iterable[int]) -> None:

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from kraftops.errors import UsageError
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     YES,
     PlanOptions,
@@ -18,15 +19,14 @@ from kraftops_cli.cluster.moving.options import (
     plan_options,
 )
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kraftops.placement.placement import Placement
-    from kraftops.reassign.decommission import Decommission
+    from kraftops.reassign.decommission import Decommission, End
     from kraftops_cli.cluster.moving.access import Work
 
-_OF_MOVES = {"batch", "throttle"}
+_OF_MOVES = {"batch", "throttle", "stall_timeout"}
 _OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "plan_only", "check_disks"}
 _IGNORED = {
     "status": {*_OF_MOVES, *_OF_NEW_MOVES, "plan"},
@@ -37,6 +37,7 @@ _OUTCOMES = {
     "already": "is not registered",
     "done": "is decommissioned",
     "empty": "is empty and can be stopped",
+    "stranded": "keeps partitions that nobody can copy",
 }
 EXAMPLES = (
     ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
@@ -96,7 +97,8 @@ def decommission(
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.moving.access import flat, refuse_together, work_of
-    from kraftops_cli.cluster.moving.decommission_state import cancel, status
+    from kraftops_cli.cluster.moving.decommission_cancel import cancel
+    from kraftops_cli.cluster.moving.operations_output import show_operations
 
     work, rest = work_of(context.obj, form, options)
     waits, no_wait = rest.pop("wait"), rest.pop("no_wait")
@@ -111,7 +113,8 @@ def decommission(
         raise UsageError("argument --id/-i is required")
     with work.access:
         if action == "status":
-            return status(work, brokers)
+            work.access.check()
+            return show_operations(work, "decommission", "decommission", brokers)
         if action == "cancel":
             return cancel(work, brokers, plan)
         work.access.check()
@@ -177,27 +180,36 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
     except (KeyboardInterrupt, SystemExit):  # or by a signal
         work.terminal.error("interrupted: the same again goes on, cancel takes it back")
         raise
-    left = () if end.are_gone else known
-    _print_end(
-        work,
-        {
-            broker: "done"
-            if broker in end.unregistered
-            else "empty"
-            if broker in left
-            else "already"
-            for broker in sorted(request.brokers)
-        },
-    )
-    return 0
+    return _print_end(work, request.brokers, end)
 
 
-def _print_end(work: Work, outcomes: Mapping[int, str]) -> None:
-    """Print the outcome of each broker."""
+def resume_decommission(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
+    """Go on with a decommission, of which only the brokers are known; return the exit code."""
+    placement = work.access.patiently(work.access.placement_for_plan)
+    return _run(work, placement, _request(placement, brokers, plan), plan)
+
+
+def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
+    """Print the outcome of each broker, and what nobody could move; return the exit code."""
+    holders = {broker for replicas in end.stranded.values() for broker in replicas.replicas}
+
+    def outcome(broker: int) -> str:
+        if broker in holders:
+            return "stranded"
+        if broker in end.unregistered:
+            return "done"
+        return "already" if end.are_gone else "empty"
+
+    outcomes = {broker: outcome(broker) for broker in sorted(brokers)}
+    stranded = [*map(str, sorted(end.stranded))]
     if work.is_json:
         found = [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()]
         has_changed = any(each != "already" for each in outcomes.values())
-        work.terminal.answer("decommission", {"changed": has_changed, "brokers": found})
-        return
-    for broker, outcome in outcomes.items():
-        work.terminal.write(f"Broker {broker} {_OUTCOMES[outcome]}.\n")
+        fields = {"changed": has_changed, "brokers": found, "strandedPartitions": stranded}
+        work.terminal.answer("decommission", fields)
+    else:
+        for broker, text in outcomes.items():
+            work.terminal.write(f"Broker {broker} {_OUTCOMES[text]}.\n")
+        for partition in stranded:
+            work.terminal.write(f"{escaped(partition)}: without a leader, not moved\n")
+    return HAS_FINDINGS if stranded else 0

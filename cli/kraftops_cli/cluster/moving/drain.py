@@ -55,6 +55,7 @@ def drain(
     from kraftops.display.sizes import many
     from kraftops.placement.leaders import plan_drain
     from kraftops.reassign.leadership import change_leaders
+    from kraftops.reassign.marks import DRAIN, Mark, new_author
     from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.leaders_output import print_leaders
@@ -70,6 +71,8 @@ def drain(
             action = f"change the order of the replicas of {many(len(plan.moves), 'partition')}"
             confirm(",".join(map(str, sorted(brokers))), action, yes=work.yes)
         _save(save, plan.moves)
+        mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
+        access.patiently(lambda: access.begin_operation(mark))
         stay = change_leaders(access, plan.moves)
     moved = [move.partition for move in plan.moves]
     return print_leaders(work, "drain", moved, [*plan.stay, *stay])

@@ -10,13 +10,13 @@ import click
 
 from kraftops_cli.cluster.broker_ids import BrokerIds
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.values import Number, Seconds
+from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_BATCH = 1_000_000
-_MAX_RATE = (1 << 63) - 1
+BATCH = 100
 _ACCESS = (
     click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
     click.option(
@@ -41,6 +41,20 @@ _ACCESS = (
         help="Time for the whole command; without it, there is no limit.",
     ),
     FORM,
+)
+THROTTLE = click.option(
+    "--throttle",
+    metavar="SIZE",
+    type=Size(1),
+    help="Most bytes a second that a broker copies, sent and received, as 50M.",
+)
+STALL_TIMEOUT = click.option(
+    "--stall-timeout",
+    metavar="SECONDS",
+    type=Seconds(),
+    default=300.0,
+    show_default=True,
+    help="End with code 5 if nothing has moved for so long; all stays as `operations` shows it.",
 )
 _PLAN = (
     click.option(
@@ -70,21 +84,17 @@ _PLAN = (
         "--batch",
         metavar="N",
         type=Number(_MAX_BATCH, minimum=1),
-        default=100,
+        default=BATCH,
         show_default=True,
-        help="Partitions that are moved at once.",
+        help="Most partitions in flight at once; the next begin when some have ended.",
     ),
     click.option(
         "--check-disks",
         is_flag=True,
         help="Refuse a plan for which a broker has too little room.",
     ),
-    click.option(
-        "--throttle",
-        metavar="BYTES",
-        type=Number(_MAX_RATE, minimum=1),
-        help="Most bytes a second that a broker copies, sent and received.",
-    ),
+    THROTTLE,
+    STALL_TIMEOUT,
 )
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
@@ -112,6 +122,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
+            "stall_timeout",
             *names,
         },
         expands_files=False,
@@ -155,6 +166,7 @@ class PlanOptions:
     batch: int
     check_disks: bool
     throttle: int | None
+    stall_timeout: float = 300.0
 
 
 def split_options(

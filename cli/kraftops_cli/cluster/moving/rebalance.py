@@ -40,7 +40,7 @@ EXAMPLES = (
 Give all brokers as many replicas, by as few moves as possible, as after new brokers have come.
 
 The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
-they can be in. If it is killed, wait until no reassignment is in flight, and run it again.""",
+they can be in. If it is killed, run it again: it goes on beside what is in flight.""",
 )
 @access_options
 @plan_options
@@ -82,6 +82,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     from kraftops.placement.placement import names, shown
     from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
     from kraftops.reassign.disks import check_room
+    from kraftops.reassign.marks import REBALANCE
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
@@ -94,10 +95,12 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
         print_plan(work, "rebalance", placement, moves)
         return 0
     access.refuse_hidden_topics()
-    if placement.moving:
+    is_resumed = any(mark.kind == REBALANCE for mark in access.patiently(access.marks).values())
+    if placement.moving and not is_resumed:
         raise RefusedError(
             f"other reassignments are in flight: {shown(placement.moving)}",
-            hint="kafka-cluster wait --until no-reassignments waits for their end",
+            hint="kafka-cluster operations shows them; wait --for no-reassignments waits for their"
+            " end",
             partitions=names(placement.moving),
         )
     if moves:
@@ -105,7 +108,9 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
         confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
     planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
     printer = work.printer("rebalance")
-    run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
+    run_moves(
+        access, move_options(plan), printer, lambda now: moves_of_file(now, planned), REBALANCE
+    )
     if work.is_json:
         work.terminal.answer("rebalance", {"changed": bool(moves)})
     else:

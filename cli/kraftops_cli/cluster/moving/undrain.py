@@ -33,6 +33,7 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
     from kraftops.placement.leaders import plan_restore
     from kraftops.placement.reassignment_json import read_plan
     from kraftops.reassign.leadership import change_leaders
+    from kraftops.reassign.marks import DRAIN
     from kraftops_cli.cluster.moving.access import work_of
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.leaders_output import print_leaders
@@ -46,5 +47,7 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
             action = f"change the order of the replicas of {many(len(found.moves), 'partition')}"
             confirm("undrain", action, yes=work.yes)
         stay = change_leaders(access, found.moves)
+        restored = {move.after[0] for move in found.moves}
+        access.patiently(lambda: access.end_operation(DRAIN, restored))
     moved = [move.partition for move in found.moves]
     return print_leaders(work, "undrain", moved, [*found.changed, *stay])

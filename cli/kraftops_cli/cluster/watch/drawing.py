@@ -6,15 +6,16 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kraftops.answers.cells import cells_of, columns_of
 from kraftops.display.charts import sparkline
 from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description_fields import ago_text
+from kraftops_cli.cluster.description_fields import BROKER, ago_text
 from kraftops_cli.cluster.watch.happenings import NAMES, Happening
 from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers, with_page
-from kraftops_cli.cluster.watch.view import BrokerRow, ReplicaRow, View
+from kraftops_cli.cluster.watch.view import ReplicaRow, View
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import Table, table_text
@@ -30,18 +31,8 @@ _REPLICAS = (
     Column("RELEASE", priority=4),
     Column("ADDRESS", priority=5),
 )
-_BROKERS = (
-    Column("BROKER", justify="right"),
-    Column("STATE"),
-    Column("RELEASE", priority=4),
-    Column("RACK", priority=1),
-    Column("LEADERS", priority=2, justify="right"),
-    Column("REPLICAS", priority=2, justify="right"),
-    Column("LAG", priority=1, justify="right"),
-    Column("CAUGHT UP", priority=3),
-    Column("ADDRESS", priority=5),
-    Column("FAILED DIRECTORIES", priority=6),
-)
+_BROKERS = [field for field in BROKER if field.name != "directories"]
+"""As in `describe`; the ids of directories would take all of a line."""
 _KEYS = (
     ("q", "quit"),
     ("s", "sort"),
@@ -79,6 +70,9 @@ def frame(
         return _filled(head, rows - 1, [_foot(state, console, columns, has_keys=has_keys)]), state
     happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 8, 2), 12))
     counts = [*_counts(state, view, console, columns)]
+    if view.operations:
+        text = f"under way: {', '.join(map(escaped, view.operations))}"
+        counts.append(console.painted(cut(text, columns), "warning"))
     replicas = _replica_lines(view, console, max(rows // 8, 3))
     body = ["", *counts, "", *replicas, ""]
     page = rows - len(head) - len(body) - len(happenings) - 2  # the header, and the foot
@@ -201,28 +195,15 @@ def _broker_lines(state: ScreenState, view: View, console: Console) -> list[str]
     is_down = order.is_largest_first is not state.is_reversed
     mark = "▼" if is_down else "▲"
     columns = [
-        replace(column, title=f"{column.title}{mark}")
-        if column.title.casefold() == order.name
-        else column
-        for column in _BROKERS
+        replace(
+            column,
+            title=f"{column.title}{mark if column.title.casefold() == order.name else ''}",
+            is_folded=False,  # a broker has one line, so that they can be scrolled
+        )
+        for column in columns_of(_BROKERS)
     ]
-    table = Table(columns, [*map(_broker_cells, shown)], names_missing=False)
+    table = Table(columns, [cells_of(_BROKERS, row) for row in shown], names_missing=False)
     return table_text(console, table).splitlines()
-
-
-def _broker_cells(row: BrokerRow) -> list[Cell]:
-    return [
-        str(row.id),
-        Styled(row.state, state_style(row.state)),
-        row.release,
-        row.rack,
-        row.leaders,
-        row.replicas,
-        row.lag,
-        _ago(row.behind_ms),
-        row.address,
-        Styled(", ".join(row.failed) or None, "bad" if row.failed else ""),
-    ]
 
 
 def _ago(age: int | None) -> str | None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.display.sizes import many, number_text
-from kraftops_cli.cluster.description import FENCED
-from kraftops_cli.cluster.watch.view import BrokerRow, Counts, View
+from kraftops_cli.cluster.description import FENCED, BrokerDescription
+from kraftops_cli.cluster.watch.view import Counts, View
 
 _NAMED = 5  # brokers in one line
 
@@ -70,13 +70,15 @@ def _of_brokers(before: View, after: View) -> Iterator[Change]:
     yield from _grouped([*come, *both], _state)
     yield from _grouped(both, _release)
     yield from _grouped(both, _failed)
+    yield from _grouped(both, _settings)
 
 
-Pair = tuple[BrokerRow | None, BrokerRow]
+Pair = tuple[BrokerDescription | None, BrokerDescription]
 
 
 def _grouped(
-    pairs: Sequence[Pair], change_of: Callable[[BrokerRow | None, BrokerRow], Change | None]
+    pairs: Sequence[Pair],
+    change_of: Callable[[BrokerDescription | None, BrokerDescription], Change | None],
 ) -> Iterator[Change]:
     """Yield each change once, with all brokers that have it."""
     found: defaultdict[Change, list[int]] = defaultdict(list)
@@ -88,7 +90,7 @@ def _grouped(
         yield style, f"{_brokers(ids)} {text}"
 
 
-def _state(before: BrokerRow | None, after: BrokerRow) -> Change | None:
+def _state(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
     if before is None:
         return "good", f"registered, {after.state}"
     if before.state == after.state:
@@ -97,15 +99,22 @@ def _state(before: BrokerRow | None, after: BrokerRow) -> Change | None:
     return style, f"{after.state}, before {before.state}"
 
 
-def _release(before: BrokerRow | None, after: BrokerRow) -> Change | None:
+def _release(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
     if before is None or None in (before.release, after.release) or before.release == after.release:
         return None
     return "warning", f"of release {after.release}, before {before.release}"
 
 
-def _failed(before: BrokerRow | None, after: BrokerRow) -> Change | None:
-    new = sorted({*after.failed} - {*(before.failed if before else ())})
+def _failed(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
+    new = sorted({*(after.failed or ())} - {*((before and before.failed) or ())})
     return ("bad", f"failed directory {', '.join(new)}") if new else None
+
+
+def _settings(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
+    was, now = before and before.settings, after.settings
+    if not was or not now or was.is_leaving is now.is_leaving:
+        return None
+    return "warning", "leaving" if now.is_leaving else "not leaving any more"
 
 
 def _brokers(ids: Sequence[int]) -> str:

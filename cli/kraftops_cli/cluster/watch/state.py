@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops_cli.cluster.description import ALL, FENCED, Chosen
+from kraftops_cli.cluster.description import ALL, FENCED, BrokerDescription, Chosen
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
-from kraftops_cli.cluster.watch.view import BrokerRow, Counts, View
+from kraftops_cli.cluster.watch.view import Counts, View
 
 MOST_COUNTS = 600
 """Views whose counts are kept."""
@@ -19,7 +19,7 @@ class Order(NamedTuple):
     """An order of brokers; unknown values come last."""
 
     name: str
-    key: Callable[[BrokerRow], int | str | None]
+    key: Callable[[BrokerDescription], int | str | None]
     is_largest_first: bool = False
 
 
@@ -107,7 +107,7 @@ def with_note(state: ScreenState, happening: Happening) -> ScreenState:
     return replace(state, happenings=(*state.happenings, happening)[-_MOST_HAPPENINGS:])
 
 
-def shown_brokers(state: ScreenState) -> list[BrokerRow]:
+def shown_brokers(state: ScreenState) -> list[BrokerDescription]:
     """Return the chosen brokers that the filter leaves, in the order that keys chose.
 
     Each word of the filter must be in the id, state, rack or release of a broker.
@@ -121,7 +121,7 @@ def shown_brokers(state: ScreenState) -> list[BrokerRow]:
     ]
     order = ORDERS[state.order]
 
-    def value(row: BrokerRow) -> int | str:
+    def value(row: BrokerDescription) -> int | str:
         found = order.key(row)
         assert found is not None
         return found
@@ -132,7 +132,7 @@ def shown_brokers(state: ScreenState) -> list[BrokerRow]:
     return [*known, *(row for row in rows if order.key(row) is None)]
 
 
-def _has(row: BrokerRow, words: list[str]) -> bool:
+def _has(row: BrokerDescription, words: list[str]) -> bool:
     if not words:
         return True
     text = f"{row.id} {row.state} {row.rack or ''} {row.release or ''}".casefold()

@@ -6,24 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.wire.net.addresses import Address
-from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
-from kraftops_cli.cluster.description_fields import age_of, level_text
+from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription, age_of
+from kraftops_cli.cluster.description_fields import level_text
 from kraftops_cli.cluster.health import Health
-
-
-class BrokerRow(NamedTuple):
-    """A broker; *lag* is in records of the metadata log, *behind_ms* since it had caught up."""
-
-    id: int
-    state: str
-    release: str | None
-    rack: str | None
-    leaders: int | None
-    replicas: int | None
-    lag: int | None
-    behind_ms: int | None
-    address: str | None
-    failed: tuple[str, ...]
 
 
 class ReplicaRow(NamedTuple):
@@ -59,12 +44,14 @@ class View:
     epoch: int | None = None
     high_watermark: int | None = None
     snapshot_lag: int | None = None
-    brokers: tuple[BrokerRow, ...] | None = None
+    brokers: tuple[BrokerDescription, ...] | None = None
     replicas: tuple[ReplicaRow, ...] | None = None
     counts: Counts | None = None
     is_min_isr_assumed: bool = False
     features: tuple[tuple[str, str], ...] = ()
     """Names and finalized levels."""
+    operations: tuple[str, ...] = ()
+    """Names and states."""
     missing: str | None = None
     """The reason why the quorum is not known."""
 
@@ -77,9 +64,8 @@ def view_of(description: ClusterDescription) -> View:
     """
     quorum, health, nodes = description.quorum, description.health, description.nodes
     rows = {row.id: row for row in _replica_rows(description)}
-    found = description.brokers()
-    brokers = None if found is None else tuple(_broker_row(each, rows) for each in found)
-    of_brokers = {each.id for each in brokers or ()}
+    brokers = description.brokers()
+    of_brokers = {broker.id for broker in brokers or ()}
     leader = quorum.leader if quorum else nodes.leader if nodes else None
     return View(
         time=description.now,
@@ -88,7 +74,7 @@ def view_of(description: ClusterDescription) -> View:
         epoch=quorum.epoch if quorum else None,
         high_watermark=quorum.high_watermark if quorum else None,
         snapshot_lag=description.snapshot_lag,
-        brokers=brokers,
+        brokers=None if brokers is None else tuple(brokers),
         replicas=None
         if quorum is None
         else tuple(
@@ -100,6 +86,9 @@ def view_of(description: ClusterDescription) -> View:
             (each.name, level_text(each.name, each.finalized))
             for each in description.features
             if each.finalized is not None
+        ),
+        operations=tuple(
+            f"{operation.name} {operation.state}" for operation in description.operations or ()
         ),
         missing=description.quorum_error.message if description.quorum_error else None,
     )
@@ -131,22 +120,6 @@ def _replica_rows(description: ClusterDescription) -> list[ReplicaRow]:
         )
         for role, each in description.replicas()
     ]
-
-
-def _broker_row(broker: BrokerDescription, replicas: dict[int, ReplicaRow]) -> BrokerRow:
-    replica = replicas.get(broker.node_id)
-    return BrokerRow(
-        broker.node_id,
-        broker.state,
-        broker.facts.release,
-        broker.rack,
-        broker.leaders,
-        broker.replicas,
-        replica.lag if replica else None,
-        replica.behind_ms if replica else None,
-        _first(broker.listeners),
-        broker.facts.failed or (),
-    )
 
 
 def _first(listeners: object) -> str | None:

@@ -13,12 +13,13 @@ from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, Severity, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
     NO_STRAYS,
+    NO_TOPIC_ID,
     OTHER_BROKER,
     OTHER_DIRECTORY,
     OTHER_NAME,
@@ -30,7 +31,7 @@ from kraftops.image.verify.directories import (
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.log_directory import PartitionDirectory
 from kraftops.server.partition_data import partition_data_of
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.uuids import is_reserved, to_text
 
@@ -51,14 +52,36 @@ def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
 
 def image_of(node: Node) -> MetadataImage | None:
     """Return the metadata in the log of a node; None if it has none that is whole."""
-    if not node.log.is_used:
-        return None
+    return image_in(node.metadata.directory.path) if node.log.is_used else None
+
+
+def image_in(directory: str) -> MetadataImage | None:
+    """Return the metadata in a log directory; None if it has none that is whole."""
     try:
-        image = load(os.path.join(node.metadata.directory.path, METADATA_PARTITION))
+        image = load(os.path.join(directory, METADATA_PARTITION))
     except KraftopsError:
         return None  # verify tells why from the log itself
-    begins_late = any(each.code == LATE_START for each in image.log_findings)
-    return None if begins_late else image
+    return image if is_whole(image) else None
+
+
+def is_whole(image: MetadataImage) -> bool:
+    """Tell whether an image has all that came before its log."""
+    return all(finding.code != LATE_START for finding in image.log_findings)
+
+
+def replicas_on(
+    node_id: int, image: MetadataImage
+) -> Iterator[tuple[tuple[bytes, int], PartitionState]]:
+    """Yield topic id, number and state of the partitions that have a replica on a broker.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
+    topics = image.fold.replica_counts().get(node_id, {})
+    keys = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
+    for key, state in zip(keys, image.fold.states(keys), strict=True):
+        if state and node_id in state.replicas:
+            yield key, state
 
 
 def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
@@ -72,9 +95,8 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     present: set[tuple[bytes, int]] = set()
     for state in states:
         for partition in state.directory.partitions():
-            topic_id = partition.topic_id
-            if topic_id and not partition.is_renamed:
-                present.add((topic_id, partition.number))
+            if partition.topic_id and not partition.is_renamed:
+                present.add((partition.topic_id, partition.number))
             owner = DirectoryOwner(
                 node.config.node_id, state.meta.directory_id if state.meta else None
             )
@@ -82,8 +104,27 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             if found is None or found.code == SET_ASIDE:
                 continue
             if not (partition.is_renamed and found.code in NO_STRAYS):
-                yield misplaced_finding(node.config.node_id, state.path, partition, found)
-    yield from _missing(node, image, states, present)
+                yield _with_known_id(
+                    misplaced_finding(node.config.node_id, state.path, partition, found), image
+                )
+    paths = {state.meta.directory_id: state.path for state in states if state.meta}
+    for key, partition_state in replicas_on(node.config.node_id, image):
+        if key not in present:
+            topic, number = image.topics[key[0]].name, key[1]
+            yield _missing_partition(node.config.node_id, topic, number, partition_state, paths)
+
+
+def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
+    """Return a finding, of a partition without topic id with the one that its name should have."""
+    place = finding.place
+    topic_id = image.topic_ids.get(place.topic or "")
+    if finding.code != NO_TOPIC_ID or topic_id is None or place.partition is None:
+        return finding
+    state = image.partition(topic_id, place.partition)
+    if state is None or place.node not in state.replicas:
+        return finding
+    lines = f"version: 0 and topic_id: {to_text(topic_id)}"
+    return replace(finding, cure=f"write its partition.metadata of two lines: {lines}")
 
 
 def misplaced_finding(
@@ -101,45 +142,31 @@ def misplaced_finding(
         cure = "copy it, if the records are wanted"
         if found.code == OTHER_BROKER:
             cure = "move it to a replica, with the broker stopped, or copy it"
-    stops = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
-    return Finding(
-        found.code,
-        Severity.LOSS if stops else Severity.NOTE,
-        problem,
-        Place(
-            node=node_id,
-            directory=directory,
-            topic=partition.topic,
-            partition=partition.number,
-            file=os.path.join(directory, os.path.basename(partition.path)),
-        ),
-        cure,
-        stake=data,
-    )
+    is_loss = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
+    severity = Severity.LOSS if is_loss else Severity.NOTE
+    place = place_of_partition(directory, partition, node_id)
+    return Finding(found.code, severity, problem, place, cure, stake=data)
 
 
-def _missing(
-    node: Node,
-    image: MetadataImage,
-    states: Sequence[DirectoryState],
-    present: set[tuple[bytes, int]],
-) -> Iterator[Finding]:
-    own = node.config.node_id
-    paths = {state.meta.directory_id: state.path for state in states if state.meta}
-    topics = image.fold.replica_counts().get(own, {})
-    wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
-    for (topic_id, number), partition in zip(wanted, image.fold.states(wanted), strict=True):
-        if partition and own in partition.replicas and (topic_id, number) not in present:
-            topic = image.topics[topic_id].name
-            yield _missing_partition(own, topic, number, partition, paths)
+def partition_loss(
+    code: str, text: str, directory: str, partition: PartitionDirectory, cure: str
+) -> Finding:
+    """Return that the records of a partition would be lost."""
+    place = place_of_partition(directory, partition)
+    stake = partition_data_of(partition.path)
+    return Finding(code, Severity.LOSS, text, place, cure, stake=stake)
+
+
+def place_of_partition(
+    directory: str, partition: PartitionDirectory, node_id: int | None = None
+) -> Place:
+    """Return the place of a partition in a log directory, as that is named."""
+    path = os.path.join(directory, os.path.basename(partition.path))
+    return Place(node_id, directory, partition.topic, partition.number, path)
 
 
 def _missing_partition(
-    own: int,
-    topic: str,
-    number: int,
-    partition: PartitionState,
-    paths: Mapping[bytes | None, str],
+    own: int, topic: str, number: int, partition: PartitionState, paths: Mapping[bytes | None, str]
 ) -> Finding:
     assigned = partition.directories[partition.replicas.index(own)]
     path = paths.get(assigned, "")
@@ -151,7 +178,7 @@ def _missing_partition(
     holders = _holders(partition)
     if own not in holders:
         problem += f"; the broker fetches it from the brokers {holders}"
-        return Finding(MISSING, Severity.NOTE, problem, place, "leave it")
+        return note_finding(MISSING, problem, place, "leave it")
     others = [broker for broker in holders if broker != own]
     problem += ", in sync; the broker makes it anew and empty"
     cure = "put its directory back, or restore it from a copy"
@@ -176,19 +203,19 @@ def _holders(partition: PartitionState) -> list[int]:
 
 def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings, with no rewrite for directories that have partitions of other brokers."""
-    return [_without_wrong_rewrite(finding, findings) for finding in findings]
-
-
-def _without_wrong_rewrite(finding: Finding, findings: Sequence[Finding]) -> Finding:
-    if finding.code != OTHER_NODE_ID:
-        return finding
-    strays = [
-        each
-        for each in findings
-        if each.code == OTHER_BROKER and each.place.directory == finding.place.directory
-    ]
-    cure = f"take it out of log.dirs: the metadata has {lost_text(strays)} elsewhere"
-    return replace(finding, cure=cure, commands=()) if strays else finding
+    strays: dict[str | None, list[Finding]] = {}
+    for finding in findings:
+        if finding.code == OTHER_BROKER:
+            strays.setdefault(finding.place.directory, []).append(finding)
+    right = []
+    for finding in findings:
+        of_others = strays.get(finding.place.directory)
+        if finding.code == OTHER_NODE_ID and of_others:
+            cure = f"take it out of log.dirs: the metadata has {lost_text(of_others)} elsewhere"
+            right.append(replace(finding, cure=cure, commands=()))
+        else:
+            right.append(finding)
+    return right
 
 
 def lost_text(findings: Sequence[Finding]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import image_of
+from kraftops.image.verify.assignments import image_of, replicas_on
 from kraftops.image.verify.directories import (
     OTHER_DIRECTORY,
     SET_ASIDE,
@@ -63,14 +63,9 @@ def _has_all(image: MetadataImage, owner: DirectoryOwner, path: str) -> bool:
         if not partition.is_renamed:
             present.add((partition.topic_id, partition.number))
     node_id, directory_id = owner
-    topics = image.fold.replica_counts().get(node_id, {})
-    wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
-    states = zip(wanted, image.fold.states(wanted), strict=True)
     assigned = {
         key
-        for key, state in states
-        if state
-        and node_id in state.replicas
-        and state.directories[state.replicas.index(node_id)] == directory_id
+        for key, state in replicas_on(node_id, image)
+        if state.directories[state.replicas.index(node_id)] == directory_id
     }
     return bool(assigned) and assigned <= present

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kraftops.findings.finding import Finding
 from kraftops.image.verify.assignments import (
@@ -11,14 +12,20 @@ from kraftops.image.verify.assignments import (
     without_wrong_rewrites,
 )
 from kraftops.image.verify.loading import loading_findings
-from kraftops.image.verify.targets import release_findings
-from kraftops.server.loader.contract import NEWEST_RELEASE
+from kraftops.image.verify.targets import assumed_release, release_findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.binding import binding_findings, read_host
 from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.names import name_findings
-from kraftops.storage.verify.release import Target
+from kraftops.storage.verify.release import AssumedRelease, Target
 from kraftops.storage.verify.start import verify_node
+
+
+class Verified(NamedTuple):
+    """The findings about nodes, and the release that each of them was checked against."""
+
+    findings: list[Finding]
+    releases: list[AssumedRelease]
 
 
 def verify_nodes(
@@ -28,7 +35,7 @@ def verify_nodes(
     resolves: bool = False,
     is_here: bool = False,
     target: Target | None = None,
-) -> list[Finding]:
+) -> Verified:
     """Return what keeps nodes of one cluster from starting with all their data, and notes.
 
     Args:
@@ -45,17 +52,19 @@ def verify_nodes(
     if len(nodes) > 1:
         found += verify_cluster(nodes)
     images = newest_images(nodes)
+    assumed_releases = []
     for node in nodes:
         image = images.get(node.cluster_id)
+        assumed = assumed_release(node, image, target)
         if image and node.is_broker:
             found += assignment_findings(node, image)
         if node.is_broker:
-            release = target.release.name if target else NEWEST_RELEASE
-            found += loading_findings(node, image, release)
-        found += release_findings(node, image, target)
+            found += loading_findings(node, image, assumed.newest.release.name)
+        found += release_findings(node, assumed)
+        assumed_releases.append(assumed)
     if is_here:
         host = read_host()
         found += (finding for node in nodes for finding in binding_findings(node, host))
     if resolves:
         found += name_findings(nodes)
-    return without_wrong_rewrites(found)
+    return Verified(without_wrong_rewrites(found), assumed_releases)

@@ -11,22 +11,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import image_of, lost_text
-from kraftops.image.verify.takeover import (
-    LossRefused,
-    newest_whole,
-    partitions_of_others,
-    refusal,
-)
+from kraftops.image.verify.assignments import image_of, lost_text, partition_loss
+from kraftops.image.verify.takeover import LossRefused, newest_whole, partitions_of_others, refusal
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import meta_properties
 from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.server.metadata_log.log import read_partition
-from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.node import read_node
@@ -151,16 +145,5 @@ def _partitions(plan: FormatPlan) -> Iterator[Finding]:
     """Yield the partitions in the directories of a node."""
     for path in (each.path for each in plan.directories if os.path.isdir(each.path)):
         for partition in read_log_directory(path).partitions():
-            yield Finding(
-                METADATA_LOST,
-                Severity.LOSS,
-                "its metadata is lost",
-                Place(
-                    directory=path,
-                    topic=partition.topic,
-                    partition=partition.number,
-                    file=partition.path,
-                ),
-                "restore the metadata",
-                stake=partition_data_of(partition.path),
-            )
+            text, cure = "its metadata is lost", "restore the metadata"
+            yield partition_loss(METADATA_LOST, text, path, partition, cure)

@@ -18,16 +18,10 @@ from kraftops.image.state.store import InflatedBatch
 from kraftops.image.verify.verify import state_finding
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import KAFKA_DIALECT, dialect
-from kraftops.records.readability import RELEASES, last_version, release_of
+from kraftops.records.readability import last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
-from kraftops.storage.bootstrap.releases import (
-    FEATURES,
-    KRAFT_VERSION,
-    METADATA_VERSION,
-    METADATA_VERSIONS,
-    by_level,
-    level_of,
-)
+from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.storage.releases.table import Release, release_named
 
 if TYPE_CHECKING:
     from kraftops.records.control_types import KRaftVersionRecord
@@ -61,7 +55,9 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         reads = "knows no such records" if last is None else f"reads only up to {last}"
         reason = f"{described} ({count} in all, the first one here): Kafka {release} {reads}"
         yield image.finding_at(NEWER_RECORD, reason, first[key, version])
-    yield from _features(image, release)
+    named = release_named(release)
+    assert named
+    yield from _features(image, named)
 
 
 def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
@@ -77,7 +73,7 @@ def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
                 yield (frame.type, frame.version), group.start, 1
 
 
-def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
+def _features(image: MetadataImage, release: Release) -> Iterator[Finding]:
     levels = {name: pair for name, pair in image.features.items() if pair[0] > 0}
     if image.metadata_version is not None:
         levels[METADATA_VERSION] = image.metadata_version
@@ -87,26 +83,9 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
         if record["kRaftVersion"]:
             levels[KRAFT_VERSION] = record["kRaftVersion"], address
     for name, (level, address) in levels.items():
-        since = _since(name, level)
-        if since is None or RELEASES.index(since) > RELEASES.index(release):
-            reason = f"{name}={level} is not what Kafka {release} knows"
+        if not release.supports(name, level):
+            reason = f"{name}={level} is not what Kafka {release.name} knows"
             if name == KRAFT_VERSION:
                 yield image.finding_at(NEWER_FEATURE, reason, address)
             else:
                 yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))
-
-
-def _since(name: str, level: int) -> str | None:
-    """Return the first release that knows a level of a feature; None if none does."""
-    if name == METADATA_VERSION:
-        known = by_level(level)
-    elif name not in FEATURES:
-        return None
-    else:
-        try:
-            found = level_of(name, level)
-        except KeyError:
-            return None
-        needs = dict(found.requires).get(METADATA_VERSION, found.bootstraps_at)
-        known = by_level(max(needs, METADATA_VERSIONS[0].level))
-    return known.release if known and known.release in RELEASES else None

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.answers.fields import json_of
-from kraftops.errors import KraftopsError, RefusedError
+from kraftops.errors import RefusedError
 from kraftops.findings.answer import FINDING
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import lost_text
-from kraftops.image.verify.directories import (
-    OTHER_BROKER,
-    DirectoryOwner,
-    misplacement,
-)
-from kraftops.log.files import METADATA_PARTITION
+from kraftops.image.verify.assignments import image_in, is_whole, lost_text, partition_loss
+from kraftops.image.verify.directories import OTHER_BROKER, DirectoryOwner, misplacement
 from kraftops.server.log_directory import read_log_directory
-from kraftops.server.partition_data import partition_data_of
 from kraftops.storage.format.rewrite import Rewrite
 
 
@@ -57,7 +49,8 @@ def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeove
     }
     if not changed:
         return Takeover()
-    image = newest_whole([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
+    own = (image_in(rewrite.directory.path) for rewrite in rewrites)
+    image = newest_whole([*map(load, metadata), *filter(None, own)])
     if image is None:
         directories = map(read_log_directory, changed)
         return Takeover(
@@ -82,19 +75,8 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
     for partition in read_log_directory(path).partitions():
         found = misplacement(image, DirectoryOwner(node_id, None), partition)
         if found and found.code == OTHER_BROKER:
-            yield Finding(
-                OTHER_BROKER,
-                Severity.LOSS,
-                found.reason,
-                Place(
-                    directory=path,
-                    topic=partition.topic,
-                    partition=partition.number,
-                    file=partition.path,
-                ),
-                "move it to a replica, or copy it",
-                stake=partition_data_of(partition.path),
-            )
+            cure = "move it to a replica, or copy it"
+            yield partition_loss(OTHER_BROKER, found.reason, path, partition, cure)
 
 
 def refusal(findings: Sequence[Finding]) -> LossRefused:
@@ -111,21 +93,7 @@ def refusal(findings: Sequence[Finding]) -> LossRefused:
     )
 
 
-def _found(paths: Iterable[str]) -> Iterator[MetadataImage]:
-    """Yield the metadata in log directories, as far as there is any that can be read."""
-    for path in paths:
-        if os.path.isdir(os.path.join(path, METADATA_PARTITION)):
-            try:
-                yield load(path)
-            except KraftopsError:
-                continue
-
-
 def newest_whole(images: Sequence[MetadataImage]) -> MetadataImage | None:
     """Return the newest of images that do not begin late; None if there is none."""
-    whole = [
-        image
-        for image in images
-        if all(finding.code != LATE_START for finding in image.log_findings)
-    ]
+    whole = filter(is_whole, images)
     return max(whole, key=lambda image: (image.provenance.epoch, image.offset), default=None)

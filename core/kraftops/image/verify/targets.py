@@ -1,4 +1,4 @@
-"""The release that is to run a node: named, installed, or the one that has run it."""
+"""The release that is to run a node: named, installed, or the one that has run it; its findings."""
 
 from __future__ import annotations
 
@@ -9,28 +9,47 @@ from kraftops.findings.finding import Finding, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.table import Release, release_of, releases
-from kraftops.storage.verify.release import Target, supports, target_findings
+from kraftops.storage.verify.release import (
+    AssumedRelease,
+    ReleaseSource,
+    Target,
+    supports,
+    target_findings,
+)
 
 
-def release_findings(
+def assumed_release(
     node: Node, image: MetadataImage | None, target: Target | None
-) -> Iterator[Finding]:
-    """Yield what keeps a node from starting with a release, and notes.
+) -> AssumedRelease:
+    """Return the release to check a node against: *target*, else the one that registered the node.
 
-    Without a *target* it is the release that registered the node; where no registration tells, the
-    oldest and the newest that support the features of the node are tried, and what stops only one
-    of them is a note.
+    Where no registration tells, it is the oldest and the newest that support the node's features.
 
     Raises:
-        KraftopsError: a jar, or a source of the image, cannot be read.
+        KraftopsError: a source of the image cannot be read.
     """
-    release = target.release if target else registered_release(node, image)
-    if release:
-        yield from target_findings(node, target or Target(release))
-        return
+    if target:
+        source = ReleaseSource.INSTALLATION if target.installation else ReleaseSource.OPTION
+        return AssumedRelease(target, target.release, source)
+    if release := registered_release(node, image):
+        return AssumedRelease(Target(release), release, ReleaseSource.REGISTRATION)
     possible = [rel for rel in releases() if supports(node, rel)] or [releases()[-1]]
-    oldest, newest = possible[0], possible[-1]
-    by_newest = list(target_findings(node, Target(newest)))
+    return AssumedRelease(Target(possible[-1]), possible[0], ReleaseSource.FEATURES)
+
+
+def release_findings(node: Node, assumed: AssumedRelease) -> Iterator[Finding]:
+    """Yield what keeps a node from starting with a release, and notes.
+
+    What stops only the oldest or only the newest of the possible releases is a note.
+
+    Raises:
+        SourceError: a jar of the installation cannot be read.
+    """
+    newest, oldest = assumed.newest.release, assumed.oldest
+    by_newest = list(target_findings(node, assumed.newest))
+    if newest == oldest:
+        yield from by_newest
+        return
     by_oldest = [finding for finding in target_findings(node, Target(oldest)) if finding.is_severe]
     for finding in by_newest:
         is_of_both = _is_in(finding, by_oldest) or not finding.is_severe

@@ -197,14 +197,6 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
 
 def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
     """Yield why the state of a partition is impossible, given the directories of all brokers."""
-    yield from _replica_problems(state, directories)
-    yield from _leader_problems(state, directories)
-    yield from _directory_problems(state, directories)
-
-
-def _replica_problems(
-    state: PartitionState, directories: Mapping[int, Sequence[bytes]]
-) -> Iterator[str]:
     replicas = state.replicas
     distinct = set(replicas)  # a hostile list can be long
     if not replicas:
@@ -223,6 +215,14 @@ def _replica_problems(
         others = [one for one in subset if one not in distinct]
         if others:
             yield f"its {name} has {_brokers(others)}, not among its replicas {replicas}"
+    yield from _leader_problems(state, directories)
+    in_sync = set(state.isr)
+    for broker, directory in zip(replicas, state.directories, strict=False):
+        known = directories.get(broker)
+        if directory == LOST_DIRECTORY and broker in in_sync:
+            yield f"broker {broker} is in its ISR, and the directory there is lost"
+        elif known and directory not in known and not is_reserved(directory):
+            yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"
 
 
 def _leader_problems(
@@ -235,18 +235,6 @@ def _leader_problems(
         yield f"its leader, {_brokers([leader])}, is not in its ISR {isr}"
         if leader not in directories and leader not in state.replicas:
             yield f"its leader, {_brokers([leader])}, is not registered"
-
-
-def _directory_problems(
-    state: PartitionState, directories: Mapping[int, Sequence[bytes]]
-) -> Iterator[str]:
-    in_sync = set(state.isr)  # a hostile list can be long
-    for broker, directory in zip(state.replicas, state.directories, strict=False):
-        known = directories.get(broker)
-        if directory == LOST_DIRECTORY and broker in in_sync:
-            yield f"broker {broker} is in its ISR, and the directory there is lost"
-        elif known and directory not in known and not is_reserved(directory):
-            yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"
 
 
 def _brokers(ids: Sequence[int]) -> str:

@@ -42,6 +42,11 @@ class LeaderEpochs:
             self.assign(entry)
 
     @property
+    def entries(self) -> tuple[EpochEntry, ...]:
+        """All epochs, in order."""
+        return tuple(self._entries)
+
+    @property
     def latest(self) -> int | None:
         """The latest epoch, if there is one."""
         return self._entries[-1].epoch if self._entries else None

@@ -30,10 +30,11 @@ _SNAPSHOT_HEADER, _SNAPSHOT_FOOTER, _KRAFT_VERSION, _KRAFT_VOTERS = range(3, 7)
 
 
 class MetadataRecord(NamedTuple):
-    """A record of the metadata log: the name of its message, and its fields in version 0."""
+    """A record of the metadata log: the name of its message, its fields, and their version."""
 
     message: str
     data: Mapping[str, object]
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,28 @@ class Bootstrap:
 def bootstrap_bytes(initial: Bootstrap, now: int) -> bytes:
     """Return the bytes of a bootstrap.checkpoint; *now* is the time in ms since the epoch."""
     batches = [_control_batch(0, [_header(0)], now)]
-    offset = 1
-    for values in _batched([_framed(record) for record in initial.records()]):
+    records = initial.records()
+    batches.append(metadata_bytes(records, offset=1, epoch=0, now=now))
+    batches.append(_control_batch(1 + len(records), [_footer()], now))
+    return b"".join(batches)
+
+
+def metadata_bytes(
+    records: Iterable[MetadataRecord], *, offset: int, epoch: int, now: int
+) -> bytes:
+    """Return the batches of metadata records.
+
+    Args:
+        records: the records.
+        offset: the offset of the first one.
+        epoch: the leader epoch of the batches.
+        now: the time in ms since the epoch.
+    """
+    batches = []
+    for values in _batched([_framed(record) for record in records]):
         batch = [Record(offset + i, now, None, value, ()) for i, value in enumerate(values)]
-        batches.append(batch_bytes(batch))
+        batches.append(batch_bytes(batch, leader_epoch=epoch))
         offset += len(batch)
-    batches.append(_control_batch(offset, [_footer()], now))
     return b"".join(batches)
 
 
@@ -172,8 +189,10 @@ def _control_batch(
 def _framed(record: MetadataRecord) -> bytes:
     message = metadata.MESSAGES[record.message]
     assert message.key is not None
-    frame = (_FRAME_VERSION, message.key, 0)
-    return b"".join(map(uvarint_bytes, frame)) + compiled(message, 0).write(record.data)
+    frame = (_FRAME_VERSION, message.key, record.version)
+    return b"".join(map(uvarint_bytes, frame)) + compiled(message, record.version).write(
+        record.data
+    )
 
 
 def _batched(values: Sequence[bytes]) -> Iterable[list[bytes]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.java.text import path_text
 from kraftops.log.files import METADATA_PARTITION
@@ -20,7 +21,7 @@ from kraftops.server.metadata_log.log import (
     read_metadata_log,
 )
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import PARTITION, read_directories
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.uuids import is_reserved, to_text
 
@@ -85,11 +86,12 @@ def _state(directory: LogDirectory) -> DirectoryState:
     partitions = 0
     try:
         status = _status(path)
-        with os.scandir(path) as entries:
-            partitions = sum(entry.is_dir() and _is_partition(entry.name) for entry in entries)
+        partitions = sum(1 for _ in directory.partitions())
         bootstrap = read_bootstrap(path)
         log = read_metadata_log(path) if directory.is_metadata else None
         holder = lock_holder(path)
+    except SourceError as error:
+        problem = error.message
     except OSError as error:
         problem = f"cannot read {error.filename or path}: {error.strerror}"
     return DirectoryState(
@@ -108,10 +110,6 @@ def _status(path: str) -> DirectoryStatus:
     status, space = os.stat(path), os.statvfs(path)
     free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
     return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
-
-
-def _is_partition(name: str) -> bool:
-    return PARTITION.fullmatch(name) is not None and name != METADATA_PARTITION
 
 
 def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:

@@ -12,15 +12,17 @@ from kraftops.display.columns import number as number_column
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding, Severity, worst
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.release import AssumedRelease, ReleaseSource
 
 _STOPPING = (Severity.LOSS, Severity.STOPS)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedNode:
-    """A node, and the findings about its own files."""
+    """A node, the release that it was checked against, and the findings about its own files."""
 
     node: Node
+    release: AssumedRelease
     findings: Sequence[Finding]
 
     @property
@@ -68,6 +70,25 @@ NODE = (
         ),
     ),
     *map(_count_of, Severity),
+    text(
+        "release",
+        "release of Kafka that it was checked against, the newest if several are possible",
+        column=Column("RELEASE"),
+        get=lambda verified: verified.release.newest.release.name,
+        cell=lambda verified: verified.release.names,
+    ),
+    text(
+        "oldestRelease",
+        "oldest possible release, against which it was checked too",
+        get=lambda verified: verified.release.oldest.name,
+    ),
+    text(
+        "releaseFrom",
+        "what tells the release: an option, the installation, the node's registration in the "
+        "metadata, or only the features of the metadata",
+        values=[str(source) for source in ReleaseSource],
+        get=lambda verified: str(verified.release.source),
+    ),
     text(
         "config",
         "path of the configuration",

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.storage.config.listeners import LISTENERS, Listener
 from kraftops.storage.logdirs.node import Node
 
@@ -62,22 +62,18 @@ def binding_findings(node: Node, host: Host) -> Iterator[Finding]:
             continue  # --resolve looks up names
         shown = f"{listener.name}://{listener.host or ''}:{listener.port}"
         if host.addresses is not None and not any(_is_here(address, host) for address in addresses):
-            yield Finding(
-                "foreign-address",
-                Severity.STOPS,
-                f"no interface of this host has the address of the listener {shown}",
-                Place(file=place),
+            problem = f"no interface of this host has the address of the listener {shown}"
+            cure = (
                 "name an address of this host, or leave it empty for all; clients are given "
-                "advertised.listeners",
+                "advertised.listeners"
             )
+            yield stop_finding("foreign-address", problem, Place(file=place), cure)
         elif not is_running and (taken := _taken(addresses, listener.port, host)):
-            yield Finding(
-                "port-in-use",
-                Severity.STOPS,
-                f"another process listens on the port of the listener {shown}{_owner(taken.inode)}",
-                Place(file=place),
-                "stop it, or give the listener another port",
+            problem = (
+                f"another process listens on the port of the listener {shown}{_owner(taken.inode)}"
             )
+            cure = "stop it, or give the listener another port"
+            yield stop_finding("port-in-use", problem, Place(file=place), cure)
 
 
 def _bound(listener: Listener) -> list[Address]:

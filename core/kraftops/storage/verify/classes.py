@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, note_finding, stop_finding
 from kraftops.java.text import split, trim
-from kraftops.storage.config.providers import (
-    has_placeholder,
-    provider_class_key,
-    provider_classes,
-)
+from kraftops.storage.config.providers import has_placeholder, provider_class_key, provider_classes
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.releases.installation import Installation
 from kraftops.storage.releases.table import Release, releases
@@ -66,9 +62,8 @@ def class_findings(
         SourceError: a jar of the installation cannot be read.
     """
     if _has_tiers(config, release) and not _text(config, _MANAGER):
-        yield Finding(
+        yield stop_finding(
             "no-remote-manager",
-            Severity.STOPS,
             f"remote log storage is enabled without {_MANAGER}: a broker ends with a "
             "NullPointerException",
             Place(file=config.place(_REMOTE_STORAGE)),
@@ -150,24 +145,20 @@ def _class_finding(
             problem += f": it is in Kafka {with_it[0]} to {with_it[-1]}"
         jar = "" if is_own else "put its jar into libs, or "
         cure = f"{jar}{_instead(name, interface, release) or 'take the key out'}"
-        yield Finding("missing-class", Severity.STOPS, problem, Place(file=place), cure)
+        yield stop_finding("missing-class", problem, Place(file=place), cure)
     elif not is_there:
         problem = f"{key} is {name}, which is not a class of Kafka's: its jar must be there"
         cure = "give --kafka-home to look into the jars of an installation"
-        yield Finding("foreign-class", Severity.NOTE, problem, Place(file=place), cure)
+        yield note_finding("foreign-class", problem, Place(file=place), cure)
     elif name == _ZOOKEEPER_AUTHORIZER:
         problem = f"{key} is {name}, which keeps its rules in ZooKeeper"
-        yield Finding(
-            "wrong-class",
-            Severity.STOPS,
-            problem,
-            Place(file=place),
-            _instead(name, interface, release),
+        yield stop_finding(
+            "wrong-class", problem, Place(file=place), _instead(name, interface, release)
         )
     elif interface and (own or is_of_java) and interface not in (own or ()):
         problem = f"{key} is {name}, which is not a {interface}"
         cure = _instead(name, interface, release) or "take the key out"
-        yield Finding("wrong-class", Severity.STOPS, problem, Place(file=place), cure)
+        yield stop_finding("wrong-class", problem, Place(file=place), cure)
 
 
 def _instead(name: str, interface: str | None, release: Release) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.quorum import shown_voters
 from kraftops.storage.verify.recover_command import recover_command
+from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
 
@@ -21,6 +22,7 @@ def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
     yield from _static_voters(nodes)
     yield from _dynamic_voters(nodes)
     yield from voter_log_findings(nodes)
+    yield from rival_findings(nodes)
 
 
 def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -30,22 +32,16 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         config = node.config
         other = owners.setdefault(config.node_id, node)
         if other is not node:
-            yield Finding(
-                "node-id-twice",
-                Severity.STOPS,
-                f"its node id {config.node_id} is also the id of {other.config.path}",
-                Place(file=config.path),
-                "give each node an id of its own, and its directories by rewrite --node-id",
-            )
+            problem = f"its node id {config.node_id} is also the id of {other.config.path}"
+            cure = "give each node an id of its own, and its directories by rewrite --node-id"
+            yield stop_finding("node-id-twice", problem, Place(file=config.path), cure)
         if node.cluster_id not in (None, first.cluster_id):
-            yield Finding(
-                "other-cluster",
-                Severity.STOPS,
+            problem = (
                 f"its cluster id is {node.cluster_id}, and {first.config.path} has "
-                f"{first.cluster_id}",
-                Place(file=config.path),
-                "kafka-storage rewrite --cluster-id in the one that is wrong",
+                f"{first.cluster_id}"
             )
+            cure = "kafka-storage rewrite --cluster-id in the one that is wrong"
+            yield stop_finding("other-cluster", problem, Place(file=config.path), cure)
 
 
 def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -58,20 +54,14 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
             owner = owners.setdefault(os.path.realpath(state.directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
-                yield Finding(
-                    "shared-directory",
-                    Severity.STOPS,
-                    problem,
-                    Place(directory=state.path),
-                    "give each node directories of its own",
-                )
+                cure = "give each node directories of its own"
+                yield stop_finding("shared-directory", problem, Place(directory=state.path), cure)
             elif state.meta and state.meta.directory_id:
                 identity = state.meta.directory_id
                 other, other_path = identities.setdefault(identity, (node, state.path))
                 if other is not node:
-                    yield Finding(
+                    yield stop_finding(
                         "directory-id-twice",
-                        Severity.STOPS,
                         f"its directory id {to_text(identity)} is also the id of {other_path}",
                         Place(directory=state.path),
                         "one is a copy: format it anew, or take directory.id out of its "
@@ -84,14 +74,12 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     for node in nodes:
         config = node.config
         if config.voters != first.voters:
-            yield Finding(
-                "static-voters-differ",
-                Severity.STOPS,
+            problem = (
                 f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
-                f"has {_shown(first.voters)}",
-                Place(file=config.path),
-                "set the same static voters on all nodes, or none on all",
+                f"has {_shown(first.voters)}"
             )
+            cure = "set the same static voters on all nodes, or none on all"
+            yield stop_finding("static-voters-differ", problem, Place(file=config.path), cure)
 
 
 def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -106,9 +94,8 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         return
     for node in with_voters:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
-            yield Finding(
+            yield stop_finding(
                 "voters-differ",
-                Severity.STOPS,
                 f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
                 f"{shown_voters(newest.voters)}",
                 Place(directory=node.metadata.path),
@@ -123,18 +110,12 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         meta = known.metadata.meta
         if not known.is_controller:
             problem = f"it is the voter {voter}, but no controller"
-            yield Finding(
-                "not-a-controller",
-                Severity.STOPS,
-                problem,
-                Place(file=known.config.path),
-                "give it the role of a controller",
-            )
+            cure = "give it the role of a controller"
+            yield stop_finding("not-a-controller", problem, Place(file=known.config.path), cure)
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
-            yield Finding(
+            yield stop_finding(
                 "other-directory-id",
-                Severity.STOPS,
                 f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
                 Place(directory=known.metadata.path),
                 "no directory has the id that the quorum knows: remove that voter, and let this "
@@ -158,14 +139,8 @@ def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator
         if any(node.log.is_used for node in nodes):
             command = recover_command(waiting[0], nodes, "--voters", "self", "--dry-run")
             cure, commands = "go on from the brokers' logs", (command,)
-        yield Finding(
-            "all-wait",
-            Severity.STOPS,
-            "no controller has voters: each would wait for the others",
-            Place(),
-            cure,
-            commands,
-        )
+        problem = "no controller has voters: each would wait for the others"
+        yield stop_finding("all-wait", problem, Place(), cure, commands)
 
 
 def _shown(voters: Mapping[int, tuple[str, int]]) -> str:

@@ -10,7 +10,6 @@ last ones were committed.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,9 +18,7 @@ from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import WholeBatches, metadata_records
-from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.partitions import is_partition
 
 _TOPIC = 2  # the type of a TopicRecord
 _FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
@@ -63,9 +60,7 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
         if node.is_broker
         for state in node.states
         if state.status and not state.problem
-        for name in os.listdir(state.directory.path)
-        if is_partition(name)
-        and (topic_id := topic_id_of(os.path.join(state.directory.path, name)))
+        for topic_id in state.directory.topic_ids()
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kraftops.errors import SourceError
 from kraftops.fileio.reading import read_small
-from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity, stop_finding
 from kraftops.log.files import METADATA_PARTITION, FileKind, file_name
 from kraftops.server import quorum_state
 from kraftops.server.loader.contract import DiskFolder
@@ -30,12 +30,10 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
     try:
         outcome = foretell_metadata_log(DiskFolder(folder))
     except (OSError, SourceError) as error:
-        yield Finding(
-            "unreadable",
-            Severity.STOPS,
-            f"cannot read it: {error}",
-            Place(directory=node.metadata.path, file=folder),
-            "give the permission to read it",
+        problem = f"cannot read it: {error}"
+        cure = "give the permission to read it"
+        yield stop_finding(
+            "unreadable", problem, Place(directory=node.metadata.path, file=folder), cure
         )
         return
     if outcome.refusal:
@@ -70,41 +68,39 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     text = (
         f"the metadata log starts with an end at offset {end}, and other files prove a longer one"
     )
-    if not end:
+    severity, cure, consequence = Severity.NOTE, "", ""
+    if not end:  # else a torn end, as after a crash; other damage is a finding of its own
         text = "the metadata log starts empty, and other files prove that it was not"
-    place = Place(node=node.config.node_id, directory=node.metadata.path, file=folder)
-    # A voter that was stopped within its first election has an epoch, and no log yet.
-    is_possible = all(fact.source == quorum_state.FILE_NAME for fact in evidence)
-    if end:  # a torn end, as after a crash; other damage is a finding of its own
-        yield Finding("metadata-log-lost", Severity.NOTE, text, place, evidence=tuple(evidence))
-        return
-    if node.is_controller and node.is_only_voter:
-        yield Finding(
-            "metadata-log-lost",
-            Severity.LOSS,
-            text,
-            place,
-            "do not start it: restore the metadata directory from a copy, or recover it from the "
-            "log of a broker",
-            ("kafka-storage recover --help",),
-            tuple(evidence),
-            "a quorum of this voter alone begins anew, and brokers set their partitions aside",
-            is_possible=is_possible,
-        )
-        return
-    consequence = ""
-    if node.is_controller:
-        consequence = "it votes without these records: with another such voter they are lost"
+        severity, cure, consequence = _start_without_log(node)
     yield Finding(
         "metadata-log-lost",
-        Severity.RISK if node.is_controller else Severity.NOTE,
+        severity,
         text,
-        place,
-        "start the other controllers first: this one fetches the log from their leader",
+        Place(node=node.config.node_id, directory=node.metadata.path, file=folder),
+        cure,
         evidence=tuple(evidence),
         consequence=consequence,
-        is_possible=is_possible,
+        # A voter that was stopped within its first election has an epoch, and no log yet.
+        is_possible=all(fact.source == quorum_state.FILE_NAME for fact in evidence),
     )
+
+
+def _start_without_log(node: Node) -> tuple[Severity, str, str]:
+    """Return what it means that a node starts with an empty log, the cure and the consequence."""
+    if node.is_controller and node.is_only_voter:
+        cure = (
+            "do not start it: restore the metadata directory from a copy, or recover it from the "
+            "log of a broker: kafka-storage recover --from LOG --voters self"
+        )
+        consequence = (
+            "a quorum of this voter alone begins anew, and brokers set their partitions aside"
+        )
+        return Severity.LOSS, cure, consequence
+    cure = "start the other controllers first: this one fetches the log from their leader"
+    if node.is_controller:
+        consequence = "it votes without these records: with another such voter they are lost"
+        return Severity.RISK, cure, consequence
+    return Severity.NOTE, cure, ""
 
 
 def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Finding, Place, note_finding, stop_finding
 from kraftops.java.hosts import is_ipv4, is_ipv6
 from kraftops.parallel.background import BackgroundCall
 from kraftops.storage.config.endpoints import ADVERTISED
@@ -100,22 +100,14 @@ def _listeners(node: Node, failures: Failures) -> Iterator[Finding]:
     config = node.config
     if shown := _shown(_listener_hosts(node), failures):
         problem = f"hosts of listeners do not resolve: {shown}; a server cannot listen there"
-        yield Finding(
-            "unresolved-listener",
-            Severity.STOPS,
-            problem,
-            Place(file=config.place(LISTENERS)),
-            _DNS,
+        yield stop_finding(
+            "unresolved-listener", problem, Place(file=config.place(LISTENERS)), _DNS
         )
     if shown := _shown(_advertised_hosts(node), failures):
         problem = f"advertised hosts do not resolve here: {shown}"
         cure = "see that they do where clients and other nodes are"
-        yield Finding(
-            "unresolved-listener",
-            Severity.NOTE,
-            problem,
-            Place(file=config.place(ADVERTISED)),
-            cure,
+        yield note_finding(
+            "unresolved-listener", problem, Place(file=config.place(ADVERTISED)), cure
         )
 
 
@@ -150,16 +142,10 @@ def _voters(
     hosts: Mapping[int, str], failures: Failures, reached: int, path: str, cure: Cure
 ) -> Finding:
     problem = f"hosts of voters do not resolve: {_shown(hosts.values(), failures)}"
-    stops = reached <= len(hosts) // 2
-    if stops:
-        problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
-    return Finding(
-        "unresolved-voter",
-        Severity.STOPS if stops else Severity.NOTE,
-        problem,
-        Place(file=path),
-        *cure,
-    )
+    if reached > len(hosts) // 2:
+        return note_finding("unresolved-voter", problem, Place(file=path), *cure)
+    problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
+    return stop_finding("unresolved-voter", problem, Place(file=path), *cure)
 
 
 def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
@@ -169,17 +155,12 @@ def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
         return
     votes = any(voter.node_id == node.config.node_id for voter in node.voters)
     problem = f"hosts of controllers do not resolve: {shown}"
-    stops = not votes and all(host in failures for host in hosts)
-    if stops:
+    place = Place(file=node.config.place(BOOTSTRAP_SERVERS))
+    if votes or any(host not in failures for host in hosts):
+        yield note_finding("unresolved-bootstrap-server", problem, place, _DNS)
+    else:
         problem += "; it would look for the leader for ever"
-    place = node.config.place(BOOTSTRAP_SERVERS)
-    yield Finding(
-        "unresolved-bootstrap-server",
-        Severity.STOPS if stops else Severity.NOTE,
-        problem,
-        Place(file=place),
-        _DNS,
-    )
+        yield stop_finding("unresolved-bootstrap-server", problem, place, _DNS)
 
 
 def _shown(hosts: Iterable[str], failures: Failures) -> str:

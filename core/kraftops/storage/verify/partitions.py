@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION
 from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import parse_folder_name
@@ -20,14 +20,6 @@ def is_partition(name: str) -> bool:
     return parse_folder_name(name) is not None
 
 
-def holds_topics(path: str) -> bool:
-    """Tell whether a log directory holds a partition of a topic that has an id."""
-    with os.scandir(path) as entries:
-        names = [entry.name for entry in entries if is_partition(entry.name)]
-    names = [name for name in names if name != METADATA_PARTITION]
-    return any(topic_id_of(os.path.join(path, name)) for name in names)
-
-
 def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
     """Yield the problems that keep a broker from loading a log directory.
 
@@ -39,40 +31,18 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
     if state.directory.is_metadata:
         known.add(BOOTSTRAP_CHECKPOINT)
     for name in sorted(is_directory.keys() - known):
-        shown = os.path.join(state.path, name)
+        place = Place(directory=os.path.join(state.path, name))
         if not is_directory[name]:
             if is_partition(name):
-                yield Finding(
-                    "file-for-partition",
-                    Severity.STOPS,
-                    "a file where a partition's directory belongs",
-                    Place(directory=shown),
-                    "move it away",
-                )
+                problem = "a file where a partition's directory belongs"
+                yield stop_finding("file-for-partition", problem, place, "move it away")
         elif not is_partition(name):
-            yield Finding(
-                "unknown-directory",
-                Severity.STOPS,
-                "it is not the directory of a partition: a broker stops",
-                Place(directory=shown),
-                "move it, or use a directory below the mount point",
-            )
-        else:
-            yield from _twice(state, name, owners)
-
-
-def _twice(
-    state: DirectoryState, name: str, owners: dict[tuple[str, bytes], str]
-) -> Iterator[Finding]:
-    path, shown = os.path.join(state.directory.path, name), os.path.join(state.path, name)
-    # Without topic id, or of another topic, a broker only renames it as a stray.
-    topic_id = topic_id_of(path)
-    owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
-    if owner != state.path:
-        yield Finding(
-            "partition-twice",
-            Severity.STOPS,
-            f"the partition is in {owner} too",
-            Place(directory=shown),
-            "move one of them away",
-        )
+            problem = "it is not the directory of a partition: a broker stops"
+            cure = "move it, or use a directory below the mount point"
+            yield stop_finding("unknown-directory", problem, place, cure)
+        # Without topic id, or of another topic, a broker only renames it as a stray.
+        elif topic_id := topic_id_of(os.path.join(state.directory.path, name)):
+            owner = owners.setdefault((name, topic_id), state.path)
+            if owner != state.path:
+                problem = f"the partition is in {owner} too"
+                yield stop_finding("partition-twice", problem, place, "move one of them away")

@@ -8,25 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
 from kraftops.server.metadata_log.files import Damage
 from kraftops.server.voters import Voter
-from kraftops.storage.bootstrap.releases import (
-    FEATURES,
-    KRAFT_VERSION,
-    LATEST_PRODUCTION,
-    METADATA_VERSION,
-    METADATA_VERSIONS,
-    UNSTABLE,
-    level_of,
-)
-from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
-from kraftops.storage.verify import partitions
 from kraftops.storage.verify.metadata_start import metadata_start_findings
 from kraftops.uuids import to_text
 
@@ -35,7 +24,6 @@ def quorum_findings(node: Node) -> Iterator[Finding]:
     """Yield the problems of the metadata log that keep a node from starting or from a quorum."""
     yield from metadata_start_findings(node)
     yield from _metadata_log(node)
-    yield from _features(node)
     if node.is_broker:
         yield from _registration(node)
     if node.is_controller:
@@ -48,23 +36,17 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     folder = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
-        yield Finding(
-            "bad-quorum-state",
-            Severity.STOPS,
-            problem,
-            Place(file=state_file),
-            "remove it: the epoch is found again, only the last vote is lost",
-        )
+        cure = "remove it: the epoch is found again, only the last vote is lost"
+        yield stop_finding("bad-quorum-state", problem, Place(file=state_file), cure)
     for damage in content.damage:
         yield _damaged(node, damage)
     if content.missing:
-        yield Finding(
-            "missing-offsets",
-            Severity.LOSS,
+        problem = (
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
-            "a snapshot",
-            Place(directory=folder),
-            _recover(node),
+            "a snapshot"
+        )
+        yield Finding(
+            "missing-offsets", Severity.LOSS, problem, Place(directory=folder), _recover(node)
         )
     if node.is_controller and node.metadata.meta and not node.log.is_used:
         yield from _forgotten_topics(node)
@@ -73,7 +55,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
 def _forgotten_topics(node: Node) -> Iterator[Finding]:
     """Yield the finding that a new cluster would set the partitions of an old one aside."""
     states = [state for state in node.states if state.partitions]
-    holding = [state.path for state in states if partitions.holds_topics(state.directory.path)]
+    holding = [state.path for state in states if any(state.directory.topic_ids())]
     if holding:
         yield Finding(
             "metadata-lost",
@@ -88,19 +70,15 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
 def _damaged(node: Node, damage: Damage) -> Finding:
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
-        return Finding(
-            "harmless-damage", Severity.NOTE, damage.reason, Place(file=damage.path), cure
-        )
+        return note_finding("harmless-damage", damage.reason, Place(file=damage.path), cure)
     if damage.lost is None:
-        return Finding(
-            "damage", Severity.STOPS, damage.reason, Place(file=damage.path), _recover(node)
-        )
+        return stop_finding("damage", damage.reason, Place(file=damage.path), _recover(node))
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
     if node.is_only_voter:
         cure = f"{_recover(node)}, or start the server all the same, without these records"
         return Finding("damage", Severity.LOSS, problem, Place(file=damage.path), cure)
     cure = "leave it: the server fetches the rest from the other controllers"
-    return Finding("damage", Severity.NOTE, problem, Place(file=damage.path), cure)
+    return note_finding("damage", problem, Place(file=damage.path), cure)
 
 
 def _recover(node: Node) -> str:
@@ -109,39 +87,6 @@ def _recover(node: Node) -> str:
             return "restore the metadata directory from a copy"
         return f"{FORMAT_ANEW} with --standalone"
     return f"remove {METADATA_PARTITION}: the server fetches it from the other controllers"
-
-
-def _features(node: Node) -> Iterator[Finding]:
-    """Yield the feature levels of a newer Kafka."""
-    content, bootstrap = node.content, node.metadata.bootstrap
-    log = os.path.join(node.metadata.path, METADATA_PARTITION)
-    levels = [(log, name, level) for name, level in content.features.items()]
-    levels.append((log, KRAFT_VERSION, content.quorum.kraft_version))
-    cure = "start a newer Kafka"
-    if METADATA_VERSION not in content.features and node.is_controller and bootstrap:
-        # Only the first controller of a new cluster loads bootstrap.checkpoint.
-        levels += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
-        cure += f"; or {FORMAT_ANEW} with --release-version"
-    for source, name, level in levels:
-        if not _is_known(node.config, name, level):
-            release = LATEST_PRODUCTION.release
-            yield Finding(
-                "newer-feature",
-                Severity.STOPS,
-                f"{name}={level} is not what Kafka {release} knows",
-                Place(file=source),
-                cure,
-            )
-
-
-def _is_known(config: ServerConfig, name: str, level: int) -> bool:
-    if name == METADATA_VERSION:
-        last = UNSTABLE if config.unstable_feature_versions else LATEST_PRODUCTION
-        return METADATA_VERSIONS[0].level <= level <= last.level
-    try:
-        return name in FEATURES and level_of(name, level) is not None
-    except KeyError:
-        return False
 
 
 def _registration(node: Node) -> Iterator[Finding]:
@@ -154,9 +99,8 @@ def _registration(node: Node) -> Iterator[Finding]:
         identity = state.meta.directory_id if state.meta else None
         other = owners.get(identity or b"", own)
         if other != own:
-            yield Finding(
+            yield stop_finding(
                 "registered-elsewhere",
-                Severity.STOPS,
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
                 Place(directory=state.path),
                 *_registered_again(node, owners, other),
@@ -184,13 +128,9 @@ def _quorum(node: Node) -> Iterator[Finding]:
     if meta is None:
         return
     if voters and config.voters:
-        yield Finding(
-            "static-voters-ignored",
-            Severity.NOTE,
-            "it has voters of its own: controller.quorum.voters is ignored",
-            Place(directory=path),
-            "set controller.quorum.bootstrap.servers in its place",
-        )
+        problem = "it has voters of its own: controller.quorum.voters is ignored"
+        cure = "set controller.quorum.bootstrap.servers in its place"
+        yield note_finding("static-voters-ignored", problem, Place(directory=path), cure)
     own = next((voter for voter in voters if voter.node_id == config.node_id), None)
     is_alone = len(voters) < 2 if own else node.asks_itself
     is_whole = not node.content.damage and not node.content.missing
@@ -212,14 +152,12 @@ def _quorum(node: Node) -> Iterator[Finding]:
             cure,
         )
     elif voters and not own and is_alone:
-        yield Finding(
-            "not-a-voter",
-            Severity.STOPS,
+        problem = (
             f"this node is none of its voters {shown_voters(voters)}, and controller.quorum."
-            "bootstrap.servers names no other controller: it would wait for ever",
-            Place(directory=path),
-            "name the controllers that it is to join",
+            "bootstrap.servers names no other controller: it would wait for ever"
         )
+        cure = "name the controllers that it is to join"
+        yield stop_finding("not-a-voter", problem, Place(directory=path), cure)
     elif not voters and not config.voters and is_alone and is_whole:
         cure = (
             f"{FORMAT_ANEW} with --standalone, if the cluster is new; if its controllers are lost, "
@@ -227,14 +165,12 @@ def _quorum(node: Node) -> Iterator[Finding]:
         )
         if node.log.is_used:
             cure = "set controller.quorum.voters, as it was when this log was written"
-        yield Finding(
-            "no-voters",
-            Severity.STOPS,
+        problem = (
             "it has no voters, and controller.quorum.bootstrap.servers names no other "
-            "controller: it would wait for ever",
-            Place(directory=path),
-            f"{cure}; or name the controllers that it is to join",
+            "controller: it would wait for ever"
         )
+        cure = f"{cure}; or name the controllers that it is to join"
+        yield stop_finding("no-voters", problem, Place(directory=path), cure)
 
 
 def shown_voters(voters: Sequence[Voter]) -> str:

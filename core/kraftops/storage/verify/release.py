@@ -9,11 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
+from kraftops.storage.bootstrap.releases import (
+    KRAFT_VERSION,
+    LATEST_PRODUCTION,
+    METADATA_VERSION,
+    UNSTABLE,
+)
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.config.settings import read_settings
@@ -29,6 +35,17 @@ _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
 _MIGRATION = "zookeeper.metadata.migration.enable"
 _SEGMENT, _SMALLEST = "metadata.log.segment.bytes", "metadata.log.segment.min.bytes"
 _SMALLEST_SEGMENT = 8 << 20  # the default of _SMALLEST, which became a limit of _SEGMENT in 4.1
+_RETIRED = {
+    "zookeeper.": "KRaft needs no ZooKeeper",
+    "control.plane.listener.name": "controllers have listeners of their own",
+    "broker.id.generation.enable": "node.id is given, never made up",
+    "reserved.broker.max.id": "node.id is given, never made up",
+    "inter.broker.protocol.version": "metadata.version has taken its place",
+    "log.message.format.version": "the format of records follows from metadata.version",
+    "password.encoder.": "secrets are no longer kept in ZooKeeper",
+    "delegation.token.master.key": "delegation.token.secret.key has taken its place",
+}
+"""Why a release no longer reads keys, or keys with a prefix, that earlier ones have."""
 
 
 class Target(NamedTuple):
@@ -36,6 +53,40 @@ class Target(NamedTuple):
 
     release: Release
     installation: Installation | None = None
+
+
+class ReleaseSource(StrEnum):
+    """What tells which release is to run a node."""
+
+    OPTION = "option"
+    INSTALLATION = "installation"
+    REGISTRATION = "registration"
+    FEATURES = "features"
+
+
+class AssumedRelease(NamedTuple):
+    """The release that a node is checked against; the oldest possible one is another if unknown."""
+
+    newest: Target
+    oldest: Release
+    source: ReleaseSource
+
+    @property
+    def names(self) -> str:
+        """The release, or the oldest and the newest."""
+        newest, oldest = self.newest.release.name, self.oldest.name
+        return newest if newest == oldest else f"{oldest} to {newest}"
+
+    def __str__(self) -> str:
+        return f"Kafka {self.names}, by {_SOURCES[self.source]}"
+
+
+_SOURCES = {
+    ReleaseSource.OPTION: "--release-version",
+    ReleaseSource.INSTALLATION: "--kafka-home",
+    ReleaseSource.REGISTRATION: "its registration",
+    ReleaseSource.FEATURES: "its features",
+}
 
 
 class FeatureLevel(NamedTuple):
@@ -90,14 +141,15 @@ def target_findings(node: Node, target: Target) -> Iterator[Finding]:
 def _features(node: Node, release: Release) -> Iterator[Finding]:
     for path, name, level in feature_levels(node, release):
         supporting = [rel.name for rel in releases() if rel.supports(name, level)]
-        # Levels that no release has are told without a release, too.
-        if supporting and not release.supports(name, level):
-            cure = f"start Kafka {supporting[0]} or later"
-            if path.endswith(".checkpoint"):
-                anew = f"{FORMAT_ANEW} with --release-version {release.name}"
-                cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
-            problem = f"{name}={level} is not what Kafka {release.name} knows"
-            yield Finding("newer-feature", Severity.STOPS, problem, Place(directory=path), cure)
+        is_unstable = name == METADATA_VERSION and LATEST_PRODUCTION.level < level <= UNSTABLE.level
+        if release.supports(name, level) or (is_unstable and node.config.unstable_feature_versions):
+            continue
+        cure = f"start Kafka {supporting[0]} or later" if supporting else "start a newer Kafka"
+        if path.endswith(".checkpoint"):
+            anew = f"{FORMAT_ANEW} with --release-version {release.name}"
+            cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
+        problem = f"{name}={level} is not what Kafka {release.name} knows"
+        yield stop_finding("newer-feature", problem, Place(file=path), cure)
 
 
 def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]:
@@ -124,12 +176,8 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
 
 def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> Finding:
     problem = f"Kafka {release.name} refuses {key}: {reason}"
-    return Finding(
-        "bad-configuration",
-        Severity.STOPS,
-        problem,
-        Place(file=config.place(key)),
-        "mend the value",
+    return stop_finding(
+        "bad-configuration", problem, Place(file=config.place(key)), "mend the value"
     )
 
 
@@ -144,14 +192,17 @@ def _is_less(text: str, limit: str) -> bool:
 
 
 def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
-    """Yield the keys of later releases, which this one does not read."""
+    """Yield the keys of earlier or later releases, which this one does not read."""
     for key in config.given:
-        since = next((rel.name for rel in releases() if key in rel.keys), None)
-        if since and _number(since) > _number(release.name):
-            problem = f"{key} is ignored: Kafka knows it from {since} on"
-            yield Finding(
-                "ignored-key", Severity.NOTE, problem, Place(file=config.place(key)), "take it out"
-            )
+        reading = [rel.name for rel in releases() if key in rel.keys]
+        if not reading or release.name in reading:
+            continue  # no release reads the keys of a plug-in
+        reason = f"Kafka knows it from {reading[0]} on"
+        if _number(reading[-1]) < _number(release.name):
+            reasons = (text for name, text in _RETIRED.items() if key.startswith(name))
+            reason = next(reasons, f"Kafka {reading[-1]} was the last to read it")
+        problem = f"{key} is ignored: {reason}"
+        yield note_finding("ignored-key", problem, Place(file=config.place(key)), "take it out")
 
 
 def _number(name: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Checks before the start of a server: its keys, its directories, and their contents.
+"""Checks before the start of a server: its directories and their contents.
 
 The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `KafkaRaftClient`.
 """
@@ -8,31 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Finding, Place, stop_finding
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.inspector import DirectoryState, findings
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.logdirs.proposals import (
-    format_command,
-    rewrite_to_cluster,
-    shown_cluster_id,
-)
+from kraftops.storage.logdirs.proposals import format_command, rewrite_to_cluster, shown_cluster_id
 from kraftops.storage.verify import partitions
 from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
-
-RETIRED = {
-    "zookeeper.": "KRaft needs no ZooKeeper",
-    "control.plane.listener.name": "controllers have listeners of their own",
-    "broker.id.generation.enable": "node.id is given, never made up",
-    "reserved.broker.max.id": "node.id is given, never made up",
-    "inter.broker.protocol.version": "metadata.version has taken its place",
-    "log.message.format.version": "the format of records follows from metadata.version",
-    "password.encoder.": "secrets are no longer kept in ZooKeeper",
-}
-"""Keys, or prefixes of keys, that servers of Kafka 4 ignore, each with the reason."""
 
 
 def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
@@ -40,27 +24,17 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
 
     *cluster_id* is the expected one.
     """
-    yield from _retired_keys(node.config)
     yield from _formatted(node, cluster_id or node.cluster_id)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
     yield from findings(node.config, node.states)
     for state in node.states:
+        place = Place(directory=state.path)
         if state.holder:
-            yield Finding(
-                "running",
-                Severity.STOPS,
-                f"{state.holder} holds its lock",
-                Place(directory=state.path),
-                "stop it first",
-            )
+            yield stop_finding("running", f"{state.holder} holds its lock", place, "stop it first")
         if state.status and not _is_writable(state.directory.path):
-            yield Finding(
-                "not-writable",
-                Severity.STOPS,
-                f"user {os.geteuid()} cannot write to it",
-                Place(directory=state.path),
-                "give it to Kafka's user, or mount it for writing",
-            )
+            problem = f"user {os.geteuid()} cannot write to it"
+            cure = "give it to Kafka's user, or mount it for writing"
+            yield stop_finding("not-writable", problem, place, cure)
     yield from _contents(node)
     if node.metadata.status and not node.metadata.problem:
         yield from quorum_findings(node)
@@ -70,73 +44,31 @@ def _is_writable(path: str) -> bool:
     return os.access(path, os.W_OK | os.X_OK, effective_ids=True)
 
 
-def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
-    for key in config.given:
-        for retired, reason in RETIRED.items():
-            if key == retired or (retired.endswith(".") and key.startswith(retired)):
-                problem = f"{key} is ignored: {reason}"
-                yield Finding(
-                    "ignored-key",
-                    Severity.NOTE,
-                    problem,
-                    Place(file=config.place(key)),
-                    "take it out",
-                )
-
-
 def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
     """Yield the directories without a complete meta.properties."""
     for state in node.states:
-        meta = state.meta
+        meta, place = state.meta, Place(directory=state.path)
         if state.exists and state.status is None:
             cure = _format(node, state, cluster_id)
             cure = cure._replace(text=f"move the file out of the way, then {cure.text}")
-            yield Finding(
-                "not-a-directory",
-                Severity.STOPS,
-                "it is not a directory",
-                Place(directory=state.path),
-                *cure,
-            )
+            yield stop_finding("not-a-directory", "it is not a directory", place, *cure)
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
-            yield Finding(
-                "bad-meta",
-                Severity.STOPS,
-                problem,
-                Place(directory=state.path),
-                _restore(node, state, cluster_id),
-            )
+            yield stop_finding("bad-meta", problem, place, _restore(node, state, cluster_id))
         elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
-            what = "it has a metadata log, and no meta.properties"
-            yield Finding(
-                "not-formatted",
-                Severity.STOPS,
-                what,
-                Place(directory=state.path),
-                _restore(node, state, cluster_id),
-            )
+            problem = "it has a metadata log, and no meta.properties"
+            yield stop_finding("not-formatted", problem, place, _restore(node, state, cluster_id))
         elif meta is None:
-            what = "it is not formatted" if state.status else "it does not exist"
-            yield Finding(
-                "not-formatted",
-                Severity.STOPS,
-                what,
-                Place(directory=state.path),
-                *_format(node, state, cluster_id),
-            )
+            problem = "it is not formatted" if state.status else "it does not exist"
+            yield stop_finding("not-formatted", problem, place, *_format(node, state, cluster_id))
         elif meta.node_id is None or meta.cluster_id is None:
-            lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
-            shown = " and no ".join(name for name, value in lacks.items() if value is None)
+            ids = {"node id": meta.node_id, "cluster id": meta.cluster_id}
+            missing = " and no ".join(name for name, number in ids.items() if number is None)
             command = rewrite_to_cluster(node.config.path, cluster_id)
             command = f"{command} --to-v1 --node-id {node.config.node_id}"
-            yield Finding(
-                "incomplete-meta",
-                Severity.STOPS,
-                f"its meta.properties has no {shown}",
-                Place(directory=state.path),
-                "write the ids into it",
-                (command,),
+            problem = f"its meta.properties has no {missing}"
+            yield stop_finding(
+                "incomplete-meta", problem, place, "write the ids into it", (command,)
             )
 
 
@@ -170,9 +102,8 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
     for state in node.states:
         present = state.meta.cluster_id if state.meta else None
         if present is not None and present != expected:
-            yield Finding(
+            yield stop_finding(
                 "other-cluster",
-                Severity.STOPS,
                 f"its cluster id is {present}, not {expected}",
                 Place(directory=state.path),
                 "take it out of log.dirs if it is another cluster's, else give it the cluster id",
@@ -189,9 +120,8 @@ def _contents(node: Node) -> Iterator[Finding]:
             continue
         inside = os.path.join(path, METADATA_PARTITION)
         if not state.directory.is_metadata and os.path.lexists(inside):
-            yield Finding(
+            yield stop_finding(
                 "stray-metadata-log",
-                Severity.STOPS,
                 f"a metadata log outside of the metadata directory {node.metadata.path}",
                 Place(file=os.path.join(state.path, METADATA_PARTITION)),
                 f"set metadata.log.dir={state.path}, or remove it if it is a leftover",

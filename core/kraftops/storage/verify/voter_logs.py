@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.findings.finding import Cure, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_command
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
@@ -108,14 +108,11 @@ class _Quorum:
         given = {node.config.node_id for node in self.nodes} & self.voters.keys()
         lost = sorted(given - able)
         if lost and len(self.voters) - len(lost) < self.majority:
-            yield Finding(
-                "quorum-lost",
-                Severity.STOPS,
+            problem = (
                 f"the quorum is lost: {_listed(lost)} of the voters {_listed(self.voters)} have "
-                f"not the directories that {self.newest.metadata.path} knows",
-                Place(),
-                *self._cure(),
+                f"not the directories that {self.newest.metadata.path} knows"
             )
+            yield stop_finding("quorum-lost", problem, Place(), *self._cure())
 
     def lower_logs(self) -> Iterator[Finding]:
         """Yield the voters with logs below the newest one."""
@@ -145,9 +142,7 @@ class _Quorum:
                 )
             else:
                 cure = "start the other voters first, and this one when they have a leader"
-                yield Finding(
-                    "behind", Severity.NOTE, problem, Place(directory=node.metadata.path), cure
-                )
+                yield note_finding("behind", problem, Place(directory=node.metadata.path), cure)
         if not wins:
             yield from self._shorter()
 
@@ -181,9 +176,8 @@ class _Quorum:
             return
         end = max((node.content.end_offset or 0 for node in shorter), default=0)
         ids = sorted(node.config.node_id for node in shorter)
-        yield Finding(
+        yield note_finding(
             "ends-differ",
-            Severity.NOTE,
             f"the voters {_listed(ids)} could go on without the end of "
             f"{self.newest.metadata.path}: from offset {min(end, self._end)} to {self._end}",
             Place(),

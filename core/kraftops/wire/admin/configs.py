@@ -44,21 +44,24 @@ class ConfigChange(NamedTuple):
     value: str | None = None
 
 
+DEFAULTS = ""
+"""The name of the default configuration of all brokers, which any broker tells and changes."""
 _OWN_SOURCES = {ResourceType.TOPIC: 1, ResourceType.BROKER: 2}
+_SOURCE_OF_DEFAULTS = 3
 
 
 def describe_configs(
-    connection: Connection, kind: ResourceType, names: Iterable[str], keys: Sequence[str]
+    connection: Connection, kind: ResourceType, names: Iterable[str], keys: Sequence[str] | None
 ) -> dict[str, dict[str, ConfigValue]]:
-    """Return values by resource and key; keys that Kafka does not know are missing.
+    """Return values by resource and key: of *keys*, or all; unknown keys are missing.
 
-    Topics that are gone are left out. A broker tells only its own configuration.
+    Topics that are gone are left out. A broker tells only its own configuration, and `DEFAULTS`.
 
     Raises:
         WireError: the request fails.
     """
     resources = [
-        {"resource_type": int(kind), "resource_name": name, "configuration_keys": [*keys]}
+        {"resource_type": int(kind), "resource_name": name, "configuration_keys": keys and [*keys]}
         for name in names
     ]
     if not resources:
@@ -70,7 +73,7 @@ def describe_configs(
             continue
         if each.error_code:
             raise answer_error(connection, each.error_code, each.error_message, "DESCRIBE_CONFIGS")
-        own = _OWN_SOURCES[kind]
+        own = _OWN_SOURCES[kind] if each.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
         found[each.resource_name] = {
             config.name: ConfigValue(config.value, config.config_source == own)
             for config in each.configs

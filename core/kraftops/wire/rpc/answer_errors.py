@@ -9,6 +9,7 @@ from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops.wire.rpc.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     NO_LEADER_CODES,
+    TOPIC_AUTHORIZATION_FAILED,
     UNSUPPORTED_VERSION,
 )
 
@@ -41,3 +42,14 @@ def answer_error(
     if code in NO_LEADER_CODES:
         error.hint = "the quorum has no leader now, or another one: try again"
     return error
+
+
+def topics_hidden(connection: Connection) -> AnswerError:
+    """Return the error of a user from whom topics are hidden: Kafka leaves them out silently."""
+    return AnswerError.at(
+        connection.address,
+        "not permitted: it needs DESCRIBE on the topics",
+        hint="kafka-acls --add --topic '*' --operation DESCRIBE grants it",
+        error_code=TOPIC_AUTHORIZATION_FAILED,
+        permission="DESCRIBE",
+    )

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kraftops.errors import AnswerError, UnknownOutcomeError, WireError
-from kraftops.log.files import METADATA_TOPIC
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import UNKNOWN_HINT, Connection, NodeKind, VersionRange
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIMED_OUT
 
+METADATA_TOPIC = "__cluster_metadata"  # `log/files.py` costs a command of the cluster its start
 _ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}
 _FENCED_SINCE = 2  # the version of DescribeCluster that lists fenced brokers
 _CONTROLLERS_SINCE = 1

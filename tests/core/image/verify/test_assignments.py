@@ -91,6 +91,16 @@ def test_partition_that_a_broker_would_not_use_is_found(
     assert f"(5 records, {size} bytes)" in finding.text
 
 
+def test_cure_has_the_topic_id_that_a_replica_lacks(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    partition(node / "d2", "t-1", topic_id=None)
+
+    missing, without_id = sorted(found_by(node), key=lambda finding: finding.code)
+
+    assert (missing.code, without_id.code) == ("missing-partition", "no-topic-id")
+    assert without_id.cure.endswith(f"version: 0 and topic_id: {to_text(TOPIC)}")
+
+
 def test_stray_without_data_costs_nothing(tmp_path: Path) -> None:
     node = two_directories(tmp_path)
     partition(node / "d2", "gone-0", records=0, topic_id=OTHER)

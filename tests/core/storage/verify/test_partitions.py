@@ -8,7 +8,6 @@ from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.storage.verify.partitions import (
     data_findings,
-    holds_topics,
     is_partition,
 )
 
@@ -107,12 +106,3 @@ def test_strays_in_two_directories_have_no_finding(tmp_path: Path) -> None:
         (make_partition(tmp_path / name, "t-1") / "partition.metadata").write_text(text)
 
     assert found(tmp_path / "d1", tmp_path / "d2") == []
-
-
-def test_directory_holds_topics_if_a_partition_has_their_id(tmp_path: Path) -> None:
-    path = make_partition(tmp_path, "t-0")
-    (make_partition(tmp_path, "__cluster_metadata-0") / "partition.metadata").write_text(TOPIC)
-
-    assert not holds_topics(str(tmp_path))
-    (path / "partition.metadata").write_text(TOPIC)
-    assert holds_topics(str(tmp_path))

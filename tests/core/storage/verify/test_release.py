@@ -8,7 +8,7 @@ import pytest
 from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.releases.table import release_named
+from kraftops.storage.releases.table import release_named, releases
 from kraftops.storage.verify.release import Target, target_findings
 from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
 
@@ -98,3 +98,34 @@ def test_key_of_a_later_release_is_a_note(static: Path) -> None:
     assert [(note.code, note.text) for note in notes] == [
         ("ignored-key", f"{key} is ignored: Kafka knows it from 4.2 on")
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "retired_in", "reason"),
+    [
+        ("zookeeper.connect", "4.0", "KRaft needs no ZooKeeper"),
+        ("control.plane.listener.name", "4.0", "controllers have listeners of their own"),
+        ("broker.id.generation.enable", "4.0", "node.id is given, never made up"),
+        ("password.encoder.secret", "4.0", "secrets are no longer kept in ZooKeeper"),
+        (
+            "delegation.token.master.key",
+            "4.0",
+            "delegation.token.secret.key has taken its place",
+        ),
+        ("controlled.shutdown.max.retries", "4.0", "Kafka 3.9 was the last to read it"),
+        ("metadata.log.segment.min.bytes", "4.1", "Kafka 4.0 was the last to read it"),
+    ],
+)
+def test_key_is_noted_from_the_release_on_that_retired_it(
+    static: Path, key: str, retired_in: str, reason: str
+) -> None:
+    names = [release.name for release in releases()]
+    before = names[names.index(retired_in) - 1]
+
+    make_node(static, **{key.replace(".", "_"): "1"})
+
+    def ignored(release: str) -> list[str]:
+        return [str(note) for note in found(static, release) if note.code == "ignored-key"]
+
+    assert f"server.properties: line 7: {key} is ignored: {reason}" in ignored(retired_in)
+    assert key not in str(ignored(before))

@@ -68,23 +68,6 @@ def test_nothing_is_written_or_locked(standalone: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in standalone.rglob("*")} == before
 
 
-def test_retired_keys_are_noted_with_their_place(static: Path) -> None:
-    make_node(
-        static,
-        zookeeper_connect="localhost:2181",
-        control_plane_listener_name="CONTROLLER",
-        broker_id_generation_enable="false",
-        password_encoder_secret="x",
-    )
-
-    assert [note.partition(" is ignored")[0] for note in notes(static)] == [
-        "server.properties: line 7: zookeeper.connect",
-        "server.properties: line 8: control.plane.listener.name",
-        "server.properties: line 9: broker.id.generation.enable",
-        "server.properties: line 10: password.encoder.secret",
-    ]
-
-
 def test_directory_that_is_missing_or_not_formatted(static: Path) -> None:
     shutil.rmtree(static / "d2")
 

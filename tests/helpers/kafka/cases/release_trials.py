@@ -128,7 +128,7 @@ class ReleaseTrials:
             return f"bad-configuration {error.message}", True
         findings = verify_nodes(
             [read_node(loaded)], is_here=True, target=Target(level, installation)
-        )
+        ).findings
         stopping = [finding for finding in findings if finding.is_severe]
         notes = [f"(note {finding.code})" for finding in findings if not finding.is_severe]
         says = "; ".join([f"{finding.code} {finding}" for finding in stopping] + notes)

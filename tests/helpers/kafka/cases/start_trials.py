@@ -1,9 +1,11 @@
 """Trials of nodes: a directory is changed, the node started, then repaired and started again."""
 
 import re
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding
@@ -28,6 +30,7 @@ from tests.helpers.kafka.cases.verify import (
 )
 from tests.helpers.kafka.nodes.configs import Config, broker, combined, controllers
 from tests.helpers.kafka.nodes.nodes import running, until
+from tests.helpers.logs.log_directories import REAL
 
 SIDE_BY_SIDE = 3
 LIMIT = 60  # seconds
@@ -44,7 +47,9 @@ OFFLINE = re.compile(
     r"Failed to create or validate data directory|Stopping serving logs in dir"
     r"|Found stray log dir .*: the topicId "
 )
-TRUNCATED = re.compile(r"Corruption found in segment \d+, truncating to offset (\d+)")
+TRUNCATED = re.compile(
+    rf"partition={METADATA_PARTITION}, .*Corruption found in segment \d+, truncating to offset (\d+)"
+)
 
 
 def _with_metadata_directory(folder: Path) -> Config:
@@ -60,6 +65,8 @@ ALONE: dict[str, Callable[[Path], tuple[Config, bool]]] = {
     "controller": lambda folder: (controllers(folder, 1)[0], True),
 }
 """Configurations of nodes that need no other, by shape, and whether they are standalone."""
+REAL_SHAPES = ("stopped", "running")
+"""Log directories of the real broker whose files tests have."""
 
 
 class Trial(NamedTuple):
@@ -77,10 +84,10 @@ def has_lost(log: str, end: int) -> bool:
     return OFFLINE.search(log) is not None or bool(truncated and int(truncated[1]) < end)
 
 
-def records_in(config: Config) -> dict[str, int]:
-    """Return the records of the partitions in the directories of a node, by name."""
+def records_in(log_dirs: Sequence[Path]) -> dict[str, int]:
+    """Return the records of the partitions in log directories, by name."""
     found: dict[str, int] = {}
-    for path in (path for directory in config.log_dirs for path in directory.glob("*-[0-9]")):
+    for path in (path for directory in log_dirs for path in directory.glob("*-[0-9]")):
         if path.is_dir() and path.name != METADATA_PARTITION:
             found[path.name] = partition_data_of(str(path)).records or 0
     return found
@@ -88,7 +95,7 @@ def records_in(config: Config) -> dict[str, int]:
 
 def are_there(expected: Mapping[str, int], config: Config) -> bool:
     """Tell whether the partitions of a node have as many records as expected."""
-    found = records_in(config)
+    found = records_in(config.log_dirs)
     return all(found.get(name, 0) >= count for name, count in expected.items())
 
 
@@ -107,13 +114,21 @@ class StartTrials:
         self._live = live
         self._pool = ThreadPoolExecutor(SIDE_BY_SIDE)
         self._trials: dict[str, Future[Trial]] = {}
-        self._templates = {
-            "used": self._pool.submit(self._used),
-            "grown": self._pool.submit(self._grown),
-        }
+        self._making = {"used": self._used, "grown": self._grown}
+        self._makers = ThreadPoolExecutor(len(self._making))  # trials wait for them
+        self._templates: dict[str, Future[Config]] = {}
+        self._lock = Lock()
 
     def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        for pool in (self._pool, self._makers):
+            pool.shutdown(cancel_futures=True)
+
+    def _template(self, shape: str) -> Config:
+        """Return the node that others of its shape are copies of, made when it is first needed."""
+        with self._lock:
+            if shape not in self._templates:
+                self._templates[shape] = self._makers.submit(self._making[shape])
+        return self._templates[shape].result()
 
     def trial(self, name: str) -> Trial:
         """Return the trial of a case; the next cases are started too."""
@@ -124,21 +139,30 @@ class StartTrials:
                 self._trials[each] = self._pool.submit(self._try, number, CASES[each])
         return self._trials[name].result()
 
-    def _try(self, number: int, case: Case) -> Trial:
+    def node(self, number: int, case: Case) -> Config:
+        """Return a node with what is done to it."""
         config = self._node(case.shape, number)
         if case.change:
             config = case.change(config) or config
-        trial = self._start(config, case)
+        return config
+
+    def _try(self, number: int, case: Case) -> Trial:
+        config = self.node(number, case)
+        trial = self.start(config, case)
         if case.cure:
             config = case.cure(config) or config
-            trial = trial._replace(cured=self._start(config, case))
+            trial = trial._replace(cured=self.start(config, case))
         return trial
 
-    def _start(self, config: Config, case: Case) -> Trial:
+    def start(self, config: Config, case: Case) -> Trial:
+        """Verify and start a node; whether it has all that it had is told by its template."""
         findings = verified(config)
         end = end_of_log(config)
-        template = self._templates.get(case.shape)
-        expected = records_in(config) | (records_in(template.result()) if template else {})
+        expected = records_in(config.log_dirs)
+        if case.shape in self._making:
+            expected |= records_in(self._template(case.shape).log_dirs)
+        elif case.shape in REAL_SHAPES:
+            expected |= records_in([REAL / case.shape])
         with running(self._jars, config) as node:
             found: list[Outcome] = []
 
@@ -160,8 +184,12 @@ class StartTrials:
 
     def _node(self, shape: str, number: int) -> Config:
         folder = self._folder / f"case-{number}"
-        if shape in self._templates:
-            template = self._templates[shape].result()
+        if shape in REAL_SHAPES:
+            config = combined(folder, static=True)
+            shutil.copytree(REAL / shape, config.log_dirs[0])
+            return config
+        if shape in self._making:
+            template = self._template(shape)
             if shape == "used":
                 return copy_node(template, combined(folder, static=True, log_dirs=2))
             return copy_node(template, controllers(folder, 1)[0])

@@ -83,7 +83,7 @@ def storage(*args: str) -> Done:
 def verified(*configs: Config) -> list[Finding]:
     """Return what verify finds, names included."""
     nodes = [read_node(load_config(str(config.path))) for config in configs]
-    return verify_nodes(nodes, resolves=True)
+    return verify_nodes(nodes, resolves=True).findings
 
 
 def run_hints(config: Config) -> None:

@@ -1,7 +1,7 @@
 """Quorums of three controllers, spoilt, and the outcome of their start."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -264,14 +264,14 @@ class QuorumTrial(NamedTuple):
 class QuorumTrials:
     """A thread that runs the trials of all cases, one after the other on the same ports."""
 
-    def __init__(self, jars: Path, folder: Path) -> None:
+    def __init__(self, jars: Path, folder: Path, cases: Mapping[str, QuorumCase] = CASES) -> None:
         self._jars = jars
         self._folder = folder
         self._pool = ThreadPoolExecutor(1)
         self._template = self._pool.submit(self._used)
         self._trials: dict[str, Future[QuorumTrial]] = {
             name: self._pool.submit(self._try, number, case)
-            for number, (name, case) in enumerate(CASES.items())
+            for number, (name, case) in enumerate(cases.items())
         }
 
     def close(self) -> None:
@@ -318,18 +318,19 @@ class QuorumTrials:
 
     def _try(self, number: int, case: QuorumCase) -> QuorumTrial:
         configs: Sequence[Config] = self.copies(self._folder / f"case-{number}")
-        kept = _common(configs)
+        kept = common_batches(configs)
         if case.change:
             configs = case.change(configs) or configs
-        trial = self._start(configs, case, kept)
+        trial = self.start(configs, case, kept)
         if case.cure:
             configs = case.cure(configs) or configs
-            trial = trial._replace(cured=self._start(configs, case, kept))
+            trial = trial._replace(cured=self.start(configs, case, kept))
         return trial
 
-    def _start(
+    def start(
         self, configs: Sequence[Config], case: QuorumCase, kept: list[tuple[int, int, int, int]]
     ) -> QuorumTrial:
+        """Verify the nodes and start some; they had the batches *kept* in common before."""
         findings = verified(*configs)
         with ExitStack() as stack:
             chosen = [config for number, config in enumerate(configs, 1) if number in case.started]
@@ -344,7 +345,7 @@ def _committed(config: Config) -> int:
     return committed_end(read_node(load_config(str(config.path))), 0, ()).end
 
 
-def _common(configs: Sequence[Config]) -> list[tuple[int, int, int, int]]:
+def common_batches(configs: Sequence[Config]) -> list[tuple[int, int, int, int]]:
     """Return the batches that all logs have in common."""
     logs = [batches_of(config) for config in configs]
     return [found[0] for found in zip(*logs, strict=False) if len(set(found)) == 1]

@@ -16,8 +16,8 @@ from random import Random
 from kraftops.server.loader.contract import Consequence, DiskFolder, LoadOutcome, LoadRequest
 from kraftops.server.loader.load_plan import (
     CLEAN_SHUTDOWN,
-    LOG_STARTS,
-    RECOVERY_POINTS,
+    LOG_START,
+    RECOVERY_POINT,
     PartitionLoad,
     duplicates,
     ends_server,
@@ -127,7 +127,7 @@ def damage(rng: Random, directories: Sequence[Path]) -> str:
             number = path.name.removeprefix(f"{TOPIC}-")
             starts.append(f"{TOPIC} {number} {partition.request.log_start_checkpoint}")
             points.append(f"{TOPIC} {number} {partition.request.recovery_point}")
-        for name, lines in ((LOG_STARTS, starts), (RECOVERY_POINTS, points)):
+        for name, lines in ((LOG_START, starts), (RECOVERY_POINT, points)):
             (directory / name).write_text("\n".join(["0", str(len(lines)), *lines, ""]))
         if not was_clean:
             (directory / CLEAN_SHUTDOWN).unlink()

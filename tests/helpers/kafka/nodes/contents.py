@@ -45,6 +45,12 @@ def contents(address: str) -> dict[str, Any]:
     return found
 
 
+def records(address: str, topic: str) -> list[tuple[int, int, str]]:
+    """Return partition, offset and value of all records of a topic."""
+    rows: list[list[Any]] = _run("records", address, topic)
+    return [(partition, offset, value) for partition, offset, value in rows]
+
+
 def _run(*call: object) -> Any:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", __name__, json.dumps(call)],

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kraftops.recovery.batch_comparison import SoundBatches, common_prefix
+from kraftops.server.metadata_log.batch_comparison import SoundBatches, common_prefix
 from kraftops.server.metadata_log.files import Segment
 from kraftops.server.metadata_log.log import read_partition
 from tests.helpers.logs.metadata_logs import no_ops, write_log

@@ -1,0 +1,136 @@
+"""`kafka-cluster operations`: all that is under way in a cluster, and its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import (
+    BATCH,
+    STALL_TIMEOUT,
+    THROTTLE,
+    YES,
+    PlanOptions,
+    access_options,
+    moving_syntax,
+)
+from kraftops_cli.syntax.command import ToolCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraftops.reassign.operations import Operation
+    from kraftops_cli.cluster.moving.access import Work
+
+ACTIONS = ("cancel", "resume", "clear-throttles")
+EXAMPLES = (
+    ("what is under way, and does it move?", "kafka-cluster operations -b b:9092"),
+    ("end it", "kafka-cluster operations cancel decommission-104 -b b:9092"),
+    ("remove throttles of others", "kafka-cluster operations clear-throttles throttles -b b:9092"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("action", "names", "throttle", "stall_timeout"),
+    name="operations",
+    answer="kraftops.reassign.answer:ANSWER",
+    examples=EXAMPLES,
+    help="""\
+Show all that is under way: decommissions, rebalances, drains, reassignments, throttles and cordons
+of kafka-cluster and of others; who does it, since when, how far it is, and why it does not move.
+
+Two looks a few seconds apart tell the rate, and the time left if anything moves. An operation of
+kafka-cluster has marks in the configuration of brokers, whose names say who began it; others are
+shown as `reassignments`, `throttles` and `cordon-ID`. A reassignment itself does not tell who asked
+for it: beside a rebalance, all count as its own. What is in force, and nobody works on it any more,
+is left-over.
+
+`cancel` ends reassignments in flight of the operations that are named, and removes their throttles,
+cordons and marks; what has been moved stays. `clear-throttles` removes their throttles only.
+`resume` goes on with a decommission; of all others it waits for the end of what is in flight, and
+then removes throttles and marks: rebalance itself plans anew.""",
+)
+@click.argument("action", required=False, type=click.Choice(ACTIONS))
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@access_options
+@THROTTLE
+@STALL_TIMEOUT
+@YES
+@click.pass_obj
+def operations(
+    terminal: Any,
+    /,
+    action: str | None,
+    names: tuple[str, ...],
+    form: str,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.errors import UsageError
+    from kraftops.reassign.operations import operations_under_way
+    from kraftops.reassign.steering import named
+    from kraftops_cli.cluster.moving.access import work_of
+    from kraftops_cli.cluster.moving.operations_output import show_operations
+
+    work, pace = work_of(terminal, form, options)
+    if action is not None and not names:
+        raise UsageError(
+            f"{action} needs the names of operations", hint="without it, all are shown"
+        )
+    with work.access as access:
+        access.check()
+        if action is None:
+            return show_operations(work, "operations")
+        placement = access.patiently(access.placement)
+        found = named(access.patiently(lambda: operations_under_way(access, placement)), names)
+        if action == "resume":
+            plan = PlanOptions(
+                to=(), exclude_topic=(), plan_only=False, plan=None, batch=BATCH, check_disks=False,
+                **pace,
+            )  # fmt: skip
+            return _resume(work, found, plan)
+        return _steer(work, action, found)
+
+
+def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
+    from kraftops.reassign.answer import Steered
+    from kraftops.reassign.steering import Cancelled, cancel_operation, clear_throttles_of
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.operations_output import print_steered
+
+    word = ",".join(operation.name for operation in found)
+    confirm(word, f"{action} {word}", yes=work.yes)
+    steered = []
+    for operation in found:
+        if action == "cancel":
+            cancelled = cancel_operation(work.access, operation)
+        else:
+            clear_throttles_of(work.access, operation)
+            cancelled = Cancelled([], {})
+        steered.append(Steered(operation, cancelled))
+    return print_steered(work, "operations", steered)
+
+
+def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
+    from kraftops.reassign.answer import Steered
+    from kraftops.reassign.marks import DECOMMISSION
+    from kraftops.reassign.steering import Cancelled, follow_to_end
+    from kraftops_cli.cluster.moving.access import move_options
+    from kraftops_cli.cluster.moving.decommission import resume_decommission
+    from kraftops_cli.cluster.moving.operations_output import print_steered
+
+    printer = work.printer("operations")
+    for operation in found:
+        if operation.kind == DECOMMISSION:
+            code = resume_decommission(work, frozenset(operation.brokers), plan)
+            if code:
+                return code
+        else:
+            follow_to_end(work.access, operation, move_options(plan), printer)
+    if all(operation.kind == DECOMMISSION for operation in found):
+        return 0
+    return print_steered(
+        work, "operations", [Steered(operation, Cancelled([], {})) for operation in found]
+    )

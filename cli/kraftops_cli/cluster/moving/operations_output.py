@@ -1,0 +1,51 @@
+"""Output of operations: those that are under way, and those that were cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kraftops.answers.fields import json_of
+from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.reassign.answer import OPERATION, OPERATIONS, STEERING, Steered
+from kraftops.reassign.operations import measured, operations_under_way
+from kraftops_cli.cluster.moving.access import Work
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import table_of, table_text
+
+_LOOK_SECONDS = 3.0
+"""Between two looks at the bytes: followers fetch several times a second, but in bursts."""
+
+
+def show_operations(
+    work: Work, command: str, kind: str | None = None, brokers: Collection[int] = ()
+) -> int:
+    """Print the operations that are under way, those of a kind and of brokers; return the code."""
+    access = work.access
+    placement = access.patiently(access.placement)
+    chosen = [
+        operation
+        for operation in access.patiently(lambda: operations_under_way(access, placement))
+        if kind in (None, operation.kind)
+        and (not brokers or not {*operation.brokers}.isdisjoint(brokers))
+    ]
+    chosen = access.patiently(lambda: measured(access, placement, chosen, _LOOK_SECONDS))
+    if work.is_json:
+        work.terminal.answer(command, json_of(OPERATIONS, chosen))
+    else:
+        text = table_text(work.terminal.console, table_of(OPERATION, chosen))
+        work.terminal.write(text or "nothing is under way\n")
+    return 0
+
+
+def print_steered(work: Work, command: str, steered: Sequence[Steered]) -> int:
+    """Print operations that were cancelled; return the exit code."""
+    if work.is_json:
+        work.terminal.answer(command, json_of(STEERING, steered))
+    for operation, (cancelled, refused) in (
+        (each.operation, each.cancelled) for each in steered if not work.is_json
+    ):
+        work.terminal.write(f"{operation.name}: cancelled in flight: {len(cancelled)}\n")
+        for partition, refusal in sorted(refused.items()):
+            text = f"{partition}: not cancelled: {refusal.message}"
+            work.terminal.write(f"{escaped(text)}\n")
+    return HAS_FINDINGS if any(each.cancelled.refused for each in steered) else 0

@@ -1,0 +1,122 @@
+"""`kafka-storage compare`: compare the copies of partitions on several brokers' disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import COLOR
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import table_of, table_text
+
+if TYPE_CHECKING:
+    from kraftops.recovery.partitions.answer import DiskComparison
+    from kraftops.recovery.partitions.losses import PartitionLoss
+
+EXAMPLES = (
+    (
+        "which of two stopped brokers has the newest records",
+        "kafka-storage compare /mnt/broker-101 /mnt/broker-102",
+    ),
+    (
+        "the same of archives, for a script",
+        "kafka-storage compare broker-101.tar.gz broker-102.tar.gz --format json",
+    ),
+)
+SECTIONS = (
+    (
+        "How copies compare",
+        """\
+The newest copy has the latest leader epoch, then the highest end offset: a leader has all that was
+acknowledged in earlier epochs. Where a copy and the newest part is told by the epochs of both, as a
+follower of Kafka truncates. Records are acknowledged where a broker has noted a high watermark
+above them, which it does every 5 seconds and when it stops; others are possibly so.
+
+The ends are those of the last batches. Archives need not hold the logs: without them the end is
+the recovery point of a clean stop, else the lowest that is possible; after a kill, give the
+directory itself. This packs what is needed: (cd /var/lib/kafka && find . -type f \\( -path
+'./__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\)) | tar -czf broker-101.tar.gz
+-C /var/lib/kafka -T -
+
+If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
+of all these brokers would cut.""",
+    ),
+    exit_status({0: "nothing would be lost.", 2: "a start would cut records."}),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset({"names", "form", "color", "max_memory"})),
+    name="compare",
+    answer="kraftops.recovery.partitions.answer:COMPARE",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="""\
+Compare the copies of partitions on the disks of several brokers: which is the newest, where they
+part, what is lost if a broker is gone for good, and which broker should start first.
+
+Nothing is locked or written.""",
+)
+@click.argument("names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path())
+@MAX_MEMORY
+@FORM
+@COLOR
+@click.pass_obj
+def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.answers.fields import json_of
+    from kraftops.findings.finding import HAS_FINDINGS
+    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.partitions.answer import COMPARE
+    from kraftops.recovery.partitions.compared_disks import compare_disks
+
+    with unpacked(names) as sources:
+        answered = compare_disks(sources)
+    print_answer(
+        terminal,
+        form,
+        "compare",
+        lambda: json_of(COMPARE.fields, answered),
+        lambda: _text(terminal.console, answered),
+    )
+    return HAS_FINDINGS if answered.losses else 0
+
+
+def _text(console: Console, answered: DiskComparison) -> Iterator[str]:
+    from kraftops.recovery.partitions.answer import BROKER, COPY
+
+    comparison = answered.comparison
+    if answered.metadata_log:
+        yield from losses_text(console, answered.losses)
+        yield escaped(f"By the metadata log of {answered.metadata_log}.") + "\n\n"
+    differing = {copy.newest for copy in comparison.copies if copy.lacking or copy.own}
+    apart = [copy for copy in comparison.copies if copy.newest in differing]
+    yield table_text(console, table_of(COPY, apart, "Copies that differ"))
+    equal = len(comparison.copies) - len(apart)
+    yield f"{equal} other copies are equal, or the only ones.\n\n"
+    yield table_text(console, table_of(BROKER, comparison.brokers, "Brokers, in order of start"))
+    for broker in comparison.brokers:
+        if broker.gone.partitions:
+            names = ", ".join(broker.gone.partitions)
+            text = f"Lost if broker {broker.broker} is gone for good: records of {names}"
+            yield escaped(text) + "\n"
+
+
+def losses_text(console: Console, losses: Sequence[PartitionLoss]) -> Iterator[str]:
+    """Yield the total of a table of losses, and the table."""
+    from kraftops.recovery.partitions.answer import LOSS
+    from kraftops.recovery.partitions.losses import total_of
+
+    total = escaped(f"{total_of(losses)}.")
+    yield (console.painted(total, "bad") if losses else total) + "\n"
+    yield table_text(console, table_of(LOSS, losses))

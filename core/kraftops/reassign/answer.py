@@ -1,0 +1,274 @@
+"""What `kafka-cluster operations` answers: who changes a cluster, how far, and what holds it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from kraftops.answers.fields import (
+    Answer,
+    Field,
+    boolean,
+    number,
+    numbers,
+    parts,
+    text,
+    texts,
+    time,
+)
+from kraftops.display.columns import Bytes, Cell, Column, Styled, folded
+from kraftops.display.sizes import size_text
+from kraftops.display.times import iso_time, span_text
+from kraftops.reassign.obstacles import CODES
+from kraftops.reassign.operations import Amounts, Operation, State
+from kraftops.reassign.steering import Cancelled
+
+_STYLES = {
+    State.MOVING: "good",
+    State.STALLED: "bad",
+    State.LEFT_OVER: "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """An operation that was cancelled, or whose throttles were removed."""
+
+    operation: Operation
+    cancelled: Cancelled
+
+
+def _author(name: str) -> Callable[[Operation], object]:
+    """Return the function to a field of an operation's author."""
+    return lambda operation: operation.author and getattr(operation.author, name)
+
+
+def _who(operation: Operation) -> Cell:
+    if operation.author is None:
+        return None
+    user, host, pid, _ = operation.author
+    if operation.is_running is False:
+        return Styled(f"{user}@{host} (has ended)", "warning")
+    return f"{user}@{host} ({pid})"
+
+
+def _done_text(operation: Operation) -> str | None:
+    if operation.done is None:
+        return None
+    return f"{operation.done} of {operation.total}"
+
+
+def _settings_text(operation: Operation) -> str | None:
+    rate = f" {size_text(operation.throttle)}/s" if operation.throttle else ""
+    brokers = ", ".join(map(str, operation.throttled))
+    topics = ", ".join(operation.throttled_topics)
+    settings = [
+        f"throttle{rate} on {brokers or 'topics'}" if brokers or topics else "",
+        f"of topics {topics}" if topics else "",
+        f"cordon on {', '.join(map(str, operation.cordoned))}" if operation.cordoned else "",
+    ]
+    return "; ".join(filter(None, settings)) or None
+
+
+def _of_amounts(name: str) -> Callable[[Operation], object]:
+    return lambda operation: operation.amounts and getattr(operation.amounts, name)
+
+
+def _rate_text(amounts: Amounts | None) -> str | None:
+    return None if amounts is None else f"{size_text(amounts.rate)}/s"
+
+
+def _time_left_text(amounts: Amounts | None) -> str | None:
+    if amounts is None or amounts.seconds_left is None:
+        return None
+    return span_text(amounts.seconds_left * 1000)
+
+
+def _why(operation: Operation) -> Cell:
+    return Styled("; ".join(each.text for each in operation.obstacles), "bad")
+
+
+_OBSTACLE = (
+    text("code", "what it is", values=CODES, get=attrgetter("code")),
+    text("text", "in words", get=attrgetter("text")),
+    texts("partitions", "partitions that wait", get=lambda each: [*map(str, each.partitions)]),
+)
+OPERATION = (
+    text(
+        "name",
+        "its name, for cancel, resume and clear-throttles",
+        column=Column("OPERATION"),
+        get=attrgetter("name"),
+    ),
+    text("kind", "what it is", get=attrgetter("kind")),
+    text(
+        "state",
+        "what it does at the moment",
+        values=[*State],
+        column=Column("STATE"),
+        get=attrgetter("state"),
+        cell=lambda operation: Styled(operation.state, _STYLES.get(operation.state, "")),
+    ),
+    boolean("isOurs", "whether it has a mark of kafka-cluster", get=attrgetter("is_ours")),
+    text("user", "user who began or resumed it", may_be_null=True, get=_author("user")),
+    text(
+        "host",
+        "host of that process",
+        may_be_null=True,
+        column=folded("WHO", 3),
+        get=_author("host"),
+        cell=_who,
+    ),
+    number("pid", "id of that process", may_be_null=True, get=_author("pid")),
+    boolean(
+        "isRunning",
+        "whether that process exists; null of another host",
+        may_be_null=True,
+        get=attrgetter("is_running"),
+    ),
+    time(
+        "since",
+        "when it began",
+        may_be_null=True,
+        column=Column("SINCE", 4),
+        get=_author("since"),
+        cell=lambda operation: operation.author and (iso_time(operation.author.since) or "")[:19],
+    ),
+    numbers(
+        "brokers",
+        "brokers that it is about; none for all",
+        get=lambda operation: [*operation.brokers],
+    ),
+    number(
+        "partitions",
+        "partitions that it had to move when it began",
+        may_be_null=True,
+        get=attrgetter("total"),
+    ),
+    number(
+        "done",
+        "partitions that have been moved; null where only its author has the plan",
+        may_be_null=True,
+        column=Column("DONE", 2),
+        get=attrgetter("done"),
+        cell=_done_text,
+    ),
+    number(
+        "inFlight",
+        "partitions in flight",
+        column=Column("IN FLIGHT", 1, justify="right"),
+        get=lambda operation: len(operation.moving),
+        cell=lambda operation: str(len(operation.moving)),
+    ),
+    number(
+        "waiting",
+        "partitions to move after those; null where only its author has the plan",
+        may_be_null=True,
+        column=Column("WAITING", 2, justify="right"),
+        get=attrgetter("waiting"),
+        cell=lambda operation: None if operation.waiting is None else str(operation.waiting),
+    ),
+    number(
+        "bytesCopied",
+        "bytes of the copies in flight that are there",
+        numeral="size",
+        may_be_null=True,
+        get=_of_amounts("copied"),
+    ),
+    number(
+        "bytesLeft",
+        "bytes that are to be copied, as far as partitions are known",
+        numeral="size",
+        may_be_null=True,
+        column=Column("LEFT", justify="right"),
+        get=_of_amounts("left"),
+        cell=lambda operation: operation.amounts and Bytes(operation.amounts.left),
+    ),
+    number(
+        "bytesPerSecond",
+        "bytes copied in a second, between two looks",
+        numeral="size",
+        may_be_null=True,
+        column=Column("RATE", 1, justify="right"),
+        get=_of_amounts("rate"),
+        cell=lambda operation: _rate_text(operation.amounts),
+    ),
+    number(
+        "secondsLeft",
+        "time left; null while the bytes left do not get fewer",
+        may_be_null=True,
+        column=Column("TIME LEFT", justify="right"),
+        get=_of_amounts("seconds_left"),
+        cell=lambda operation: _time_left_text(operation.amounts),
+    ),
+    number(
+        "throttle",
+        "lowest rate of its throttles",
+        numeral="size",
+        may_be_null=True,
+        get=attrgetter("throttle"),
+    ),
+    numbers("throttledBrokers", "brokers with a rate", get=lambda each: [*each.throttled]),
+    texts(
+        "throttledTopics",
+        "topics with lists of throttled replicas of others",
+        get=lambda each: [*each.throttled_topics],
+    ),
+    numbers(
+        "cordonedBrokers",
+        "brokers with a cordon",
+        column=folded("SETTINGS", 5),
+        get=lambda each: [*each.cordoned],
+        cell=_settings_text,
+    ),
+    parts(
+        "obstacles",
+        "why it does not move",
+        _OBSTACLE,
+        column=folded("WHY NOT"),
+        get=lambda each: [*each.obstacles],
+        cell=_why,
+    ),
+)
+"""The fields of an operation."""
+
+_REFUSED = (
+    text("partition", "topic and number", get=lambda refused: str(refused[0])),
+    text("message", "Kafka's reason", get=lambda refused: refused[1].message),
+)
+STEERED = (
+    text("name", "name of the operation", get=attrgetter("operation.name")),
+    texts(
+        "cancelledPartitions",
+        "partitions whose reassignment was cancelled",
+        get=lambda each: [*map(str, each.cancelled.partitions)],
+    ),
+    parts(
+        "refusedPartitions",
+        "partitions whose reassignment goes on",
+        _REFUSED,
+        get=lambda each: sorted(each.cancelled.refused.items()),
+    ),
+)
+"""The fields of an operation that was cancelled."""
+
+OPERATIONS: Sequence[Field] = (
+    parts("operations", "operations that are under way", OPERATION, get=lambda each: each),
+)
+STEERING: Sequence[Field] = (
+    boolean("changed", "whether anything was changed", get=lambda _: True),
+    parts("steered", "operations that were cancelled", STEERED, get=lambda each: each),
+)
+_EVENT = (
+    text("event", "name of the step"),
+    text("text", "in words"),
+)
+ANSWER = Answer(
+    (
+        *(replace(each, may_be_missing=True) for each in (*OPERATIONS, *STEERING)),
+        replace(parts("events", "steps of resume", _EVENT), may_be_missing=True),
+    ),
+    help="With cancel, resume and clear-throttles, steered has the operations; otherwise operations"
+    " has all that is under way. null stands for what is not known.",
+)

@@ -1,0 +1,220 @@
+"""How far the copies of reassignments in flight are, by the sizes that brokers tell."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from kraftops.errors import AnswerError, WireError
+from kraftops.placement.placement import Placement, Replicas, TopicPartition
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.admin.log_directories import LogDirectory, ask_log_directories
+
+Copy = tuple[TopicPartition, int]
+"""A replica that is being made: its partition, and the broker that gets it."""
+_RATE_SECONDS = 30.0
+"""Time over which a rate is taken: brokers fetch in bursts, the more so with a throttle."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyState:
+    """Copies at one moment, in *seconds* of a clock: bytes that each has, and those it will have.
+
+    *sources* are the sizes of partitions on their leaders, *directories* those of the brokers that
+    get replicas and have answered.
+    """
+
+    seconds: float
+    copied: Mapping[Copy, int] = field(default_factory=dict)
+    sources: Mapping[TopicPartition, int] = field(default_factory=dict)
+    directories: Mapping[int, list[LogDirectory]] = field(default_factory=dict)
+
+    @property
+    def total_bytes(self) -> int:
+        """The bytes that all copies will have."""
+        return sum(max(self.sources.get(copy[0], 0), size) for copy, size in self.copied.items())
+
+    @property
+    def bytes_left(self) -> int:
+        """The bytes that are still to be copied."""
+        return sum(self.lacks(copy) for copy in self.copied)
+
+    def of(self, partitions: Collection[TopicPartition]) -> CopyState:
+        """Return the state of the copies of some partitions."""
+        copied = {copy: size for copy, size in self.copied.items() if copy[0] in partitions}
+        return CopyState(self.seconds, copied, self.sources, self.directories)
+
+    def lacks(self, copy: Copy) -> int:
+        """Return the bytes that a copy still lacks."""
+        return max(self.sources.get(copy[0], 0) - self.copied[copy], 0)
+
+
+def copies_of(moving: Mapping[TopicPartition, Replicas]) -> list[Copy]:
+    """Return the copies of reassignments that are not in sync yet."""
+    return [
+        (partition, broker)
+        for partition, replicas in moving.items()
+        for broker in replicas.adding
+        if broker not in replicas.isr
+    ]
+
+
+def look_at_copies(
+    access: ClusterAccess, placement: Placement, moving: Mapping[TopicPartition, Replicas]
+) -> CopyState:
+    """Ask the brokers that take part for the sizes of partitions; silent ones are left out."""
+    copies = copies_of(moving)
+    asked: dict[int, set[TopicPartition]] = defaultdict(set)
+    for partition, broker in copies:
+        asked[broker].add(partition)
+        asked[moving[partition].leader].add(partition)
+    directories = directories_of(access, placement, asked)
+    sizes = {broker: sizes_in(of_broker) for broker, of_broker in directories.items()}
+    sources = {
+        partition: size
+        for partition, _ in copies
+        if (size := sizes.get(moving[partition].leader, {}).get(partition)) is not None
+    }
+    copied = {copy: sizes.get(copy[1], {}).get(copy[0], 0) for copy in copies}
+    targets = {broker for _, broker in copies}
+    return CopyState(
+        time.monotonic(),
+        copied,
+        sources,
+        {broker: each for broker, each in directories.items() if broker in targets},
+    )
+
+
+def sizes_of_partitions(access: ClusterAccess, placement: Placement) -> dict[TopicPartition, int]:
+    """Return the sizes of all partitions, as the largest of their replicas; none if not permitted.
+
+    Brokers that give no answer are left out.
+    """
+    asked = dict.fromkeys(placement.brokers)
+    sizes: dict[TopicPartition, int] = {}
+    for of_broker in directories_of(access, placement, asked).values():
+        for partition, size in sizes_in(of_broker).items():
+            sizes[partition] = max(size, sizes.get(partition, 0))
+    return sizes
+
+
+def directories_of(
+    access: ClusterAccess,
+    placement: Placement,
+    asked: Mapping[int, Iterable[TopicPartition] | None],
+) -> dict[int, list[LogDirectory]]:
+    """Ask brokers that run for their directories, with their replicas of partitions or all."""
+    directories = {}
+    for broker, partitions in asked.items():
+        place = placement.brokers.get(broker)
+        if place is None or place.is_fenced:
+            continue
+        try:
+            directories[broker] = access.ask_broker(
+                broker, partial(ask_log_directories, partitions=partitions)
+            )
+        except AnswerError:
+            return {}  # not permitted by one, and so by all
+        except WireError:
+            continue  # it restarts
+    return directories
+
+
+def sizes_in(directories: Iterable[LogDirectory]) -> dict[TopicPartition, int]:
+    """Return the sizes of the replicas of a broker."""
+    return {partition: size for each in directories for partition, size in each.sizes.items()}
+
+
+class CopyMeter:
+    """The pace of copies: their rate, the time left, and for how long nothing has moved."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Make one; *clock* returns seconds."""
+        self._clock = clock
+        self._states: deque[CopyState] = deque()
+        self._in_flight: object = None
+        self._moved_at = clock()
+
+    @property
+    def first(self) -> CopyState | None:
+        """The first state of those that the rate is taken of."""
+        return self._states[0] if self._states else None
+
+    @property
+    def newest(self) -> CopyState | None:
+        """The last state; None if copies were not looked at."""
+        return self._states[-1] if self._states else None
+
+    @property
+    def still_seconds(self) -> float:
+        """The seconds since a byte was copied, or a reassignment began or ended."""
+        return self._clock() - self._moved_at
+
+    def add(self, state: CopyState) -> None:
+        """Add a newer state."""
+        older = self.newest
+        if older is None or copied_between(older, state):
+            self._moved_at = self._clock()
+        self._states.append(state)
+        while len(self._states) > 2 and self._states[1].seconds < state.seconds - _RATE_SECONDS:
+            self._states.popleft()
+
+    def note(self, in_flight: object) -> None:
+        """Note what is in flight or waits: any change of it counts as a movement."""
+        if in_flight != self._in_flight:
+            self._in_flight, self._moved_at = in_flight, self._clock()
+
+    def rest(self) -> None:
+        """Note that nothing is to be moved now, and nothing is waited for that copies."""
+        self._moved_at = self._clock()
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second that were copied of late."""
+        if len(self._states) < 2:
+            return 0.0
+        first, last = self._states[0], self._states[-1]
+        passed = last.seconds - first.seconds
+        states = [*self._states]
+        copied = sum(map(copied_between, states, states[1:]))
+        return copied / passed if passed > 0 else 0.0
+
+    @property
+    def net_rate(self) -> float:
+        """The rate less what producers write meanwhile to the partitions that are copied."""
+        if len(self._states) < 2:
+            return 0.0
+        first, last = self._states[0], self._states[-1]
+        passed = last.seconds - first.seconds
+        grown = sum(growth_between(first, last).values())
+        return self.rate - grown / passed if passed > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time for what is in flight; None while it does not get less."""
+        if self.newest is None or self.net_rate <= 0:
+            return None
+        return self.newest.bytes_left / self.net_rate
+
+
+def copied_between(older: CopyState, newer: CopyState) -> int:
+    """Return the bytes that were copied between two states; a copy that has ended has all."""
+    copied = 0
+    for copy, size in older.copied.items():
+        if copy in newer.copied:
+            copied += max(newer.copied[copy] - size, 0)
+        else:
+            copied += older.lacks(copy)
+    return copied
+
+
+def growth_between(older: CopyState, newer: CopyState) -> dict[Copy, int]:
+    """Return the bytes by which sources grew, for each copy in both states."""
+    return {
+        copy: max(newer.sources[copy[0]] - older.sources[copy[0]], 0)
+        for copy in newer.copied
+        if copy in older.copied and copy[0] in older.sources and copy[0] in newer.sources
+    }

@@ -1,0 +1,298 @@
+"""Operations that are under way: ours by their marks, those of others by what they change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from kraftops.placement.placement import Placement, Replicas, TopicPartition
+from kraftops.reassign.access import CORDON, ClusterAccess
+from kraftops.reassign.copying import CopyMeter, CopyState, look_at_copies, sizes_of_partitions
+from kraftops.reassign.decommission import is_leaving
+from kraftops.reassign.marks import DECOMMISSION, DRAIN, Author, Mark, Part, marks_in
+from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
+from kraftops.reassign.throttles import Throttles, find_throttles, rate_in
+from kraftops.wire.admin.configs import ConfigValue
+
+REASSIGNMENTS, THROTTLES, CORDONS = "reassignments", "throttles", "cordon"
+"""Kinds of operations of others."""
+Configs = Mapping[int, Mapping[str, ConfigValue]]
+"""The dynamic configurations of brokers, as far as they can be read."""
+
+
+class State(StrEnum):
+    """What an operation does at the moment."""
+
+    MOVING = "moving"
+    STALLED = "stalled"
+    WAITING = "waiting"
+    """Nothing is in flight; it goes on with its next step, or with the next run."""
+    IN_FORCE = "in-force"
+    """It is a setting that stays until somebody removes it."""
+    LEFT_OVER = "left-over"
+    """Nothing is in flight, and nobody works on it: only its marks and settings are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Bytes of an operation: those copied in flight, those left with what waits, and their pace.
+
+    *seconds_left* is None while they do not get less.
+    """
+
+    copied: int
+    left: int
+    rate: int
+    seconds_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation, and what it has changed.
+
+    *brokers* are those that it is about: that leave, are drained or cordoned; none for all.
+    *total* is the number of partitions when it began, *waiting* that of those that are not in
+    flight and not done; None where only its author has the plan. *throttle* is its lowest rate.
+    """
+
+    kind: str
+    brokers: tuple[int, ...] = ()
+    author: Author | None = None
+    is_ours: bool = False
+    moving: Mapping[TopicPartition, Replicas] = field(default_factory=dict)
+    total: int | None = None
+    waiting: int | None = None
+    throttle: int | None = None
+    throttled: tuple[int, ...] = ()
+    throttled_topics: tuple[str, ...] = ()
+    cordoned: tuple[int, ...] = ()
+    is_idle_cluster: bool = False
+    amounts: Amounts | None = None
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name, by which it is cancelled and resumed."""
+        return f"{self.kind}-{','.join(map(str, self.brokers))}" if self.brokers else self.kind
+
+    @property
+    def is_running(self) -> bool | None:
+        """Whether its author's process still exists; None where that cannot be seen."""
+        return self.author.is_alive() if self.author else None
+
+    @property
+    def done(self) -> int | None:
+        """The number of partitions that have been moved."""
+        if self.total is None or self.waiting is None:
+            return None
+        return max(self.total - self.waiting - len(self.moving), 0)
+
+    @property
+    def state(self) -> State:
+        """What it does at the moment."""
+        if self.moving:
+            is_stalled = self.amounts is not None and not self.amounts.rate and self.obstacles
+            return State.STALLED if is_stalled else State.MOVING
+        if not self.is_ours:
+            # Without reassignments, a throttle only slows followers that catch up.
+            is_over = self.kind == THROTTLES and self.is_idle_cluster
+            return State.LEFT_OVER if is_over else State.IN_FORCE
+        if self.kind == DRAIN:
+            return State.IN_FORCE
+        is_over = self.is_running is False or (self.author is None and not self.waiting)
+        return State.LEFT_OVER if is_over else State.WAITING
+
+
+def operations_of(
+    placement: Placement, marks: Iterable[Mark], configs: Configs, throttles: Throttles | None
+) -> list[Operation]:
+    """Return the operations in a cluster: ours first, in the order in which they began.
+
+    A reassignment that takes replicas off brokers of a decommission is taken to be part of it; all
+    others to be part of an operation of ours that is about the whole cluster, if there is one: a
+    reassignment itself has no author.
+    """
+    parts = [
+        (broker, mark)
+        for broker, values in configs.items()
+        for mark in marks_in(values).values()
+        if mark.part is not None
+    ]
+    found = {(mark.kind, mark.brokers): _begun(mark) for mark in marks if mark.part is None}
+    for broker, mark in parts:
+        if not any(_has(kind, brokers, mark, broker) for kind, brokers in found):
+            # Its own mark is gone, as after a kill between two changes.
+            brokers = (broker,) if mark.part is Part.CORDON else ()
+            found[mark.kind, brokers] = _begun(mark._replace(brokers=brokers))
+    ours = sorted(
+        found.values(), key=lambda each: (each.author.since if each.author else 0, each.name)
+    )
+    rest = dict(placement.moving)
+    ours = [_with_moves(placement, operation, rest) for operation in ours]
+    ours = [
+        _with_settings(operation, [part for part in parts if _is_of(operation, *part)], configs)
+        for operation in ours
+    ]
+    return [*ours, *_others(placement, rest, configs, throttles)]
+
+
+def _begun(mark: Mark) -> Operation:
+    return Operation(mark.kind, mark.brokers, mark.author, is_ours=True, total=mark.partitions)
+
+
+def _has(kind: str, brokers: Collection[int], mark: Mark, broker: int) -> bool:
+    return kind == mark.kind and (mark.part is Part.THROTTLE or broker in brokers)
+
+
+def _is_of(operation: Operation, broker: int, mark: Mark) -> bool:
+    return _has(operation.kind, operation.brokers, mark, broker)
+
+
+def _with_moves(
+    placement: Placement, operation: Operation, rest: dict[TopicPartition, Replicas]
+) -> Operation:
+    """Return an operation with its reassignments, which are taken from the *rest*."""
+    if operation.kind == DRAIN:
+        return operation
+    leaving = frozenset(operation.brokers)
+    own = {
+        partition: replicas
+        for partition, replicas in rest.items()
+        if not leaving or is_leaving(replicas, leaving)
+    }
+    for partition in own:
+        del rest[partition]
+    waiting = None
+    if operation.kind == DECOMMISSION:
+        waiting = sum(1 for partition, _ in placement.on(leaving) if partition not in own)
+    return replace(operation, moving=own, waiting=waiting)
+
+
+def _with_settings(
+    operation: Operation, parts: Sequence[tuple[int, Mark]], configs: Configs
+) -> Operation:
+    throttled = [broker for broker, mark in parts if mark.part is Part.THROTTLE]
+    cordoned = [broker for broker, mark in parts if mark.part is Part.CORDON]
+    rates = [rate for b in throttled if (rate := rate_in(configs[b])) is not None]
+    return replace(
+        operation,
+        throttle=min(rates, default=None),
+        throttled=tuple(sorted(throttled)),
+        cordoned=tuple(sorted(cordoned)),
+    )
+
+
+def _others(
+    placement: Placement,
+    moving: Mapping[TopicPartition, Replicas],
+    configs: Configs,
+    throttles: Throttles | None,
+) -> list[Operation]:
+    others = []
+    if moving:
+        others.append(Operation(REASSIGNMENTS, moving=moving, waiting=0))
+    brokers = throttles.other_brokers if throttles else _throttled_by_others(configs)
+    topics = throttles.other_topics if throttles else []
+    if brokers or topics:
+        rates = [rate for b in brokers if (rate := rate_in(configs[b])) is not None]
+        others.append(
+            Operation(
+                THROTTLES,
+                throttle=min(rates, default=None),
+                throttled=tuple(brokers),
+                throttled_topics=tuple(topics),
+                is_idle_cluster=not placement.moving,
+            )
+        )
+    for broker, values in sorted(configs.items()):
+        is_ours = any(mark.part is Part.CORDON for mark in marks_in(values).values())
+        if not is_ours and CORDON in values and values[CORDON].value:
+            others.append(Operation(CORDONS, (broker,), cordoned=(broker,)))
+    return others
+
+
+def _throttled_by_others(configs: Configs) -> list[int]:
+    return [
+        broker
+        for broker, values in sorted(configs.items())
+        if rate_in(values) is not None
+        and not any(mark.part is Part.THROTTLE for mark in marks_in(values).values())
+    ]
+
+
+def operations_under_way(access: ClusterAccess, placement: Placement) -> list[Operation]:
+    """Ask a cluster for its operations, without their amounts.
+
+    Raises:
+        WireError: nobody answers.
+        AnswerError: it is not permitted.
+    """
+    configs = access.broker_configs(placement)
+    throttles = find_throttles(access, placement) if access.brokers else None
+    return operations_of(placement, access.marks().values(), configs, throttles)
+
+
+def measured(
+    access: ClusterAccess, placement: Placement, operations: Sequence[Operation], seconds: float
+) -> list[Operation]:
+    """Return operations with their amounts and obstacles, by two looks *seconds* apart.
+
+    Raises:
+        WireError: a broker does not answer any more.
+    """
+    if not any(operation.moving or operation.waiting for operation in operations):
+        return [*operations]
+    sizes = sizes_of_partitions(access, placement)
+    first = look_at_copies(access, placement, placement.moving)
+    if placement.moving:
+        time.sleep(seconds)
+        placement = access.placement()
+    last = look_at_copies(access, placement, placement.moving)
+    rates = {
+        broker: rate
+        for broker, values in access.broker_configs(placement).items()
+        if (rate := rate_in(values)) is not None
+    }
+    return [
+        _with_amounts(placement, operation, (first, last), sizes, rates) for operation in operations
+    ]
+
+
+def _with_amounts(
+    placement: Placement,
+    operation: Operation,
+    states: tuple[CopyState, CopyState],
+    sizes: Mapping[TopicPartition, int],
+    rates: Mapping[int, int],
+) -> Operation:
+    first, last = (state.of(operation.moving.keys()) for state in states)
+    meter = CopyMeter()
+    meter.add(first)
+    meter.add(last)
+    moving = {
+        partition: replicas
+        for partition, replicas in placement.moving.items()
+        if partition in operation.moving
+    }
+    waiting = 0
+    if operation.waiting:
+        waiting = sum(
+            sizes.get(partition, 0)
+            for partition, _ in placement.on(frozenset(operation.brokers))
+            if partition not in moving
+        )
+    left, net = last.bytes_left + waiting, meter.net_rate
+    seconds = last.seconds - first.seconds
+    return replace(
+        operation,
+        moving=moving,
+        amounts=Amounts(
+            copied=last.total_bytes - last.bytes_left,
+            left=left,
+            rate=round(meter.rate),
+            seconds_left=round(left / net) if net > 0 else None,
+        ),
+        obstacles=tuple(obstacles_of(placement, moving, Pace(first, last, seconds, rates))),
+    )

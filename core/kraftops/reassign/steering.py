@@ -1,0 +1,131 @@
+"""Operations cancelled, or followed to their end, by anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError
+from kraftops.placement.placement import TopicPartition
+from kraftops.reassign.access import CORDON, ClusterAccess
+from kraftops.reassign.cordons import uncordon
+from kraftops.reassign.events import Report
+from kraftops.reassign.moves import MoveOptions, Mover, check_time
+from kraftops.reassign.operations import CORDONS, THROTTLES, Operation
+from kraftops.reassign.throttles import clear_throttles
+from kraftops.wire.admin.configs import ConfigChange
+from kraftops.wire.admin.configs import Operation as Change
+from kraftops.wire.admin.replicas import (
+    NO_REASSIGNMENT_IN_PROGRESS,
+    Refusal,
+    alter_reassignments,
+)
+
+_PARTITIONS_AT_ONCE = 1000
+
+
+class Cancelled(NamedTuple):
+    """The reassignments that were cancelled, and those that Kafka refused to cancel."""
+
+    partitions: list[TopicPartition]
+    refused: dict[TopicPartition, Refusal]
+
+
+def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operation]:
+    """Return the operations with these names.
+
+    Raises:
+        KraftopsError: there is no such operation.
+    """
+    by_name = {operation.name: operation for operation in operations}
+    for name in names:
+        if name not in by_name:
+            under_way = ", ".join(by_name)
+            raise KraftopsError(
+                f"there is no operation {name!r}",
+                hint=f"under way: {under_way}" if under_way else "nothing is under way",
+                code="not-found",
+                operation=name,
+            )
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
+    """Cancel the reassignments of an operation, and remove its throttles, cordons and marks.
+
+    The marks stay while a reassignment of it is in flight, so that it can be cancelled again.
+
+    Raises:
+        WireError: nobody answers.
+        RefusedError: a broker with a setting of ours is down, and no controllers are given.
+    """
+    cancelled = cancel_reassignments(access, [*operation.moving])
+    if operation.throttled or operation.throttled_topics:
+        clear_throttles_of(access, operation)
+    if operation.is_ours:
+        brokers = {*operation.brokers, *operation.cordoned}
+        access.patiently(lambda: uncordon(access, access.placement(), brokers))
+        if not cancelled.refused:
+            access.patiently(partial(access.end_operation, operation.kind, operation.brokers))
+    elif operation.kind == CORDONS:
+        deletion = [ConfigChange(CORDON, Change.DELETE)]
+        for broker in operation.brokers:
+            access.patiently(
+                lambda broker=broker: access.change_broker(access.placement(), broker, deletion)  # type: ignore[misc]
+            )
+    return cancelled
+
+
+def cancel_reassignments(access: ClusterAccess, partitions: Sequence[TopicPartition]) -> Cancelled:
+    """Cancel reassignments; those that have ended meanwhile count as neither.
+
+    Raises:
+        WireError: nobody answers.
+    """
+    answers: dict[TopicPartition, Refusal] = {}
+    for start in range(0, len(partitions), _PARTITIONS_AT_ONCE):
+        some: Mapping[TopicPartition, None] = dict.fromkeys(
+            partitions[start : start + _PARTITIONS_AT_ONCE]
+        )
+        request = partial(alter_reassignments, wanted=some)
+        answers |= access.patiently(partial(access.ask, request))
+    return Cancelled(
+        [partition for partition in partitions if partition not in answers],
+        {
+            partition: refusal
+            for partition, refusal in answers.items()
+            if refusal.code != NO_REASSIGNMENT_IN_PROGRESS
+        },
+    )
+
+
+def clear_throttles_of(access: ClusterAccess, operation: Operation) -> bool:
+    """Remove the throttles of an operation; tell whether there were any; errors as above."""
+    of_others = operation.kind == THROTTLES and not operation.is_ours
+    return access.patiently(
+        lambda: clear_throttles(access, access.placement(), of_others=of_others)
+    )
+
+
+def follow_to_end(
+    access: ClusterAccess, operation: Operation, options: MoveOptions, report: Report
+) -> None:
+    """Wait until all reassignments of an operation have ended, then remove what it leaves.
+
+    Nothing is planned anew. With a throttle in *options*, throttles of ours get its rate.
+
+    Raises:
+        KraftopsError: nothing moves any more, or not in time.
+    """
+    mover = Mover(access, options, report, operation.kind)
+    mover.begin(access.patiently(access.placement))
+    while True:
+        check_time(access)
+        placement = access.patiently(access.placement)
+        if placement.moving.keys().isdisjoint(operation.moving):
+            break
+        mover.wait(placement, 0)
+    if operation.is_ours:
+        mover.clear()
+        access.patiently(partial(access.end_operation, operation.kind, operation.brokers))

@@ -1,0 +1,123 @@
+"""Answers of controllers that run: a leader forbids a recovery, a voter without one is not lost.
+
+Who asks passes a function, since connections are made by packages after this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kraftops.errors import ConfigError
+from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.storage.config.server_config import ServerConfig
+
+Addresses = Mapping[tuple[str, int], int | None]
+"""Node ids by host and port; None where only a configuration has the address."""
+_OFFLINE = "--offline asks nobody: only if you know that no other controller runs"
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerAnswer:
+    """Answer of a controller of this cluster.
+
+    Attributes:
+        address: host and port at which it answers.
+        node_id: the voter that the logs have at this address; None if they have none.
+        leader: the id of the leader, as the controller names it; None without one.
+        epoch: the epoch of the quorum.
+        voters: the voters, if the leader tells them.
+        refusal: why it does not say who leads; empty if it does.
+    """
+
+    address: str
+    node_id: int | None
+    leader: int | None = None
+    epoch: int = 0
+    voters: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+AskControllers = Callable[[Addresses, str], Sequence[ControllerAnswer]]
+"""Function of addresses and the cluster id; raises ConfigError where there is no login."""
+
+
+def ask_controllers(
+    config: ServerConfig, cluster_id: str, logs: Sequence[LogCopy], ask: AskControllers | None
+) -> tuple[ControllerAnswer, ...] | None:
+    """Return the answers of all known controllers, None if nobody is to be asked.
+
+    Raises:
+        RecoveryRefused: a leader answers, or a controller that does not say whether it leads.
+    """
+    if ask is None:
+        return None
+    try:
+        answers = tuple(ask(_addresses(config, logs), cluster_id))
+    except ConfigError as error:
+        raise RecoveryRefused("cannot-ask", error.message, _OFFLINE) from None
+    leading = [answer for answer in answers if answer.leader is not None]
+    if leading:
+        # The leader itself knows its voters; a follower may be all that this host can reach.
+        answer = max(leading, key=lambda answer: (bool(answer.voters), answer.epoch))
+        voters = f" of the voters {', '.join(answer.voters)}" if answer.voters else ""
+        raise RecoveryRefused(
+            "quorum-alive",
+            f"{answer.address} answers: controller {answer.leader} leads this cluster in epoch "
+            f"{answer.epoch}{voters}",
+            "let this node join that quorum: format it with --no-initial-controllers, start it, "
+            "and kafka-metadata-quorum add-controller. If that leader is not to go on, stop it "
+            "and give its log with --from",
+            address=answer.address,
+            leader=answer.leader,
+            epoch=answer.epoch,
+            voters=[*answer.voters],
+        )
+    for answer in answers:
+        if answer.refusal:
+            raise RecoveryRefused(
+                "cannot-ask",
+                f"whether a controller leads is not known: {answer.refusal}",
+                _OFFLINE,
+                address=answer.address,
+            )
+    return answers
+
+
+def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:
+    """Return the addresses of all controllers that logs and configuration know."""
+    addresses: dict[tuple[str, int], int | None] = {}
+    for log in logs:
+        for voter in voters_of(log.quorum.voters or {"voters": []}):
+            addresses[voter.host, voter.port] = voter.node_id
+    for node_id, address in config.voters.items():
+        addresses.setdefault(address, node_id)
+    for server in config.bootstrap_servers:
+        host, _, port = server.rpartition(":")
+        addresses.setdefault((host.strip("[]"), int(port)), None)
+    return {(host, port): node_id for (host, port), node_id in addresses.items() if host and port}
+
+
+def live_findings(answers: Sequence[ControllerAnswer] | None) -> Iterator[Finding]:
+    """Yield the controllers that run without a leader; or that nobody was asked."""
+    if answers is None:
+        yield Finding(
+            "not-asked",
+            Severity.NOTE,
+            "no other controller was asked whether it leads this cluster",
+            cure="make sure that none runs, or leave --offline out",
+            consequence="with two leaders there are two clusters with one id",
+        )
+    for answer in answers or ():
+        name = "a controller" if answer.node_id is None else f"voter {answer.node_id}"
+        yield Finding(
+            "voter-alive",
+            Severity.RISK,
+            f"{name} is alive at {answer.address}, without a leader: it need not be lost",
+            Place(node=answer.node_id),
+            "stop it, give its log with --from, and name it in --voters; or stop it for good",
+            consequence="if most of the old voters run again, they elect a leader of their own",
+        )

@@ -1,0 +1,125 @@
+"""A copy of a partition on a broker's disk, and where two copies part.
+
+The rules are those of Kafka's `LeaderEpochFileCache` and of the truncation of a follower
+(`AbstractFetcherThread.getOffsetTruncationState`, KIP-279).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from kraftops.server.loader.text_files import EpochEntry
+
+_ABOVE_ALL_EPOCHS = 1 << 31  # an epoch is an int32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionCopy:
+    """A copy of a partition, as a directory or an archive has it.
+
+    Attributes:
+        broker: the id of its broker.
+        place: the directory of the partition, or the name of the archive.
+        topic: the name of the topic.
+        topic_id: its id; None where the directory does not tell.
+        number: the number of the partition.
+        start: the first offset of the oldest segment.
+        end: the offset after the last record.
+        is_end_exact: whether the end was read; without segments it is the lowest possible.
+        epochs: the leader epochs with their first offsets, in order.
+        high_watermark: what the broker noted of it; None where it noted none.
+        time: the time of the newest record in ms; None where that was not read.
+        next_producer_id: the id after the highest that its newest snapshot and batches have.
+    """
+
+    broker: int
+    place: str
+    topic: str
+    topic_id: bytes | None
+    number: int
+    start: int = 0
+    end: int = 0
+    is_end_exact: bool = True
+    epochs: tuple[EpochEntry, ...] = ()
+    high_watermark: int | None = None
+    time: int | None = None
+    next_producer_id: int = 0
+
+    @property
+    def name(self) -> str:
+        """Topic and number, as in the name of the directory."""
+        return f"{self.topic}-{self.number}"
+
+    @property
+    def epoch(self) -> int:
+        """The latest leader epoch; -1 if there is none."""
+        return self.epochs[-1].epoch if self.epochs else -1
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Latest epoch and end, by which copies compare.
+
+        A leader has all committed records of earlier epochs, and assigns its epoch at once, so
+        that a copy of the highest rank has all that was ever committed to any of them.
+        """
+        return self.epoch, self.end
+
+
+def newest_of(copies: Iterable[PartitionCopy]) -> PartitionCopy:
+    """Return the copy of the highest rank; of equal ones that of the lowest broker."""
+    return max(copies, key=lambda copy: (*copy.rank, -copy.broker))
+
+
+def newest_by_broker(copies: Iterable[PartitionCopy]) -> dict[int, PartitionCopy]:
+    """Return the newest copy of each broker, which may have an old one in another directory."""
+    newest: dict[int, PartitionCopy] = {}
+    for copy in copies:
+        other = newest.get(copy.broker)
+        if other is None or copy.rank > other.rank:
+            newest[copy.broker] = copy
+    return newest
+
+
+def common_end(follower: PartitionCopy, leader: PartitionCopy) -> int:
+    """Return the offset to which a follower truncates its copy, once the other copy leads.
+
+    The leader is in a new epoch, above all on the disks, that begins at the end of its copy.
+    """
+    epochs_of_leader = (*leader.epochs, EpochEntry(_ABOVE_ALL_EPOCHS, leader.end))
+    end = follower.end
+    while epochs := [epoch for epoch in follower.epochs if epoch.start_offset < end]:
+        answer = _end_of_epoch(epochs_of_leader, leader.end, epochs[-1].epoch)
+        own = _end_of_epoch(epochs, end, answer.epoch)
+        if own.epoch == answer.epoch:
+            return min(own.start_offset, answer.start_offset, end)
+        end = min(own.start_offset, end)  # the follower lacks that epoch, and asks for an older one
+    return min(end, leader.end)
+
+
+def _end_of_epoch(epochs: Sequence[EpochEntry], end: int, epoch: int) -> EpochEntry:
+    """Return the largest epoch up to *epoch* and its end (`LeaderEpochFileCache.endOffsetFor`).
+
+    An epoch before all others ends where the first of them begins.
+    """
+    later = next((entry for entry in epochs if entry.epoch > epoch), None)
+    if later is None:
+        return EpochEntry(epochs[-1].epoch, end)
+    floor = max((entry.epoch for entry in epochs if entry.epoch <= epoch), default=epoch)
+    return EpochEntry(floor, later.start_offset)
+
+
+def proven_high_watermark(copy: PartitionCopy, copies: Collection[PartitionCopy]) -> int:
+    """Return the offset up to which the records of a copy were certainly acknowledged.
+
+    A broker notes high watermarks every 5 s (`replica.high.watermark.checkpoint.interval.ms`) and
+    when it stops: those of other copies hold for the part that both have in common.
+    """
+    return max(
+        (
+            min(other.high_watermark, common_end(copy, other), copy.end)
+            for other in copies
+            if other.high_watermark is not None
+        ),
+        default=0,
+    )

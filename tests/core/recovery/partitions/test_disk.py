@@ -1,0 +1,79 @@
+"""Copies of partitions are read from real log directories, and from those of killed brokers."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.recovery.partitions import disk
+from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.server.loader.text_files import EpochEntry
+from kraftops.server.log_directory import read_log_directory
+from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.broker_disks import TOPIC_ID, broker_disk
+from tests.helpers.nodes.partition_folders import batch, named
+
+
+def copies(directory: Path) -> dict[str, PartitionCopy]:
+    """Return the copies in a log directory by name."""
+    return {copy.name: copy for copy in disk.read_copies(read_log_directory(str(directory)), 7)}
+
+
+@pytest.mark.parametrize("state", ["running", "stopped"])
+def test_real_directory(state: str) -> None:
+    found = copies(REAL / state)
+
+    assert sorted(found) == [
+        *("__transaction_state-0", "cut-0", "kept-0", "plain-0", "plain-1", "txn-0")
+    ]
+    plain = found["plain-0"]
+    assert (plain.start, plain.end, plain.high_watermark) == (0, 24, 24)
+    assert plain.epochs == (EpochEntry(0, 0), EpochEntry(2, 12))
+    assert (plain.next_producer_id, plain.is_end_exact) == (1001, True)
+    assert {copy.broker for copy in found.values()} == {7}
+
+
+def test_end_of_a_preallocated_log(tmp_path: Path) -> None:
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9)]})
+    with (directory / "orders-0" / named(0, ".log")).open("ab") as log:
+        log.write(bytes(5000))
+
+    copy = copies(directory)["orders-0"]
+
+    assert (copy.end, copy.time, copy.topic_id) == (9, 1008, TOPIC_ID)
+
+
+def test_epochs_of_batches_that_the_checkpoint_lacks(tmp_path: Path) -> None:
+    """The checkpoint of a killed broker may be older than its log, or damaged."""
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9)]})
+    checkpoint = directory / "orders-0" / "leader-epoch-checkpoint"
+    for text in ("0\n1\n0 0\n", "words"):
+        checkpoint.write_text(text)
+
+        assert copies(directory)["orders-0"].epochs == (EpochEntry(0, 0), EpochEntry(3, 5))
+
+
+@pytest.mark.parametrize("is_stale", [False, True])
+def test_long_segment_is_read_from_its_last_index_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stale: bool
+) -> None:
+    monkeypatch.setattr(disk, "_LARGEST_WHOLE", 100)
+    directory = broker_disk(tmp_path, 7, {"orders-0": []})
+    folder = directory / "orders-0"
+    batches = [batch(0, 3, producer_id=9), batch(4, 6), batch(7, 8, epoch=2)]
+    (folder / named(0, ".log")).write_bytes(b"".join(batches))
+    entry = OffsetEntry(5 if is_stale else 6, len(batches[0]))
+    (folder / named(0, ".index")).write_bytes(offset_index_bytes([entry], 0))
+
+    copy = copies(directory)["orders-0"]
+
+    assert (copy.end, copy.epoch) == (9, 2)
+    assert copy.next_producer_id == (10 if is_stale else 0)  # only then all of it was read
+
+
+def test_copies_that_are_not_in_their_place_are_left_out(tmp_path: Path) -> None:
+    suffix = "0" * 32
+    names = (f"a-0.{suffix}-delete", f"b-0.{suffix}-future", f"c-0.{suffix}-stray", "d-0")
+    directory = broker_disk(tmp_path, 7, {name: [(0, 3)] for name in names})
+
+    assert list(copies(directory)) == ["d-0"]

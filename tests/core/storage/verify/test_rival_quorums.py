@@ -1,0 +1,85 @@
+"""Two recoveries of one cluster are found, whatever epochs they count."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.logs.metadata_logs import no_ops, write_log
+from tests.helpers.nodes.lost_quorums import BEGINNING, MORE, controller, recovery_data
+from tests.helpers.nodes.node_directories import PROPERTIES, storage
+
+
+def node(folder: Path, node_id: int, *batches: bytes) -> Path:
+    made = controller(folder / f"n{node_id}", node_id, log_dirs=f"{folder}/n{node_id}/meta")
+    write_log(made / "meta", {0: [*BEGINNING, *batches]})
+    return made
+
+
+def go_on(made: Path, end: int, epoch: int) -> None:
+    """Have the leader of a recovered quorum write."""
+    write_log(made / "meta", {end: [no_ops(end, 9, epoch=epoch)]})
+
+
+def losses(*nodes: Path, code: int = 2) -> list[dict[str, Any]]:
+    named = [word for made in nodes for word in ("-c", str(made / PROPERTIES))]
+    done = storage(nodes[0], "verify", *named, "--format", "json")
+    assert done.code == code, done.text + done.err
+    findings: list[dict[str, Any]] = json.loads(done.text)["findings"]
+    return [finding for finding in findings if finding["severity"] == "loss"]
+
+
+@pytest.mark.parametrize("ends", [(5, 5), (10, 5), (5, 10)])
+def test_two_old_disks_that_were_recovered_each_to_itself(
+    tmp_path: Path, ends: tuple[int, int]
+) -> None:
+    nodes = []
+    for node_id, end in zip((1, 3), ends, strict=True):
+        made = node(tmp_path, node_id, *(MORE if end == 10 else ()))
+        recovery_data(made, "--voters", "self")
+        nodes.append(made)
+
+    (rival,) = losses(*nodes)
+
+    assert rival["code"] == "rival-quorums"
+    assert "two histories of one cluster from offset 5 on" in rival["text"]
+    for made in nodes:
+        assert losses(made, code=0) == []
+
+
+def test_both_have_led_in_the_same_epoch(tmp_path: Path) -> None:
+    nodes = [node(tmp_path, node_id, *MORE) for node_id in (1, 3)]
+    for made in nodes:
+        recovery_data(made, "--voters", "self")
+        go_on(made, 11, 4)
+
+    (rival,) = losses(*nodes)
+
+    assert (rival["code"], "from offset 10 on" in rival["text"]) == ("rival-quorums", True)
+
+
+def test_recovered_log_and_a_copy_of_it_are_one_history(tmp_path: Path) -> None:
+    first, copy = node(tmp_path, 1), node(tmp_path, 3)
+    recovery_data(first, "--voters", "self")
+    segment = "meta/__cluster_metadata-0/00000000000000000005.log"
+    (copy / segment).write_bytes((first / segment).read_bytes())
+    go_on(first, 6, 2)
+
+    assert losses(first, copy) == []  # the copy is no voter, and waits
+
+
+def test_old_disk_with_records_that_were_given_up(tmp_path: Path) -> None:
+    first, old = node(tmp_path, 1), node(tmp_path, 3, *MORE)
+    recovery_data(first, "--voters", "self")
+
+    found = losses(first, old)
+
+    assert "rival-quorums" in [finding["code"] for finding in found]
+
+
+def test_old_disk_without_other_records_is_no_rival(tmp_path: Path) -> None:
+    first, old = node(tmp_path, 1, *MORE), node(tmp_path, 3)
+    recovery_data(first, "--voters", "self")
+
+    assert "rival-quorums" not in [finding["code"] for finding in losses(first, old, code=0)]

@@ -1,0 +1,156 @@
+"""Records that only the newest broker has: a recovery counts them, and keeps them by an election.
+
+`KRAFTOPS_KAFKA_RELEASES` has the releases, separated by commas; with it, brokers are killed, too.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from kraftops import load
+from kraftops.engine.metadata_state import PartitionState
+from tests.helpers.kafka.jvm.jars import resolved_jars
+from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.configs import BROKER, Config
+from tests.helpers.kafka.nodes.contents import AUTHORIZED, add_topic, produce, records
+from tests.helpers.kafka.nodes.nodes import until
+from tests.helpers.kafka.nodes.protocol import AnswerError
+from tests.helpers.kafka.nodes.recoveries import (
+    follow_moves,
+    kill,
+    leads,
+    log_of,
+    recover,
+    refused,
+    tried,
+)
+
+pytestmark = pytest.mark.kafka
+
+_CHOSEN = os.environ.get("KRAFTOPS_KAFKA_RELEASES", "")
+OTHER, NEWEST = FIRST_BROKER, FIRST_BROKER + 1
+BEFORE, AFTER = 700, 250
+
+
+def address_of(cluster: Cluster, node_id: int) -> str:
+    """Return the address of a broker that runs."""
+    return f"localhost:{cluster.port(node_id, BROKER)}"
+
+
+def states(config: Config) -> list[PartitionState]:
+    """Return the partitions of the topic in the metadata log on the disk of a node."""
+    image = load([str(log_of(config))])
+    topic_id = image.topic_ids.get("orders")
+    numbers = range(3) if topic_id else ()
+    found = [image.partition(topic_id or b"", number) for number in numbers]
+    return [state for state in found if state]
+
+
+def has_isr(config: Config, *brokers: int) -> bool:
+    """Tell whether all partitions come to have this ISR in the metadata log of a node."""
+    return until(
+        lambda: [sorted(state.isr) for state in states(config)] == [sorted(brokers)] * 3, 60
+    )
+
+
+def is_alone(cluster: Cluster, node_id: int) -> bool:
+    """Tell whether a broker comes to know itself alone as alive."""
+
+    def knows_itself() -> bool:
+        try:
+            return cluster.nodes[node_id].cluster().nodes == {node_id}
+        except (OSError, AnswerError):
+            return False
+
+    return until(knows_itself, 60)
+
+
+def lose_quorum(cluster: Cluster, *, is_clean: bool) -> None:
+    """Lose controllers 1 and 2; 3 stopped when broker 101 led, and only 102 has the last records."""
+    configs = {node_id: node.config for node_id, node in cluster.nodes.items()}
+    add_topic(cluster.brokers, "orders", partitions=3, replicas=2)
+    produce(cluster.brokers, "orders", BEFORE)
+    cluster.nodes[NEWEST].stop()
+    assert has_isr(configs[3], OTHER)
+    kill(cluster, 3)
+    cluster.nodes[NEWEST].start()
+    cluster.nodes[NEWEST].wait_ready(2)
+    assert has_isr(configs[1], OTHER, NEWEST)
+    cluster.nodes[OTHER].stop()
+    assert has_isr(configs[1], NEWEST)
+    assert is_alone(cluster, NEWEST)
+    produce(address_of(cluster, NEWEST), "orders", AFTER)
+    if is_clean:
+        cluster.nodes[NEWEST].stop()
+    kill(cluster, NEWEST, 1, 2)
+
+
+def segments(config: Config) -> dict[str, bytes]:
+    """Return the logs of the topic's partitions on the disk of a broker."""
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted(config.log_dirs[0].glob("orders-*/*.log"))
+    }
+
+
+@pytest.mark.parametrize("release", _CHOSEN.split(",") if _CHOSEN else ["4.3.1"])
+@pytest.mark.parametrize("is_clean", [True, False] if _CHOSEN else [True])
+def test_records_of_the_newest_broker_are_kept(
+    tmp_path: Path, jars: Path, release: str, *, is_clean: bool
+) -> None:
+    shape = Shape(
+        controllers=3,
+        brokers=2,
+        is_dynamic=True,
+        settings=AUTHORIZED,
+        release=release.rpartition(".")[0],
+    )
+    chosen_jars = jars if release == "4.3.1" else resolved_jars(release)
+    with running_cluster(chosen_jars, tmp_path, shape) as cluster:
+        lose_quorum(cluster, is_clean=is_clean)
+        config = cluster.nodes[3].config
+        disks = [f"--from={cluster.nodes[n].config.log_dirs[0]}" for n in (OTHER, NEWEST)]
+        old = ("--voters=self", f"--choose={log_of(config)}")
+
+        assert refused(config, *old) == "unseen-brokers"
+        assert refused(config, *old, disks[0], "--unseen-broker=7") == "unseen-brokers"
+        accepted = recover(config, *old, disks[0], f"--unseen-broker={NEWEST}", "--dry-run")
+        assert accepted["lossTotal"]["partitions"] == []
+        metadata = f"--from={log_of(cluster.nodes[NEWEST].config)}"
+        by_metadata = recover(config, "--voters=self", metadata, disks[0], "--dry-run")
+        assert by_metadata["logs"][0]["nodeId"] == NEWEST
+        assert by_metadata["lossTotal"]["partitions"] == []
+
+        looked = recover(config, *old, *disks, "--dry-run")
+        total = looked["lossTotal"]
+        assert total["acknowledged"] + total["possible"] == AFTER
+        assert {loss["broker"] for loss in looked["losses"]} == {NEWEST}
+        if is_clean:
+            assert total["text"] == (
+                f"{AFTER} acknowledged records of orders-0, orders-1, orders-2 would be cut from "
+                f"broker {NEWEST}"
+            )
+
+        plan = recover(config, *old, *disks, "--elect-newest")
+        assert plan["lossTotal"]["partitions"] == []
+        assert {election["leader"] for election in plan["elections"]} == {NEWEST}
+        assert "producer-ids-raised" in {finding["code"] for finding in plan["findings"]}
+        follow_moves(plan)
+        cluster.nodes[3].start()
+        assert leads(cluster.nodes[3]).voters == {3}
+        cluster.nodes[NEWEST].start()
+        assert is_alone(cluster, NEWEST)
+        assert len(records(address_of(cluster, NEWEST), "orders")) == BEFORE + AFTER
+
+        cluster.nodes[OTHER].start()
+        cluster.nodes[OTHER].wait_ready(2)
+        assert has_isr(config, OTHER, NEWEST)
+        assert len(records(address_of(cluster, NEWEST), "orders")) == BEFORE + AFTER
+        produce(address_of(cluster, NEWEST), "orders", 30)
+        assert until(
+            lambda: segments(cluster.nodes[OTHER].config) == segments(cluster.nodes[NEWEST].config)
+        )
+        assert load([str(log_of(config))]).producer_ids is not None
+        assert json.loads(tried(config, "--voters=self").text)["error"] == "running"
