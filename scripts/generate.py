@@ -22,6 +22,7 @@ from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.findings.catalogue import catalogue
+from kraftops.incidents.answer import CHANGES, INCIDENTS
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
@@ -110,10 +111,17 @@ def json_schemas() -> dict[str, str]:
                     json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False)
                     + "\n"
                 )
-    title = "kafka-dump-log --check --format json"
-    schema = schema_of(CHECK, "check", title=title, version=JSON_VERSION)
-    name = f"core/kraftops/json_schemas/dump-log-check.v{JSON_VERSION}.json"
-    texts[name] = json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False) + "\n"
+    others = (
+        ("dump-log", "check", CHECK, "kafka-dump-log --check --format json"),
+        ("metadata-shell", "changes", CHANGES, "changes --format json of the metadata shell"),
+        ("metadata-shell", "incidents", INCIDENTS, "incidents --format json of the metadata shell"),
+    )
+    for tool, command, answer, title in others:
+        schema = schema_of(answer, command, title=title, version=JSON_VERSION)
+        path = f"core/kraftops/json_schemas/{tool}-{command}.v{JSON_VERSION}.json"
+        texts[path] = (
+            json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False) + "\n"
+        )
     return texts
 
 

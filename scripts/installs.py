@@ -85,6 +85,8 @@ CASES = (
     _case(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
     _case(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
     _case(f"kraftops report --format json {_META}", '"command": "report"'),
+    _case(f"kraftops changes {_META} --kind topic", "topic a.many"),
+    _case(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
     _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
     _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
     _case(f"{_FORMAT} --dry-run", "Would format", writes=True),
@@ -164,14 +166,6 @@ OF_EXTRAS = {  # what each is for, and what is said without it
             1,
         ),
         "hint: pip install 'kraftops[spark-connect]'",
-    ),
-    "tls": (
-        _case(
-            "kafka-cluster cluster-id -b 127.0.0.1:1 --config {files}/client.properties",
-            _REFUSED,
-            1,
-        ),
-        "hint: pip install 'kraftops[tls]'",
     ),
 }
 

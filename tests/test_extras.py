@@ -166,7 +166,7 @@ CASES = {
         (
             "kafka-cluster: {tmp}/trust: ssl.truststore.location: {tmp}/p12: PKCS12 stores need the "
             "Python package cryptography\n"
-            "hint: pip install 'kraftops[tls]', or convert the store to PEM\n"
+            "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),
     "a key in PKCS12": (
@@ -175,7 +175,7 @@ CASES = {
         (
             "kafka-cluster: {tmp}/own: ssl.keystore.location: {tmp}/p12: PKCS12 stores need the "
             "Python package cryptography\n"
-            "hint: pip install 'kraftops[tls]', or convert the store to PEM\n"
+            "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),
 }

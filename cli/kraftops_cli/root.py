@@ -7,7 +7,7 @@ import click
 from kraftops.errors import CODES
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.version import KAFKA_VERSION, VERSION
+from kraftops_cli.syntax.version_option import VERSION_OPTION
 
 COMMANDS = {
     "dump-log": (
@@ -29,6 +29,14 @@ COMMANDS = {
     "report": (
         "kraftops_cli.report.command:report",
         "Tell what happened, in one file.",
+    ),
+    "changes": (
+        "kraftops_cli.incidents.changes:changes",
+        "Show what changed, and what changed it.",
+    ),
+    "incidents": (
+        "kraftops_cli.incidents.incidents:incidents",
+        "Show what happened, by cause.",
     ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
@@ -66,17 +74,6 @@ each answer.""",
 """Sections of the manual that are about all tools."""
 
 
-def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:
-    if not asked or context.resilient_parsing:
-        return
-    from kraftops.engine.choice import engine_name, why_not_native
-
-    engine, reason = engine_name(), why_not_native()
-    missing = f" (the native one is {reason})" if reason else ""
-    click.echo(f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), {engine} engine{missing}")
-    context.exit()
-
-
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
@@ -86,14 +83,7 @@ def _print_version(context: click.Context, _: click.Parameter, asked: object) ->
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
     sections=SECTIONS,
-)
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_print_version,
-    help="Show the version and exit.",
+    params=[VERSION_OPTION],
 )
 def root() -> None:
     """Do nothing: the commands do the work."""

@@ -39,6 +39,7 @@ complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls
 complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls tree' -l conf -x -d 'Configuration of Spark, as spark.executor.memory=4g; may be repeated'
 complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls tree' -l shared-paths -d 'With a cluster: every node sees the files under the same paths'
 complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls tree' -l verbose -d 'Show the log of Spark'
+complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls tree' -s V -l version -d 'Show the version and exit'
 complete -c kafka-metadata-shell -n 'not __fish_seen_subcommand_from cat find ls tree' -s h -l help -d 'Show this message and exit'
 complete -c kafka-metadata-shell -n '__fish_seen_subcommand_from cat'
 complete -c kafka-metadata-shell -n '__fish_seen_subcommand_from cat' -s s -l snapshot -x -a '(__kraftops_paths \'.\')' -d 'A snapshot, a segment, or a directory with the metadata log'

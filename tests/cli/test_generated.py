@@ -208,7 +208,10 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
     [
         pytest.param(
             "kraftops ",
-            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "report", "storage"],
+            [
+                *("changes", "cluster", "coordinator-partition", "dump-log", "incidents"),
+                *("metadata-shell", "report", "storage"),
+            ],
             id="subcommands",
         ),
         pytest.param("kraftops --v", ["--version"], id="options of the group"),
@@ -330,6 +333,9 @@ def test_tool_with_subcommands_has_one_page() -> None:
         ".TP",
         r"\fB\-x\fR \fI[one|two]\fR",
         "Only short.",
+        ".TP",
+        r"\fB\-V\fR, \fB\-\-version\fR",
+        "Show the version and exit.",
         ".PP",
         r"\fBExamples\fR",
         ".PP",
@@ -365,10 +371,12 @@ def test_bash_completes_names_in_conditions(tmp_path: Path) -> None:
         pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
         pytest.param(
             "made-up storage info -",
-            ["--cluster-id", "--directory", "--help", "-d", "-h", "-t", "-x"],
+            ["--cluster-id", "--directory", "--help", "--version", "-V", "-d", "-h", "-t", "-x"],
             id="all",
         ),
-        pytest.param("made-up storage -", ["--help", "-h"], id="options of the tool"),
+        pytest.param(
+            "made-up storage -", ["--help", "--version", "-V", "-h"], id="options of the tool"
+        ),
         pytest.param("kafka-made-up ", ["info"], id="the tool by itself"),
         pytest.param("kafka-made-up info --cl", ["--cluster-id"], id="option of its command"),
         pytest.param("kafka-made-up info --directory=t", ["topic-0"], id="value of its command"),
@@ -399,7 +407,10 @@ def test_syntax_is_right(name: str) -> None:
     [
         pytest.param(
             "kraftops ",
-            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "report", "storage"],
+            [
+                *("changes", "cluster", "coordinator-partition", "dump-log", "incidents"),
+                *("metadata-shell", "report", "storage"),
+            ],
             id="subcommands",
         ),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),

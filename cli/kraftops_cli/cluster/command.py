@@ -25,6 +25,10 @@ COMMANDS = {
         "kraftops_cli.cluster.controllers:controllers",
         "Show, add, remove and replace the voters of the quorum.",
     ),
+    "problems": (
+        "kraftops_cli.cluster.problems:problems",
+        "List broken partitions by cause.",
+    ),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -41,7 +45,19 @@ COMMANDS = {
     ),
     "rebalance": (
         "kraftops_cli.cluster.moving.rebalance:rebalance",
-        "Give all brokers as many replicas.",
+        "Load all brokers evenly.",
+    ),
+    "replication": (
+        "kraftops_cli.cluster.moving.replication:replication",
+        "Change the replication factor of topics.",
+    ),
+    "move-dirs": (
+        "kraftops_cli.cluster.moving.move_dirs:move_dirs",
+        "Empty a log directory on the same broker.",
+    ),
+    "repair": (
+        "kraftops_cli.cluster.moving.repair:repair",
+        "Replace replicas that are gone for good.",
     ),
     "operations": (
         "kraftops_cli.cluster.moving.operations:operations",
@@ -96,13 +112,14 @@ needs CLUSTER_ACTION on the cluster, to read the metadata log.""",
     (
         "Moving replicas",
         """\
-decommission, rebalance, drain and undrain ask brokers to change the cluster. They need ALTER,
-DESCRIBE_CONFIGS and ALTER_CONFIGS on it. To decide, all topics must be seen: with -b alone, the
-user must be allowed everything on the cluster; with -C as well, CLUSTER_ACTION is enough to read
-the metadata log. Give -C in all runs of a decommission or in none.
+decommission, rebalance, replication, repair, drain and undrain ask brokers to change the cluster.
+They need ALTER, DESCRIBE_CONFIGS and ALTER_CONFIGS on it; sizes need DESCRIBE, move-dirs ALTER. To
+decide, all topics must be seen: with -b alone, the user must be allowed everything on the cluster;
+with -C as well, CLUSTER_ACTION is enough to read the metadata log. Give -C in all runs of a
+decommission or in none.
 
-The number of replicas of a partition is never changed. A partition moves only when it has a leader.
-If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.
+Only replication changes the number of replicas of a partition. A partition moves only when it has a
+leader. If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.
 
 Operations have marks meanwhile, which Kafka ignores: keys of dynamic configurations that begin with
 kraftops. and say what is under way, by whom and since when. The mark of an operation is in the
@@ -121,7 +138,12 @@ that answers is asked also if the cluster has no broker left, or no leader, wher
 looks for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no
 meaning here.""",
     ),
-    exit_status({2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe."}),
+    exit_status(
+        {
+            2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe; of"
+            " problems: there are some; of repair: a partition cannot be repaired."
+        }
+    ),
     ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 

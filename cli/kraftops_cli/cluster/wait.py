@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 EXAMPLES = (
     (
         "after a rolling restart",
-        "kafka-cluster wait -b localhost:9092 --brokers 3 --unfenced --timeout 300",
+        "kafka-cluster wait -b localhost:9092 --for brokers=3:unfenced --timeout 300",
     ),
     (
         "before the next restart",
-        "kafka-cluster wait -b b:9092 --until broker=103:unfenced --until no-under-replicated",
+        "kafka-cluster wait -b b:9092 --for broker=103:unfenced --for no-under-replicated",
     ),
 )
 _PAUSE_SECONDS = 0.5
@@ -35,14 +35,14 @@ _TOO_LATE = 5  # the exit code
 
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("brokers", "unfenced", "until"),
+    syntax=cluster_syntax("brokers", "unfenced", "until", "conditions"),
     name="wait",
     examples=EXAMPLES,
     help="""\
-Wait until a number of brokers, or more, are registered; fenced ones count, too. Or, with --until,
-until conditions are true, all at one moment.
+Wait until conditions are true, all at one moment.
 
-Conditions are broker=ID:fenced, broker=ID:unfenced, broker=ID:gone (it is not registered),
+Conditions are brokers=N (so many or more are registered; fenced ones count, too),
+brokers=N:unfenced, broker=ID:fenced, broker=ID:unfenced, broker=ID:gone (it is not registered),
 broker=ID:empty (it has no replicas), no-under-replicated and no-reassignments.
 
 Addresses that refuse connections are tried again until --timeout is over. -C reads the metadata
@@ -54,11 +54,14 @@ brokers.""",
     "--brokers",
     metavar="N",
     type=Number(_MAX_COUNT),
-    help="The least number of brokers.",
+    hidden=True,
+    help="The least number of brokers, as --for brokers=N.",
 )
-@click.option("--unfenced", is_flag=True, help="Count only brokers that are not fenced.")
+@click.option("--unfenced", is_flag=True, hidden=True, help="Count only unfenced brokers.")
+@click.option("--until", multiple=True, hidden=True, help="The former name of --for.")
 @click.option(
-    "--until",
+    "--for",
+    "conditions",
     metavar="CONDITION",
     multiple=True,
     help="A condition, as broker=103:fenced; may be given more than once.",
@@ -69,22 +72,22 @@ def wait(
     /,
     form: str,
     *,
-    brokers: int | None,
-    unfenced: bool,
     until: tuple[str, ...],
+    conditions: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
+    brokers, unfenced = options.pop("brokers"), options.pop("unfenced")
     from kraftops_cli.cluster.target import target_of
 
-    if until:
+    if conditions := (*conditions, *until):
         from kraftops_cli.cluster.moving.wait_until import wait_until
 
         if brokers is not None or unfenced:
-            raise UsageError("--until and --brokers do not go together")
-        return wait_until(terminal, form, until, target_of(terminal, **options))
+            raise UsageError("--for and --brokers do not go together")
+        return wait_until(terminal, form, conditions, target_of(terminal, **options))
     if brokers is None:
-        raise UsageError("one of the arguments --brokers --until is required")
+        raise UsageError("argument --for is required")
     target = target_of(terminal, **options)
     condition = _Condition(brokers, unfenced)
     fenced = _wait(target, condition)

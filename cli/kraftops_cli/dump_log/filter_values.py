@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 from kraftops.errors import UsageError
+from kraftops.image.load.log_size import newest_time
 from kraftops.query.filters import Filter, parse_offsets, parse_types
-from kraftops.query.times import parse_time
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
 from kraftops.records.internal_topics import USER
 from kraftops_cli.dump_log.filters import FILTERS
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.times import read_span
+
+_ENDS = ("since", "until")
 
 
-def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
+def parsed_filter(
+    options: dict[str, object], decoder: str | None, files: Sequence[str], terminal: Terminal
+) -> Filter:
     """Return the filter of the options but for `--where`; topics are not looked up yet.
+
+    Times of day are those of the last day in *files*; the terminal tells which that is.
 
     Raises:
         UsageError: a value is wrong, or a type is unknown to *decoder*, or without one to all.
@@ -26,9 +36,9 @@ def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
     limits: dict[str, Any] = {}
     if "offsets" in given:
         limits["first_offset"], limits["last_offset"] = parse_offsets(str(given["offsets"]))
-    for name in ("since", "until"):
-        if name in given:
-            limits[name] = parse_time(str(given[name]), now)
+    since, until = (None if options[name] is None else str(options[name]) for name in _ENDS)
+    span = read_span(since, until, now, partial(newest_time, files), terminal)
+    limits |= {name: time for name, time in zip(_ENDS, span, strict=True) if time is not None}
     texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys")}
     return Filter(
         types=_types(texts["types"], decoder, str(options["dialect"])),

@@ -44,7 +44,8 @@ _OPTIONS = (
     click.option(
         "--since",
         metavar="TIME",
-        help="Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h.",
+        help="Only records from this time on: ISO 8601 (UTC), a time of day, as 14:02 or"
+        " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
     ),
     click.option("--until", metavar="TIME", help="Only records before this time."),
     click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -87,7 +87,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     names = [*files, *ctx.meta["ignored"]]
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
-    query = _query(ctx, options)
+    query = _query(ctx, options, names)
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
@@ -342,7 +342,7 @@ def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
     return str(value)
 
 
-def _query(ctx: click.Context, options: dict[str, object]) -> Query:
+def _query(ctx: click.Context, options: dict[str, object], names: Sequence[str] = ()) -> Query:
     decoders = [topic.decoder for topic in INTERNAL_TOPICS if options[topic.parameter]]
     classes = {
         name: _decoder_class(ctx, name, options[name])
@@ -358,7 +358,9 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
         if options["form"] != CSV.name:
             raise click.UsageError("--csv-safe needs --format csv", ctx)
         values["form"] = CSV_SAFE.name
-    values["filter"] = filter_ = parsed_filter(options, decoders[0] if decoders else None)
+    values["filter"] = filter_ = parsed_filter(
+        options, decoders[0] if decoders else None, names, ctx.obj
+    )
     # A filter on the contents of records shows records, not batches.
     of_records = ("deep_iteration", "types", "groups", "where")
     is_deep = decoders or any(options[name] for name in of_records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -92,21 +93,22 @@ EXIT_STATUS = {
 }
 
 
-class _Time(click.ParamType[int]):
-    """A time: ISO, or a duration before now."""
+class _Time(click.ParamType[str]):
+    """A time that can be read; what it is depends on the log."""
 
     name = "time"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return ms since the epoch."""
+    ) -> str:
+        """Return the text."""
         from kraftops.query.times import parse_time
 
         try:
-            return parse_time(str(value), int(time.time() * 1000))
+            parse_time(str(value), 0)
         except UsageError as error:
             self.fail(error.message, param, ctx)
+        return str(value)
 
 
 @click.command(
@@ -229,13 +231,14 @@ def metadata_shell(
     source = snapshot if controllers is None else controllers
     if source is None and not is_kafka and _asks_for_help(words):
         source = "-"  # nothing is read
+    source = _source(ctx, source, words, options)
     request = ShellRequest(
-        _source(ctx, source, words, options),
+        source,
         words,
         is_kafka,
         _quorum_options(controllers, options),
         cast("int | None", options["at_offset"]),
-        cast("int | None", options["at_time"]),
+        _at_time(cast("str | None", options["at_time"]), source, controllers, ctx.obj),
         str(options["dialect"]),
         bool(options["show_secrets"]),
         bool(options["follow"]),
@@ -246,6 +249,18 @@ def metadata_shell(
     from kraftops_cli.metadata_shell.run import run
 
     return run(request.read_at_once(int(time.time() * 1000)), ctx.obj)
+
+
+def _at_time(
+    text: str | None, source: str, controllers: str | None, terminal: Terminal
+) -> int | None:
+    if text is None:
+        return None
+    from kraftops.image.load.log_size import newest_time
+    from kraftops_cli.terminal.times import read_time
+
+    end = (lambda: None) if controllers else partial(newest_time, [source])
+    return read_time(text, int(time.time() * 1000), end, terminal)
 
 
 def _quorum_options(controllers: str | None, options: Mapping[str, object]) -> QuorumOptions | None:

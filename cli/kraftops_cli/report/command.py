@@ -76,7 +76,8 @@ records make sense only in their order.""",
 @click.option(
     "--since",
     metavar="TIME",
-    help="Only what happened from this time on: ISO 8601 (UTC), or a duration before now, as 2h.",
+    help="Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02 or"
+    " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
 )
 @click.option("--until", metavar="TIME", help="Only what happened before this time.")
 @click.option("--title", metavar="TEXT", help="The title of the report.")

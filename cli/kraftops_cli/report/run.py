@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,13 @@ from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
+from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
 from kraftops.memory import shared_memory
 from kraftops.parallel.background import BackgroundCall
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.query.times import parse_time
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.build import DEFAULT_TITLE, Heading, MetadataInput, build
 from kraftops.report.commands import of_controllers
@@ -36,6 +37,7 @@ from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
 from kraftops_cli.terminal.streams import Terminal, json_line
+from kraftops_cli.terminal.times import read_span
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
@@ -74,7 +76,7 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
     Raises:
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
-    request = replace(_request(options), spark=spark)
+    request = replace(_request(options, terminal), spark=spark)
     if request.output is not None:
         refuse_output(request.output, request.flags)
     elif options["overwrite"]:
@@ -103,17 +105,15 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
     return max(code, 1) if skipped else code
 
 
-def _request(options: Mapping[str, Any]) -> ReportRequest:
+def _request(options: Mapping[str, Any], terminal: Terminal) -> ReportRequest:
     """Return the request of options.
 
     Raises:
         UsageError: a time is wrong, or the page has no file.
     """
     now = int(time.time() * 1000)
-    since, until = (
-        None if options[name] is None else parse_time(options[name], now)
-        for name in ("since", "until")
-    )
+    end = partial(newest_time, options["sources"])
+    since, until = read_span(options["since"], options["until"], now, end, terminal)
     if since is not None and until is not None and since > until:
         raise UsageError(f"--since {options['since']} is after --until {options['until']}")
     if options["form"] == "html" and options["output"] is None:

@@ -26,6 +26,10 @@ COMMANDS = {
         "kraftops_cli.storage.recover:recover",
         "Recover a cluster that has lost its quorum, or its addresses.",
     ),
+    "recover-plan": (
+        "kraftops_cli.storage.recover_plan:recover_plan",
+        "Write the recovery of all hosts of a cluster as scripts.",
+    ),
     "compare": (
         "kraftops_cli.storage.compare:compare",
         "Compare the copies of partitions on several brokers' disks.",

@@ -28,6 +28,20 @@ DRY_RUN = click.option(
     "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
 )
 
+ELECT_NEWEST = click.option(
+    "--elect-newest",
+    is_flag=True,
+    help="Make the brokers with the newest copies of partitions their leaders, where records would "
+    "be lost otherwise.",
+)
+UNSEEN_BROKER = click.option(
+    "--unseen-broker",
+    "unseen_brokers",
+    metavar="ID,…",
+    default="",
+    help="Registered brokers whose disks are not at hand; what only they have may be lost.",
+)
+
 
 def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
     """Warn of a cluster id that is no canonical UUID.

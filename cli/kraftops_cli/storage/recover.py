@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kraftops.recovery.refusal import CODES
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
+from kraftops_cli.storage.options import (
+    CONFIG,
+    DRY_RUN,
+    ELECT_NEWEST,
+    OVERRIDE,
+    UNSEEN_BROKER,
+)
 from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -48,18 +54,20 @@ SECTIONS = (
         """\
 Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
 no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
-their brokers. In this order:
+their brokers. kafka-storage recover-plan writes all of this as scripts, one for each host, and a
+page; where several controllers are left, use it. By hand, for one that is left, in this order:
 
 1: Stop the controllers and brokers that are left, and keep the lost controllers from starting.
 
 2: Pack the metadata logs and checkpoints of all nodes that are left, also of brokers, for one
-controller: (cd /var/lib/kafka && find . -type f \\( -path './__cluster_metadata-0/*' -o ! -name
-'*.log' ! -name '*index' \\)) | tar -czf broker-101.tar.gz -C /var/lib/kafka -T -
+controller: find /var/lib/kafka -type f \\( -path '/var/lib/kafka/__cluster_metadata-0/*' -o ! -name
+'*.log' ! -name '*index' \\) | tar -czf node-101.tar.gz /etc/hostname /etc/kafka/server.properties
+-T -
 
 3: If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
 
 4: Look there what would be lost: kafka-storage recover -c server.properties --voters self --from
-broker-101.tar.gz --dry-run
+node-101.tar.gz --dry-run
 
 5: The same without --dry-run writes the new voters, once this is confirmed. To go back, until a
 server has been started: kafka-storage recover -c server.properties --undo
@@ -101,11 +109,11 @@ server would find the old log, a beginning of the new log, or all of it. Before,
 to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
 restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters remain, give the same --voters, with their ids and addresses, on each of them: on
-the first with the logs of all, on the others with the recovered log of the first. Then their logs
-are equal, byte by byte. Never --voters self on two: each would lead a cluster of its own. A log
-that was recovered to other voters is refused, unless --choose names it. A static quorum becomes
-dynamic (Kafka 3.9 and later), and never static again.""",
+If several voters remain, kafka-storage recover-plan gives all of them the same log, byte by byte.
+By hand: the same --voters, with their ids and addresses, on each of them; on the first with the
+logs of all, on the others with the recovered log of the first. Never --voters self on two: each
+would lead a cluster of its own. A log that was recovered to other voters is refused, unless
+--choose names it. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.""",
     ),
     (
         "Records that brokers would cut",
@@ -209,19 +217,8 @@ listed. Nothing is written before this is confirmed.""",
     metavar="OLD=NEW,…",
     help="The same voters at other hosts, each HOST or HOST:PORT.",
 )
-@click.option(
-    "--elect-newest",
-    is_flag=True,
-    help="Make the brokers with the newest copies of partitions their leaders, where records would "
-    "be lost otherwise.",
-)
-@click.option(
-    "--unseen-broker",
-    "unseen_brokers",
-    metavar="ID,…",
-    default="",
-    help="Registered brokers whose disks are not at hand; what only they have may be lost.",
-)
+@ELECT_NEWEST
+@UNSEEN_BROKER
 @click.option(
     "--offline",
     is_flag=True,
@@ -262,7 +259,7 @@ def recover(
             voters=options["voters"],
             host_changes={} if changes is None else parse_host_changes(changes),
             elects_newest=options["elect_newest"],
-            unseen_brokers=_broker_ids(options["unseen_brokers"]),
+            unseen_brokers=broker_ids(options["unseen_brokers"]),
             ask=None if options["offline"] else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
@@ -278,7 +275,12 @@ def _split(names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _broker_ids(text: str) -> frozenset[int]:
+def broker_ids(text: str) -> frozenset[int]:
+    """Return the ids of --unseen-broker.
+
+    Raises:
+        UsageError: it has something else.
+    """
     from kraftops.errors import UsageError
 
     ids = [part for part in re.split(r"[,\s]+", text) if part]

@@ -23,7 +23,9 @@ from kraftops_terminal.tables import table_of, table_text
 def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
-    losses = "".join(losses_text(console, partitions.losses)) + "\n"
+    losses = "No partitions were given: what brokers would cut is unknown.\n\n"
+    if partitions.copies:
+        losses = "".join(losses_text(console, partitions.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""
     if partitions.elections:
@@ -104,7 +106,7 @@ def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
         return f"{many(len(compared.ahead), 'offset')} that the chosen one lacks"
     if compared.log.end == plan.chosen.end:
         return "the same"
-    return f"{plan.chosen.end - compared.log.end} offsets behind"
+    return f"{many(plan.chosen.end - compared.log.end, 'offset')} behind"
 
 
 def _writes(plan: RecoveryPlan) -> Iterator[str]:

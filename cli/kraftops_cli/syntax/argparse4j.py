@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from kraftops_cli.syntax.errors import BadArguments
+from kraftops_cli.syntax.version_option import VERSION_NAME
 
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
@@ -156,7 +157,11 @@ class _Parser:
     def _options_in(self, argument: str) -> Iterator[tuple[str, str | None]]:
         """Yield the full names of the options in *argument*, each with the value that is in it."""
         name, equals, value = argument.partition("=")
-        ours = {key for key, option in self._options.items() if option.name in self._syntax.ours}
+        ours = {
+            key
+            for key, option in self._options.items()
+            if option.name in self._syntax.ours or option.name == VERSION_NAME
+        }
         found = _resolve("option", name, self._options, ours, self._ctx)
         if found:
             yield found, value if equals else None

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kraftops_cli.syntax.lazy_group import LazyGroup
+from kraftops_cli.syntax.version_option import VERSION_OPTION
 from kraftops_cli.terminal.streams import Terminal
 
 Syntax = Callable[[click.Context, list[str]], list[str]]
@@ -41,7 +42,7 @@ class ToolCommand(click.Command):
                 and its part of the manual are generated.
             **kwargs: Click's own arguments.
         """
-        super().__init__(*args, **_with_help_option(kwargs))
+        super().__init__(*args, **_with_common_options(kwargs))
         self._syntax = syntax
         self.examples = examples
         self.sections = sections
@@ -90,7 +91,7 @@ class ToolGroup(LazyGroup):
             sections: Titles and texts for the manual; `Exit status` is in the help too.
             **kwargs: Arguments of Click and `LazyGroup`; users see the order of *lazy*.
         """
-        super().__init__(*args, sections=sections, **_with_help_option(kwargs))
+        super().__init__(*args, sections=sections, **_with_common_options(kwargs))
         self._syntax = syntax
         self.examples = examples
 
@@ -107,8 +108,14 @@ class ToolGroup(LazyGroup):
         _write_help(self, ctx, formatter)
 
 
-def _with_help_option(kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {"context_settings": {"help_option_names": ["-h", "--help"]}, **kwargs}
+def _with_common_options(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return Click's arguments of a command with help and version, unless it has its own."""
+    params = kwargs.get("params") or []
+    names = {name for param in params for name in param.opts}
+    if "--version" not in names:
+        params = [*params, VERSION_OPTION]
+    help_names = {"help_option_names": ["-h", "--help"]}
+    return {"context_settings": help_names, **kwargs, "params": params}
 
 
 def _write_help(

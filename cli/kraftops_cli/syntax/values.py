@@ -64,7 +64,7 @@ class Size(click.ParamType[int]):
         found = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
         size = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else 0
         if not self._minimum <= size <= _LARGEST_SIZE:
-            least = f"{self._minimum >> 20}m"
+            least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
             self.fail(f"{value!r} is no size from {least} to 1024t, as 512m or 2g", param, ctx)
         return size
 

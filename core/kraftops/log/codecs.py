@@ -33,6 +33,7 @@ _XERIAL_BLOCK = 32 * 1024
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_WORD = Struct("<I").unpack_from
+_ZSTD_SKIPPED = b"\x2a\x4d\x18"  # ends the magic of a skippable frame, after 0x50 to 0x5f
 _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 
 
@@ -279,23 +280,38 @@ def _zstd(data: bytes, limit: int) -> bytes:
     # 128 MiB.
     window_log = min(max((limit // 2).bit_length() - 1, 23), 27)
     options = {zstd.DecompressionParameter.window_log_max: window_log}
-    is_first = True
-    while data or is_first:
-        frame = zstd.ZstdDecompressor(options=options)
-        before = out.left
-        while not frame.eof:
-            try:
-                out.add(frame.decompress(data, out.room))
-            except zstd.ZstdError as error:
-                raise DecodeError(f"zstd: {error}") from None
-            data = b""
-            if frame.needs_input and not frame.eof:
-                if out.left == before and not is_first:
-                    return out.whole()  # zstd-jni too ignores a frame that is cut so early
-                raise DecodeError("zstd: the stream is cut short")
-        data = frame.unused_data
-        is_first = False
+    stored, start, empty_frame = memoryview(data), 0, b""
+    while not start or start < len(data):
+        # A decompressor copies all input after its frame: it is given no more than the frame.
+        try:
+            end = start + zstd.get_frame_size(stored[start:])
+        except zstd.ZstdError:  # cut short or damaged: the last frame
+            end = max(len(data), 1)
+        # A decompressor takes 12 µs or more: not for a frame that is to be skipped (RFC 8878,
+        # 3.1.2), nor for the same empty frame again.
+        is_skippable = data.startswith(_ZSTD_SKIPPED, start + 1) and data[start] >> 4 == 5
+        is_known = end - start == len(empty_frame) and data.startswith(empty_frame, start)
+        if not start or not (is_skippable or is_known):
+            frame, before = zstd.ZstdDecompressor(options=options), out.left
+            _add_zstd_frame(out, frame, stored[start:end], is_first=not start)
+            if out.left == before:
+                empty_frame = data[start:end]
+        start = end
     return out.whole()
+
+
+def _add_zstd_frame(out: _Inflated, frame: Any, stored: memoryview, *, is_first: bool) -> None:
+    before = out.left
+    while not frame.eof:
+        try:
+            out.add(frame.decompress(stored, out.room))
+        except zstd_module().ZstdError as error:
+            raise DecodeError(f"zstd: {error}") from None
+        stored = stored[:0]
+        if frame.needs_input and not frame.eof:
+            if out.left == before and not is_first:
+                return  # zstd-jni too ignores a frame that is cut so early
+            raise DecodeError("zstd: the stream is cut short")
 
 
 def _to_gzip(data: bytes) -> bytes:

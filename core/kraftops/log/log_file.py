@@ -76,7 +76,7 @@ class LogFile:
             self._file.seek(start)
         except OSError as error:
             raise _unreadable(self.path, error) from None
-        return LogReader(self._read, start, stop)
+        return LogReader(self._read, start, stop, None if self._remote else self._seek_data)
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that the bytes from *start* to *stop* are read next, in order."""
@@ -100,7 +100,7 @@ class LogFile:
     def next_data(self, position: int) -> int:
         """Return the first position from *position* on that is not in a hole of a sparse file.
 
-        It is the size of the file if nothing but a hole follows, and *position* itself where the
+        It is the end of the file if nothing but a hole follows, and *position* itself where the
         file system does not tell holes.
         """
         if self._remote or position >= self.size:
@@ -112,7 +112,16 @@ class LogFile:
             finally:
                 self._file.seek(position_before)
         except OSError as error:
-            return self.size if error.errno == errno.ENXIO else position
+            if error.errno != errno.ENXIO:
+                return position
+            # A server may have cut the file.
+            return max(position, min(self.size, os.fstat(self._file.fileno()).st_size))
+
+    def _seek_data(self, position: int) -> int:
+        """Move on to the data from *position* on, and return where it begins."""
+        start = self.next_data(position)
+        self._file.seek(start)
+        return start
 
     def _read_part(self, position: int, size: int) -> bytes:
         try:

@@ -62,13 +62,21 @@ class LogReader:
     Iterate once; `end` then has the reason. Bad data is no error: the iteration ends.
     """
 
-    def __init__(self, read: Callable[[int], bytes], start: int, stop: int | None) -> None:
+    def __init__(
+        self,
+        read: Callable[[int], bytes],
+        start: int,
+        stop: int | None,
+        seek_data: Callable[[int], int] | None = None,
+    ) -> None:
         """Make a reader of the bytes from *start* to *stop*.
 
         *read* returns the next bytes, at most as many as it is asked for, and none at the end of
-        the source. Without *stop* the iteration ends there.
+        the source. Without *stop* the iteration ends there. *seek_data* moves a sparse file from a
+        position past the hole that begins there, and returns where it then is.
         """
         self._source = read
+        self._seek_data = seek_data
         self._buffer = b""
         self._pos = 0  # of the next batch in the buffer
         self._base = start  # position of the buffer's first byte
@@ -201,6 +209,8 @@ class LogReader:
         while is_padding or self._stop == _UNKNOWN_END:
             is_padding = is_padding and are_zeros(rest)
             seen += len(rest)
+            if position + seen < self._stop and self._seek_data:
+                seen = min(self._seek_data(position + seen), self._stop) - position
             if position + seen >= self._stop:
                 break
             rest = self._read(min(BLOCK, self._stop - position - seen))

@@ -10,6 +10,7 @@ from kraftops.display.sizes import many
 from kraftops.errors import UsageError
 from kraftops.placement.placement import Placement
 
+_BROKERS = re.compile(r"brokers=([0-9]{1,10})(:unfenced)?")
 _BROKER = re.compile(r"broker=([0-9]{1,10}):([a-z]+)")
 
 
@@ -32,8 +33,24 @@ def parse_condition(text: str) -> Condition:
     if broker and broker[2] in _OF_BROKER:
         broker_id, check = int(broker[1]), _OF_BROKER[broker[2]]
         return Condition(text, lambda placement: check(placement, broker_id))
-    known = [*(f"broker=ID:{state}" for state in _OF_BROKER), *_OF_CLUSTER]
+    if brokers := _BROKERS.fullmatch(text):
+        least, only_unfenced = int(brokers[1]), brokers[2] is not None
+        return Condition(
+            text,
+            lambda placement: _too_few(placement, least, only_unfenced=only_unfenced),
+        )
+    known = [
+        "brokers=N",
+        "brokers=N:unfenced",
+        *(f"broker=ID:{state}" for state in _OF_BROKER),
+        *_OF_CLUSTER,
+    ]
     raise UsageError(f"{text!r} is no condition", hint=f"conditions are {', '.join(known)}")
+
+
+def _too_few(placement: Placement, least: int, *, only_unfenced: bool) -> str | None:
+    count = sum(not (only_unfenced and place.is_fenced) for place in placement.brokers.values())
+    return None if count >= least else f"{many(count, 'broker')} there, not {least}"
 
 
 def _fenced(placement: Placement, broker: int) -> str | None:

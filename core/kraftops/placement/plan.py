@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.spread import Spread
 
+ANY = "any"
+"""A directory that the broker chooses, in the words of kafka-reassign-partitions."""
+
 
 class Move(NamedTuple):
-    """The change of a partition's replica list."""
+    """The change of a partition's replica list.
+
+    *directories* are those of the replicas *after*, a path or `any`; none for any of all.
+    """
 
     partition: TopicPartition
     before: tuple[int, ...]
     after: tuple[int, ...]
+    directories: tuple[str, ...] = ()
 
     @property
     def added(self) -> tuple[int, ...]:
         """The brokers that get a replica."""
         return tuple(each for each in self.after if each not in self.before)
 
+    def directory_on(self, broker: int) -> str:
+        """Return the directory of the replica that a broker gets."""
+        return self.directories[self.after.index(broker)] if self.directories else ANY
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a plan: the brokers that take replicas (None: all), and topics that stay."""
+    """Limits of a plan: the brokers that take replicas (None: all), and topics that stay.
+
+    Where there are *partitions*, all others stay as well. *sizes* are the bytes of partitions, if
+    they can be seen: loads are even in bytes first.
+    """
 
     to: frozenset[int] | None = None
     excluded_topics: frozenset[str] = frozenset()
+    partitions: frozenset[TopicPartition] | None = None
+    sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +64,7 @@ def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits)
     """
     gone = frozenset(leaving)
     allowed = takers(placement, gone, limits)
-    spread = _spread(placement, allowed)
+    spread = _spread(placement, allowed, limits)
     slots, stuck = [], []
     for partition, found in _free(placement, limits):
         lost = [at for at, broker in enumerate(found.target) if broker in gone]
@@ -55,7 +72,7 @@ def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits)
             stuck.append(partition)
         else:
             slots += [(partition, at) for at in lost]
-    for slot in slots:
+    for slot in sorted(slots, key=spread.largest_first):
         spread.replace(slot)
     spread.even_out(slots)
     spread.choose_leaders(partition for partition, at in slots if at == 0)
@@ -63,9 +80,12 @@ def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits)
 
 
 def plan_balance(placement: Placement, limits: Limits) -> Plan:
-    """Plan to give all brokers that take replicas as many, by as few moves as possible."""
+    """Plan to give all brokers that take replicas as many bytes, then as many replicas.
+
+    It moves as little as possible.
+    """
     allowed = takers(placement, (), limits)
-    spread = _spread(placement, allowed)
+    spread = _spread(placement, allowed, limits)
     spread.even_out(
         (partition, position)
         for partition, found in _free(placement, limits)
@@ -79,6 +99,32 @@ def plan_balance(placement: Placement, limits: Limits) -> Plan:
     }
     spread.choose_leaders(changed)
     return Plan(_moves(placement, spread, changed), [])
+
+
+def plan_factor(
+    placement: Placement, partitions: Iterable[TopicPartition], factor: int, limits: Limits
+) -> Plan:
+    """Plan to give partitions a number of replicas, and to move nothing else.
+
+    A replica that goes is best one that is not in sync, and never that of the leader.
+    """
+    allowed = takers(placement, (), limits)
+    spread = _spread(placement, allowed, limits)
+    slots, stuck, changed = [], [], []
+    for partition in sorted(partitions, key=lambda name: (-limits.sizes.get(name, 0), name)):
+        replicas = placement.partitions[partition]
+        missing = factor - len(replicas.target)
+        if replicas.is_moving or not missing:
+            continue
+        if len(allowed.difference(replicas.target)) < missing:
+            stuck.append(partition)
+            continue
+        changed.append(partition)
+        slots += [spread.add(partition) for _ in range(missing)]
+        for _ in range(-missing):
+            spread.drop(partition, Counter((*replicas.isr, replicas.leader)))
+    spread.even_out(slots)
+    return Plan(_moves(placement, spread, changed), sorted(stuck))
 
 
 def takers(placement: Placement, leaving: Collection[int], limits: Limits) -> frozenset[int]:
@@ -112,9 +158,9 @@ def counts_after(placement: Placement, moves: Iterable[Move]) -> Counter[int]:
     return counts
 
 
-def _spread(placement: Placement, allowed: Iterable[int]) -> Spread:
-    lists = {partition: found.target for partition, found in placement.partitions.items()}
-    return Spread(placement.brokers, allowed, lists)
+def _spread(placement: Placement, allowed: Iterable[int], limits: Limits) -> Spread:
+    lists = {partition: replicas.target for partition, replicas in placement.partitions.items()}
+    return Spread(placement.brokers, allowed, lists, limits.sizes)
 
 
 def _free(placement: Placement, limits: Limits) -> Iterable[tuple[TopicPartition, Replicas]]:
@@ -122,7 +168,9 @@ def _free(placement: Placement, limits: Limits) -> Iterable[tuple[TopicPartition
     return (
         (partition, found)
         for partition, found in placement.partitions.items()
-        if not found.is_moving and partition.topic not in limits.excluded_topics
+        if not found.is_moving
+        and partition.topic not in limits.excluded_topics
+        and (limits.partitions is None or partition in limits.partitions)
     )
 
 

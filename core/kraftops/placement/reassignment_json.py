@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.reading import PLAN_BYTES, read_whole
 from kraftops.placement.placement import Placement, TopicPartition
-from kraftops.placement.plan import Move
+from kraftops.placement.plan import ANY, Move
 
 _VERSION = 1
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -22,10 +22,14 @@ _MAX_ID = 0x7FFFFFFF
 
 
 class PlannedReplicas(NamedTuple):
-    """The replicas of a partition in a plan, and those before, if the plan has them."""
+    """The replicas of a partition in a plan, and those before, if the plan has them.
+
+    *directories* are those of a `Move`.
+    """
 
     replicas: tuple[int, ...]
     previous: tuple[int, ...] | None
+    directories: tuple[str, ...] = ()
 
 
 def plan_json(moves: Iterable[Move]) -> dict[str, object]:
@@ -37,11 +41,18 @@ def plan_json(moves: Iterable[Move]) -> dict[str, object]:
                 "topic": move.partition.topic,
                 "partition": move.partition.number,
                 "replicas": [*move.after],
-                "log_dirs": ["any"] * len(move.after),
+                "log_dirs": [*(move.directories or [ANY] * len(move.after))],
                 "previous": [*move.before],
             }
             for move in moves
         ],
+    }
+
+
+def planned_replicas(moves: Iterable[Move]) -> dict[TopicPartition, PlannedReplicas]:
+    """Return the plan that moves are."""
+    return {
+        move.partition: PlannedReplicas(move.after, move.before, move.directories) for move in moves
     }
 
 
@@ -84,18 +95,22 @@ def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]
         raise UsageError(f"{place}: topic {short(topic)} is no name of a topic")
     if not isinstance(number, int) or not _is_id(number):
         raise UsageError(f"{place}: partition {short(number)} is no number of a partition")
-    directories = each.get("log_dirs")
-    if directories is not None and not isinstance(directories, list):
-        raise UsageError(f"{place}: log_dirs: {short(directories)} is no list")
-    if any(directory != "any" for directory in directories or ()):
-        raise UsageError(
-            f"{place}: log_dirs: replicas cannot be put into a named directory here",
-            hint='"any" lets the broker choose',
-        )
     replicas = _replicas(each.get("replicas"), f"{place}: replicas")
     previous = each.get("previous")
     before = None if previous is None else _replicas(previous, f"{place}: previous")
-    return TopicPartition(topic, number), PlannedReplicas(replicas, before)
+    directories = _directories(each.get("log_dirs"), len(replicas), f"{place}: log_dirs")
+    return TopicPartition(topic, number), PlannedReplicas(replicas, before, directories)
+
+
+def _directories(paths: object, count: int, place: str) -> tuple[str, ...]:
+    if paths is None:
+        return ()
+    if not isinstance(paths, list) or len(paths) != count:
+        raise UsageError(f"{place}: {short(paths)} is not a list with a directory for each replica")
+    for path in paths:
+        if path != ANY and not (isinstance(path, str) and path.startswith("/")):
+            raise UsageError(f"{place}: {short(path)} is not 'any' or an absolute path")
+    return () if {*paths} == {ANY} else tuple(paths)
 
 
 def _replicas(found: object, place: str) -> tuple[int, ...]:
@@ -115,7 +130,7 @@ def moves_of_file(
 ) -> list[Move]:
     """Return the moves of a user's plan that are neither made nor in flight."""
     return [
-        Move(partition, found.target, wanted.replicas)
+        Move(partition, found.target, wanted.replicas, wanted.directories)
         for partition, wanted in sorted(planned.items())
         if (found := placement.partitions.get(partition)) is not None
         and not found.is_moving

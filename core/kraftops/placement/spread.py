@@ -1,18 +1,21 @@
 """Spread of replicas over brokers and racks: where a replica goes, and how loads are evened out.
 
-Two rules, in this order: the replicas of a partition keep to as many racks as they can, and no
-broker has two replicas more than another that could take one of them.
+Three rules, in this order: the replicas of a partition keep to as many racks as they can; brokers
+have about the same bytes; no broker has two replicas more than another that could take one of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from kraftops.placement.placement import BrokerPlace, TopicPartition
 
 Slot = tuple[TopicPartition, int]
 """A replica of a partition: its position in the list of replicas."""
+_TOLERANCE = 0.05
+"""The part of the mean by which a broker's bytes may differ: partitions grow while they are copied,
+and to copy more for less than that is not worth it."""
 
 
 class Spread:
@@ -23,8 +26,11 @@ class Spread:
         brokers: Mapping[int, BrokerPlace],
         allowed: Iterable[int],
         lists: Mapping[TopicPartition, tuple[int, ...]],
+        sizes: Mapping[TopicPartition, int],
     ) -> None:
         """Begin with the present *lists*; only *allowed* brokers take further replicas.
+
+        Partitions without a size count as empty, so that without any the numbers alone matter.
 
         Without any rack, all brokers are in one. Otherwise, those without are in a rack of their
         own, as for Kafka's placement of new topics.
@@ -32,9 +38,17 @@ class Spread:
         self.lists = {partition: [*found] for partition, found in lists.items()}
         self.allowed = sorted(allowed)
         self._racks = {broker: place.rack for broker, place in brokers.items()}
+        self._sizes = sizes
         self.loads = Counter(dict.fromkeys(self.allowed, 0))
-        for found in lists.values():
-            self.loads.update(found)
+        self.bytes = Counter(self.loads)
+        for partition, replicas in lists.items():
+            self.loads.update(replicas)
+            self.bytes.update(dict.fromkeys(replicas, sizes.get(partition, 0)))
+        self._lower = self._mean = self._upper = 0.0
+
+    def largest_first(self, slot: Slot) -> tuple[int, Slot]:
+        """Return the key of an order in which the largest replicas are placed first."""
+        return -self._size(slot), slot
 
     def replace(self, slot: Slot) -> None:
         """Give a replica to the best of the allowed brokers, one of which must be free for it."""
@@ -43,15 +57,41 @@ class Spread:
         fit = [broker for broker in self.allowed if broker not in replicas]
         self._put(slot, self._best(fit, racks))
 
+    def add(self, partition: TopicPartition) -> Slot:
+        """Give a further replica to the best of the allowed brokers, one of which must be free."""
+        slot = (partition, len(self.lists[partition]))
+        racks = self._racks_of_others(slot)
+        free = [broker for broker in self.allowed if broker not in self.lists[partition]]
+        self.lists[partition].append(self._best(free, racks))
+        self._count(slot, 1)
+        return slot
+
+    def drop(self, partition: TopicPartition, values: Mapping[int, int]) -> None:
+        """Take away a replica of the least of these *values*, then of a full rack and broker."""
+
+        def worth(slot: Slot) -> tuple[int, ...]:
+            broker = self._broker(slot)
+            crowd = self._racks_of_others(slot)[self._racks.get(broker)]
+            return values[broker], -crowd, -self.bytes[broker], -self.loads[broker], -slot[1]
+
+        slots = [(partition, position) for position in range(len(self.lists[partition]))]
+        slot = min(slots, key=worth)
+        self._count(slot, -1)
+        del self.lists[partition][slot[1]]
+
     def even_out(self, slots: Iterable[Slot]) -> None:
         """Move these replicas among the allowed brokers until no move makes it better."""
-        slots = sorted(slots)
+        # The smallest first: numbers are evened out by as few bytes as possible.
+        slots = sorted(slots, key=lambda slot: (self._size(slot), slot))
+        self._mean = sum(self.bytes[broker] for broker in self.allowed) / max(len(self.allowed), 1)
+        self._lower, self._upper = self._mean * (1 - _TOLERANCE), self._mean * (1 + _TOLERANCE)
         by_broker: dict[int, dict[Slot, None]] = {broker: {} for broker in self.allowed}
         for slot in slots:
             by_broker.setdefault(self._broker(slot), {})[slot] = None
         is_better = True
         while is_better:
-            is_better = self._level(by_broker)
+            is_better = self._level_bytes(by_broker)
+            is_better |= self._level(by_broker)
             for slot in slots:
                 is_better |= self._mend_rack(slot, by_broker)
 
@@ -66,6 +106,53 @@ class Spread:
             at = replicas.index(best)
             replicas[0], replicas[at] = best, replicas[0]
             leaders[best] += 1
+
+    def _level_bytes(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
+        """Move replicas away from brokers with too many bytes, and to those with too few.
+
+        Each move brings the bytes of two brokers closer to each other, so it ends.
+        """
+        has_moved = False
+        closed: set[int] = set()
+        while True:
+            full = [broker for broker in by_broker if self.bytes[broker] and broker not in closed]
+            if not full:
+                return has_moved
+            start = max(full, key=lambda broker: (self.bytes[broker], -broker))
+            step = self._byte_step(start, by_broker[start])
+            if step is None:
+                closed.add(start)
+            else:
+                self._move(*step, by_broker)
+                has_moved = True
+
+    def _byte_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
+        """Return the best move from a broker that makes bytes more even; None without one."""
+        largest_first = sorted(slots, key=self.largest_first)
+        by_rack: dict[str | None, list[Slot]] = {}  # those that a rack can have
+        for other in sorted(self.allowed, key=lambda broker: (self.bytes[broker], broker)):
+            here, there = self.bytes[start], self.bytes[other]
+            if here <= there or (here <= self._upper and there >= self._lower):
+                return None  # and so for all others, which have more
+            rack = self._racks.get(other)
+            if rack not in by_rack:
+                by_rack[rack] = [slot for slot in largest_first if self._suits(slot, rack)]
+            fitting = [slot for slot in by_rack[rack] if 0 < self._size(slot) < here - there]
+            # The largest that passes no mean; else the smallest, which passes it by the least.
+            goal = min(here - self._mean, self._mean - there)
+            within = [slot for slot in fitting if self._size(slot) <= goal]
+            for slot in (*within, *reversed(fitting[: len(fitting) - len(within)])):
+                if other not in self.lists[slot[0]]:
+                    return slot, other
+        return None
+
+    def _keeps_bytes(self, slot: Slot, other: int) -> bool:
+        """Tell whether bytes stay about even, or become no less even, by a move."""
+        size = self._size(slot)
+        here, there = self.bytes[self._broker(slot)], self.bytes[other]
+        return not size or (
+            there + size <= max(here, self._upper) and here - size >= min(there, self._lower)
+        )
 
     def _level(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
         """Shift replicas from brokers with many to brokers with at least two fewer."""
@@ -93,8 +180,11 @@ class Spread:
         Without one, return the brokers that can be reached.
         """
         limit = self.loads[start] - 2
-        if not any(self.loads[each] <= limit for each in self.allowed):
+        emptier = [broker for broker in self.allowed if self.loads[broker] <= limit]
+        if not emptier:
             return {start}
+        if self._sizes:
+            return self._direct_way(by_broker[start], emptier) or {start}
         reached: dict[int, tuple[Slot, int] | None] = {start: None}
         waiting = deque([start])
         missing = sorted(set(self.allowed) - {start}, key=lambda each: (self.loads[each], each))
@@ -104,13 +194,32 @@ class Spread:
                 way = self._chain(reached, broker)
                 if any(slot[0] == used[0] for used, _ in way):
                     continue  # two moves of one partition may break its racks
-                for other in self._fitting(slot, missing):
+                for other in [*missing]:
+                    if not self._fits(slot, other):
+                        continue
                     if self.loads[other] <= limit:
                         return [*way, (slot, other)]
                     reached[other] = (slot, broker)
                     missing.remove(other)
                     waiting.append(other)
         return set(reached)
+
+    def _direct_way(self, slots: Iterable[Slot], emptier: Iterable[int]) -> list[tuple[Slot, int]]:
+        """Return one move to a broker with two replicas fewer; none if bytes would be less even.
+
+        Chains would copy more bytes than their even numbers are worth.
+        """
+        emptiest_first = sorted(emptier, key=lambda broker: (self.loads[broker], broker))
+        for slot in slots:
+            suits: dict[str | None, bool] = {}
+            for other in emptiest_first:
+                if self._keeps_bytes(slot, other) and other not in self.lists[slot[0]]:
+                    rack = self._racks.get(other)
+                    if rack not in suits:
+                        suits[rack] = self._suits(slot, rack)
+                    if suits[rack]:
+                        return [(slot, other)]
+        return []
 
     def _chain(
         self, reached: Mapping[int, tuple[Slot, int] | None], broker: int
@@ -135,18 +244,23 @@ class Spread:
         self._move(slot, self._best(fit, racks), by_broker)
         return True
 
-    def _fitting(self, slot: Slot, brokers: Sequence[int]) -> Iterator[int]:
-        """Yield the brokers that can have a replica, in a rack that is no worse than its own."""
-        racks = self._racks_of_others(slot)
-        here = racks[self._racks.get(self._broker(slot))]
-        replicas = self.lists[slot[0]]
-        for broker in [*brokers]:
-            if broker not in replicas and racks[self._racks.get(broker)] <= here:
-                yield broker
+    def _fits(self, slot: Slot, broker: int) -> bool:
+        """Tell whether a broker can have a replica, in a rack that is no worse than its own."""
+        return broker not in self.lists[slot[0]] and self._suits(slot, self._racks.get(broker))
+
+    def _suits(self, slot: Slot, rack: str | None) -> bool:
+        """Tell whether a rack has no more of a partition's other replicas than a replica's own."""
+        here = self._racks.get(self._broker(slot))
+        if here == rack:
+            return True
+        racks = [self._racks.get(replica) for replica in self.lists[slot[0]]]
+        return racks.count(rack) < racks.count(here)  # which counts the replica itself
 
     def _best(self, brokers: Iterable[int], racks: Counter[str | None]) -> int:
         """Return the broker with the fewest others in its rack, of these the least loaded."""
-        return min(brokers, key=lambda b: (racks[self._racks.get(b)], self.loads[b], b))
+        return min(
+            brokers, key=lambda b: (racks[self._racks.get(b)], self.bytes[b], self.loads[b], b)
+        )
 
     def _racks_of_others(self, slot: Slot) -> Counter[str | None]:
         """Return the number of the partition's other replicas by rack."""
@@ -157,6 +271,9 @@ class Spread:
             if at != position
         )
 
+    def _size(self, slot: Slot) -> int:
+        return self._sizes.get(slot[0], 0)
+
     def _broker(self, slot: Slot) -> int:
         return self.lists[slot[0]][slot[1]]
 
@@ -166,6 +283,11 @@ class Spread:
         by_broker[broker][slot] = None
 
     def _put(self, slot: Slot, broker: int) -> None:
-        self.loads[self._broker(slot)] -= 1
+        self._count(slot, -1)
         self.lists[slot[0]][slot[1]] = broker
-        self.loads[broker] += 1
+        self._count(slot, 1)
+
+    def _count(self, slot: Slot, sign: int) -> None:
+        """Count a replica to its broker, or off it."""
+        self.loads[self._broker(slot)] += sign
+        self.bytes[self._broker(slot)] += sign * self._size(slot)

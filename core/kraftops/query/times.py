@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from kraftops.display.times import iso_time
 from kraftops.errors import UsageError
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_DAY = 86_400_000
 _EARLIEST = -(1 << 63)
+_TIME_OF_DAY = re.compile(
+    r"(yesterday )?([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.]([0-9]{3}))?)?Z?"
+)
 
 
 def is_duration(text: str) -> bool:
@@ -15,21 +21,25 @@ def is_duration(text: str) -> bool:
     return re.fullmatch(r"([0-9]{1,18}(ms|[smhdw]))+", text) is not None
 
 
-def parse_time(text: str, now: int) -> int:
+def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None) -> int:
     """Return a time in ms since the epoch.
 
-    *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, or a duration before *now*:
-    2h, 30m, 1d12h.
+    *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, a duration before *now* (2h,
+    -30m, 1d12h), or a time of day in UTC (14:02, yesterday 14:02:30). A time of day is the last one
+    that is not after the *end* of a log; of a log without times, and where there is none, not
+    after *now*. `day_note` tells which day that is.
 
     Raises:
         UsageError: it is none of these, or does not fit into 64 bits.
     """
-    if is_duration(text):
+    if is_duration(text.removeprefix("-")):
         parts = re.findall(r"([0-9]+)(ms|[smhdw])", text)
         time = now - sum(int(number) * _UNITS[unit] for number, unit in parts)
         if time < _EARLIEST:
             raise _refusal(text)
         return time
+    if of_day := _TIME_OF_DAY.fullmatch(text):
+        return _on_last_day(of_day, now if (last := end()) is None else last)
     if re.fullmatch(r"[0-9]{11,18}", text):
         return int(text)
     from datetime import UTC, datetime, timedelta
@@ -43,6 +53,28 @@ def parse_time(text: str, now: int) -> int:
         raise _refusal(text) from None
 
 
+def span_end(since: int | None, end: int | None) -> int | None:
+    """Return the *end* to read `--until` with: a span may end after the log, a day after *since*.
+
+    So a time of day is the first one after *since*, or without it that of the last day.
+    """
+    if since is not None:
+        return since + _DAY
+    return None if end is None else end - end % _DAY + _DAY - 1
+
+
+def day_note(text: str, time: int) -> str | None:
+    """Return what to tell of a time that was read from *text*: the day that a time of day got."""
+    return f"{text} is {iso_time(time)}" if _TIME_OF_DAY.fullmatch(text) else None
+
+
+def _on_last_day(of_day: re.Match[str], end: int) -> int:
+    """Return the last time of day that is not after *end*; yesterday is the day before its day."""
+    hours, minutes, seconds, ms = (int(part or 0) for part in of_day.groups()[1:])
+    time = end - end % _DAY + ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
+    return time - _DAY if of_day[1] or time > end else time
+
+
 def _refusal(text: str) -> UsageError:
-    hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 2h or 90m"
-    return UsageError(f"{text!r} is no time", hint=hint)
+    hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or 90m"
+    return UsageError(f"{text!r} is not a valid time", hint=hint)

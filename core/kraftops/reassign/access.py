@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self, TypeVar
@@ -173,6 +173,10 @@ class ClusterAccess:
             self._counts[partition] = len(each.target)
         return found
 
+    def expect_counts(self, counts: Mapping[TopicPartition, int]) -> None:
+        """Expect other numbers of replicas from now on, as a reassignment has begun them."""
+        self._counts.update(counts)
+
     def _odd_counts(self, found: Placement) -> list[TopicPartition]:
         """Return the partitions that are not moving, and have another number of replicas."""
         return [
@@ -191,6 +195,14 @@ class ClusterAccess:
                 broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
             )
         return self.settled()
+
+    def metadata(self) -> MetadataImage | None:
+        """Return the image of the metadata log as it is now; None without controllers.
+
+        Raises:
+            WireError: no controller answers, or it is not permitted.
+        """
+        return None if self.controllers is None else self._followed()
 
     def fresh_placements(self) -> list[Placement]:
         """Return the placement in a log that is read anew, or as each unfenced broker knows it.
@@ -377,7 +389,7 @@ class ClusterAccess:
         """
         topics = sorted({partition.topic for partition in placement.partitions})
         if self.brokers is None:
-            return _topic_values_in(self._followed(), topics, key)
+            return topic_values_in(self._followed(), topics, key)
         found: dict[str, str] = {}
         for start in range(0, len(topics), TOPICS_AT_ONCE):
             some = topics[start : start + TOPICS_AT_ONCE]
@@ -483,7 +495,8 @@ def _lists(found: Placement) -> dict[TopicPartition, tuple[int, ...]]:
     }
 
 
-def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> dict[str, str]:
+def topic_values_in(image: MetadataImage, topics: Iterable[str], key: str) -> dict[str, str]:
+    """Return the values of a key by topic, with the default of the whole cluster."""
     default = image.configs.get((int(_BROKER), ""), {}).get(key)
     found = {}
     for topic in topics:

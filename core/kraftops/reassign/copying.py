@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kraftops.errors import AnswerError, WireError
+from kraftops.placement.disks import LogDirectory
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.reassign.access import ClusterAccess
-from kraftops.wire.admin.log_directories import LogDirectory, ask_log_directories
+from kraftops.wire.admin.log_dirs import ask_log_dirs
 
 Copy = tuple[TopicPartition, int]
 """A replica that is being made: its partition, and the broker that gets it."""
@@ -114,7 +115,7 @@ def directories_of(
             continue
         try:
             directories[broker] = access.ask_broker(
-                broker, partial(ask_log_directories, partitions=partitions)
+                broker, partial(ask_log_dirs, partitions=partitions)
             )
         except AnswerError:
             return {}  # not permitted by one, and so by all
@@ -125,7 +126,11 @@ def directories_of(
 
 def sizes_in(directories: Iterable[LogDirectory]) -> dict[TopicPartition, int]:
     """Return the sizes of the replicas of a broker."""
-    return {partition: size for each in directories for partition, size in each.sizes.items()}
+    return {
+        partition: replica.size
+        for directory in directories
+        for partition, replica in directory.replicas.items()
+    }
 
 
 class CopyMeter:

@@ -78,7 +78,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     if others:
         raise RefusedError(
             f"other reassignments are in flight: {shown(others)}",
-            hint="kafka-cluster wait --until no-reassignments waits for their end",
+            hint="kafka-cluster wait --for no-reassignments waits for their end",
             partitions=names(others),
         )
     plan = request.plan(placement)

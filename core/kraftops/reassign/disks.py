@@ -1,45 +1,107 @@
-"""Room on disks: whether brokers can take the replicas of a plan."""
+"""Log directories of running brokers: asked for, checked for room, and asked for by name."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from kraftops.display.sizes import size_text
-from kraftops.errors import RefusedError
-from kraftops.placement.placement import Placement
-from kraftops.placement.plan import Move
+from kraftops.errors import AnswerError, RefusedError
+from kraftops.placement.disks import Disks, LogDirectory, Shortage, reckon, sizes_of
+from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.plan import ANY, Move
 from kraftops.reassign.access import ClusterAccess
-from kraftops.wire.admin.log_dirs import ask_disks
+from kraftops.wire.admin.log_dirs import REPLICA_NOT_AVAILABLE, alter_log_dirs, ask_log_dirs
 
 
-def check_room(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:
-    """Refuse a plan for which a broker has too little room in all its directories together.
+def disks_of(access: ClusterAccess, placement: Placement) -> Disks:
+    """Return the log directories of all brokers that run; none if the user may not see them.
 
     Raises:
-        RefusedError: one has, or the size of a partition cannot be seen.
         WireError: a broker cannot be asked.
     """
-    running = [each for each, place in placement.brokers.items() if not place.is_fenced]
-    disks = {
-        each: access.patiently(partial(access.ask_broker, each, ask_disks)) for each in running
-    }
-    needed: Counter[int] = Counter()
+    running = [broker for broker, place in placement.brokers.items() if not place.is_fenced]
+    disks: dict[int, Sequence[LogDirectory]] = {}
+    for broker in running:
+        try:
+            disks[broker] = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
+        except AnswerError as error:
+            if error.code != "not-permitted":
+                raise
+            access.note(f"sizes of partitions and disks cannot be seen: {error.message}")
+            return {}
+    return disks
+
+
+def check_room(moves: Iterable[Move], shortages: Sequence[Shortage], disks: Disks) -> None:
+    """Refuse a plan for which a log directory has too little room.
+
+    Raises:
+        RefusedError: one has, or the size of a partition or the disks of a broker are unknown.
+    """
+    sizes = sizes_of(disks)
     for move in moves:
-        known = [
-            disks[broker].sizes[move.partition]
-            for broker in move.before
-            if broker in disks and move.partition in disks[broker].sizes
-        ]
-        if not known:
+        unseen = [broker for broker in move.added if broker not in disks]
+        if unseen:
+            raise RefusedError(f"the log directories of broker {unseen[0]} cannot be seen")
+        if move.added and move.partition not in sizes:
             raise RefusedError(f"the size of {move.partition} cannot be seen")
-        needed.update(dict.fromkeys(move.added, max(known)))
-    for broker, size in sorted(needed.items()):
-        usable = disks[broker].usable if broker in disks else 0
-        if size > usable:
-            raise RefusedError(
-                f"broker {broker} would get {size_text(size)}, and has room for"
-                f" {size_text(usable)}",
-                hint="--to chooses the brokers that take replicas",
-            )
+    if shortages:
+        raise RefusedError(
+            "; ".join(map(shortage_text, shortages)),
+            hint="--to chooses the brokers that take replicas",
+            brokers=sorted({shortage.broker for shortage in shortages}),
+        )
+
+
+def shortage_text(shortage: Shortage) -> str:
+    """Return a sentence about a directory with too little room."""
+    return (
+        f"broker {shortage.broker}: {shortage.path} would get {size_text(shortage.needed)}, and"
+        f" has room for {size_text(shortage.usable)}"
+    )
+
+
+def ask_for_directories(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:
+    """Ask brokers for named directories of replicas that will come, where a plan needs them.
+
+    Kafka's own tool does it before a reassignment, too; later the replica would be moved again.
+
+    Raises:
+        RefusedError: a broker refuses the directory.
+        WireError: a broker cannot be asked.
+    """
+    disks = disks_of(access, placement)
+    paths: dict[int, dict[TopicPartition, str]] = defaultdict(dict)
+    for move in reckon(moves, disks, sizes_of(disks)).moves:
+        for broker in move.added:
+            if (path := move.directory_on(broker)) != ANY:
+                paths[broker][move.partition] = path
+    for broker, by_partition in sorted(paths.items()):
+        move_between_directories(access, broker, by_partition)
+
+
+def move_between_directories(
+    access: ClusterAccess, broker: int, paths: dict[TopicPartition, str]
+) -> None:
+    """Have a broker put partitions into directories, now or when it gets them.
+
+    Raises:
+        RefusedError: it refuses some.
+        WireError: it cannot be asked.
+    """
+    refused = access.patiently(
+        lambda: access.ask_broker(broker, lambda connection: alter_log_dirs(connection, paths))
+    )
+    refused = {
+        partition: answer
+        for partition, answer in refused.items()
+        if answer.code != REPLICA_NOT_AVAILABLE
+    }
+    if refused:
+        partition, answer = next(iter(refused.items()))
+        raise RefusedError(
+            f"broker {broker}: {partition} cannot be put into {paths[partition]}: {answer.message}",
+            hint=f"kafka-log-dirs --describe --broker-list {broker} lists its directories",
+        )

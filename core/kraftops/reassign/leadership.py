@@ -11,7 +11,7 @@ from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.admin.configs import UNKNOWN_TOPIC_OR_PARTITION
-from kraftops.wire.admin.replicas import alter_reassignments, elect_preferred
+from kraftops.wire.admin.replicas import Election, alter_reassignments, elect_leaders
 from kraftops.wire.net.deadline import Deadline
 
 _SECONDS = 30.0
@@ -61,7 +61,7 @@ def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]
             some = waiting[start : start + _PARTITIONS_AT_ONCE]
             access.patiently(
                 lambda some=some: access.ask(  # type: ignore[misc]
-                    lambda connection: elect_preferred(connection, some)
+                    lambda connection: elect_leaders(connection, Election.PREFERRED, some)
                 )
             )
         time.sleep(0.2)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.safety import ASSUMED_MIN_ISR, MinIsr
 from kraftops.reassign.access import ClusterAccess
+
+MIN_ISR = "min.insync.replicas"
 
 
 def min_isr_of_topics(
@@ -20,11 +24,17 @@ def min_isr_of_topics(
         WireError: nobody answers.
         AnswerError: it is not permitted.
     """
-    known = access.topic_values(placement, "min.insync.replicas")
+    return min_isr_by(access.topic_values(placement, MIN_ISR), placement, default)
+
+
+def min_isr_by(
+    values: Mapping[str, str], placement: Placement, default: int | None
+) -> dict[str, MinIsr]:
+    """Return the min ISR by topic, from the texts that are set."""
     fallback = MinIsr(default) if default else MinIsr(ASSUMED_MIN_ISR, is_assumed=True)
     topics = {partition.topic for partition in placement.partitions}
-    told = {topic: parse_integer(known.get(topic, ""), 32) for topic in topics}
+    numbers = {topic: parse_integer(values.get(topic, ""), 32) for topic in topics}
     return {
         topic: fallback if value is None or value < 0 else MinIsr(value)
-        for topic, value in told.items()
+        for topic, value in numbers.items()
     }

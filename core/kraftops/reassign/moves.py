@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
+from kraftops.placement.disks import sizes_of
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.copying import CopyMeter, look_at_copies, sizes_of_partitions
+from kraftops.reassign.copying import CopyMeter, directories_of, look_at_copies
+from kraftops.reassign.disks import ask_for_directories
 from kraftops.reassign.events import Event, Report
 from kraftops.reassign.marks import Mark, new_author
 from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
@@ -71,6 +73,7 @@ class Mover:
         self._may_be_throttled = True
         self._rated: frozenset[int] = frozenset()
         self._sizes: Mapping[TopicPartition, int] | None = None
+        self._has_choice = False  # of log directories, on any broker
         self._looked_at = float("-inf")
 
     def begin(self, placement: Placement) -> None:
@@ -121,7 +124,9 @@ class Mover:
             WireError: nobody answers.
         """
         if self._sizes is None or any(move.partition not in self._sizes for move in moves):
-            sizes = sizes_of_partitions(self._access, placement)
+            disks = directories_of(self._access, placement, dict.fromkeys(placement.brokers))
+            self._has_choice = any(len(directories) > 1 for directories in disks.values())
+            sizes = sizes_of(disks)
             # Those that nobody tells are not asked for again.
             self._sizes = {**dict.fromkeys((move.partition for move in moves), 0), **sizes}
         able = [move for move in moves if placement.partitions[move.partition].leader >= 0]
@@ -150,12 +155,20 @@ class Mover:
                     access, access.placement(), moves, Throttle(rate, self.mark), self._rated
                 )
             )
+        if self._has_choice:
+            ask_for_directories(access, access.patiently(access.placement), moves)
         wanted = {move.partition: move.after for move in moves}
+        changes_counts = any(len(move.before) != len(move.after) for move in moves)
         refused = access.patiently(
-            lambda: access.ask(lambda connection: alter_reassignments(connection, wanted))
+            lambda: access.ask(
+                lambda connection: alter_reassignments(
+                    connection, wanted, changes_counts=changes_counts
+                )
+            )
         )
         self._note_refused(refused, len(moves))
         begun = [move for move in moves if move.partition not in refused]
+        access.expect_counts({move.partition: len(move.after) for move in begun})
         if begun:
             copies = sum(len(move.added) for move in begun)
             waiting += len(moves) - len(begun)

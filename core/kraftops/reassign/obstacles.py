@@ -75,9 +75,9 @@ def _cause(
 def _cause_on_disk(copy: Copy, state: CopyState) -> tuple[str, str] | None:
     partition, broker = copy
     directories = state.directories.get(broker, [])
-    own = next((each for each in directories if partition in each.sizes), None)
-    failed = [each.path for each in directories if each.has_failed]
-    if failed and (own is None or own.has_failed):
+    own = next((each for each in directories if partition in each.replicas), None)
+    failed = [each.path for each in directories if each.is_failed]
+    if failed and (own is None or own.is_failed):
         # The broker goes on without a directory that has failed (KIP-112), and so does the
         # controller with the replica that it has assigned to it (KIP-858).
         return DIRECTORY_FAILED, f"on broker {broker}, {', '.join(failed)} has failed"

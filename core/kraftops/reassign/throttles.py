@@ -110,7 +110,7 @@ def set_throttle(
     followers: dict[str, list[str]] = defaultdict(list)
     running = {each for each, place in placement.brokers.items() if not place.is_fenced}
     brokers: set[int] = set()
-    for (topic, number), before, after in moves:
+    for (topic, number), before, after, _ in moves:
         sources = [each for each in before if each in running]
         added = [each for each in after if each not in before and each in running]
         if added:

@@ -65,15 +65,23 @@ def _refuse_running(directory: str) -> None:
         raise RecoveryRefused("running", error.message, error.hint) from None
 
 
-def read_logs(directory: LogDirectory, sources: Sequence[LogSource]) -> list[LogCopy]:
+def read_logs(
+    directory: LogDirectory, sources: Sequence[LogSource], own_name: str | None = None
+) -> list[LogCopy]:
     """Read the log of this node, which is the first, and those in *sources*.
+
+    *own_name* is the name of the first in messages; else its directory.
 
     Raises:
         RecoveryRefused: one cannot be read, is in use, or is of another cluster.
     """
     assert directory.meta
     logs = [
-        read_log(directory.path, os.path.join(directory.path, METADATA_PARTITION), directory.meta)
+        read_log(
+            own_name or directory.path,
+            os.path.join(directory.path, METADATA_PARTITION),
+            directory.meta,
+        )
     ]
     read = {os.path.realpath(logs[0].folder)}
     for name, place, is_unpacked in sources:

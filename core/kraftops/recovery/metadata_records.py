@@ -39,6 +39,7 @@ class PartitionPlan:
     """What a recovery does to partitions and producer ids.
 
     Attributes:
+        copies: how many copies of partitions were read.
         losses: what would be cut after it.
         losses_without: what would be cut without the elections.
         elections: the elections that keep the most.
@@ -47,6 +48,7 @@ class PartitionPlan:
         records: the records to write.
     """
 
+    copies: int
     losses: tuple[PartitionLoss, ...]
     losses_without: tuple[PartitionLoss, ...]
     elections: tuple[Election, ...]
@@ -87,7 +89,13 @@ def plan_partitions(
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
-        table, without, tuple(elections), elects_newest, (before, after), tuple(records)
+        copies=len(copies),
+        losses=table,
+        losses_without=without,
+        elections=tuple(elections),
+        is_elected=elects_newest,
+        producer_ids=(before, after),
+        records=tuple(records),
     )
 
 

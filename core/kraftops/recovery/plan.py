@@ -33,6 +33,7 @@ from kraftops.recovery.partitions.sources import copies_on, read_disks
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
+    check_majority,
     check_own_voter,
     check_target_voters,
     is_recovered_for,
@@ -58,6 +59,8 @@ class RecoveryRequest:
         choice: the name of the log that goes on; None for the best.
         voters: `self`, or voters in the form of `--initial-controllers`; None with *host_changes*.
         host_changes: the new addresses of the voters by their old ones.
+        own_name: the name of the log of this node in messages; None for its directory.
+        allows_minority: whether several voters may go on without the logs of most; one always may.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
         unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
         ask: asks controllers whether one leads; None where nobody is to be asked.
@@ -67,6 +70,8 @@ class RecoveryRequest:
     choice: str | None = None
     voters: str | None = None
     host_changes: Mapping[HostPort, HostPort]
+    own_name: str | None = None
+    allows_minority: bool = False
     elects_newest: bool = False
     unseen_brokers: frozenset[int] = frozenset()
     ask: AskControllers | None = None
@@ -137,7 +142,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
-    logs = read_logs(directory, request.sources)
+    logs = read_logs(directory, request.sources, request.own_name)
     answers = ask_controllers(config, directory.meta.cluster_id or "", logs, request.ask)
     own, chosen = logs[0], choose_log(logs, request.choice)
     is_named = request.choice is not None
@@ -153,6 +158,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, own, logs, old_voters or (), new_voters)
+        if len(new_voters) > 1 and not request.allows_minority:
+            check_majority(config, logs, old_voters or ())
     image = load([chosen.folder])
     compared = compare_logs(logs, common_ends, chosen, image)
     disks = read_disks([*_own_directories(config), *request.sources])

@@ -218,7 +218,6 @@ def check_target_voters(
         _check_id(log, voter)
         if log.is_empty:
             raise _empty(log, voter)
-    _check_majority(config, by_node, old_voters)
 
 
 def _check_addresses(old_voters: Sequence[Voter], new_voters: Sequence[Voter]) -> None:
@@ -258,17 +257,32 @@ def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
     )
 
 
-def _check_majority(
-    config: ServerConfig, by_node: Mapping[int | None, LogCopy], old_voters: Sequence[Voter]
+def check_majority(
+    config: ServerConfig, logs: Sequence[LogCopy], old_voters: Sequence[Voter]
 ) -> None:
-    """Refuse several voters where a committed record may be in none of the logs."""
-    voted = {voter.node_id for voter in old_voters} or set(config.voters)
-    known = {node for node in voted if node in by_node and not by_node[node].is_empty}
-    if 2 * len(known) <= len(voted):
-        missing = ", ".join(map(str, sorted(voted - known)))
+    """Refuse several voters where a committed record may be in none of the logs.
+
+    Raises:
+        RecoveryRefused: it is so.
+    """
+    if text := missing_majority(config, logs, old_voters):
         raise RecoveryRefused(
             "minority",
-            f"of the voters {', '.join(map(str, sorted(voted)))} the logs of {missing} were not "
-            "given: what most of them had may be in none of those here",
-            "give them with --from; if they are lost, --voters self",
+            text,
+            "give them with --from; if they are lost, --voters self, or kafka-storage recover-plan",
         )
+
+
+def missing_majority(
+    config: ServerConfig, logs: Sequence[LogCopy], old_voters: Sequence[Voter]
+) -> str:
+    """Return that the logs of most voters are missing; empty if they are not."""
+    voted = {voter.node_id for voter in old_voters} or set(config.voters)
+    known = voted & {log.owner.node_id for log in logs if not log.is_empty}
+    if 2 * len(known) > len(voted):
+        return ""
+    missing = ", ".join(map(str, sorted(voted - known)))
+    return (
+        f"of the voters {', '.join(map(str, sorted(voted)))} the logs of {missing} were not "
+        "given: what most of them had may be in none of those here"
+    )

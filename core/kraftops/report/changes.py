@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kraftops.display.times import iso_time
-from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
+from kraftops.engine.metadata_state import EntryChange
 from kraftops.engine.timeline_contract import TimedChange as KeptChange
 from kraftops.errors import KraftopsError
 from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
 from kraftops.image.state.image import MetadataImage
+from kraftops.incidents.words import words_of
 from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
-from kraftops.records.secrets.rules import REDACTED, is_secret_config
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
-from kraftops.storage.bootstrap.releases import by_level
-from kraftops.tree.leaves import acl_data
-from kraftops.tree.names import entity_name, mechanism_name, resource_name
 from kraftops.uuids import to_text
 
 MOST_CHANGES = 600
@@ -168,7 +164,7 @@ def _shown(
             before, after = _broker_texts(steps[address, broker])
         else:
             kind = _KINDS[change.table]
-            what, text = _WORDS[change.table](image, change)
+            what, text = words_of(image, change)
             before, after = text(change.before), text(change.after)
     except KraftopsError as error:
         kind, what, before, after = _KINDS.get(change.table, "broker"), error.message, None, None
@@ -181,9 +177,6 @@ def _shown(
         None if after is None else cut(after),
         commands.record(offset),
     )
-
-
-_Text = Callable[[int | None], str | None]
 
 
 def _topic(
@@ -207,87 +200,3 @@ def _broker_texts(step: BrokerStep) -> tuple[str | None, str | None]:
     elif step.state == step.before:
         after += ", other fields"
     return step.before, after
-
-
-def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> _Text:
-    """Return the function from the address of a record to its text."""
-
-    def text(address: int | None) -> str | None:
-        return None if address is None else show(image.read(address)[1])
-
-    return text
-
-
-def _config(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    kind, name, key = change.key
-    assert isinstance(kind, int)
-    resource = resource_name((kind, str(name)))
-    is_secret = is_secret_config(kind, str(key))
-    what = f"{resource} {key}"
-    return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])
-
-
-def _acl(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    address = change.after if change.before is None else change.before
-    assert address is not None
-    data = image.read(address)[1]
-    return f"ACL of {data['principal']}", _reader(image, _acl_text)
-
-
-def _acl_text(data: Any) -> str:
-    shown = acl_data(data)
-    return (
-        f"{shown['permissionType']} {shown['operation']} on {shown['resourceType']}"
-        f" {shown['resourceName']} ({shown['patternType']}) from {shown['host']}"
-    )
-
-
-def _feature(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    name = str(change.key[0])
-
-    def show(data: Any) -> str:
-        known = by_level(data["featureLevel"]) if name == VERSION_FEATURE else None
-        return known.name if known else str(data["featureLevel"])
-
-    return name, _reader(image, show)
-
-
-def _quota(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    entity: Any = change.key[0]
-    return f"{entity_name(entity)} {change.key[1]}", _reader(image, lambda data: str(data["value"]))
-
-
-def _scram(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    mechanism: Any = change.key[0]
-    what = f"{mechanism_name(mechanism)} of {change.key[1]}"
-    return what, _reader(image, lambda data: f"{data['iterations']} iterations")
-
-
-def _token(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    def show(data: Any) -> str:
-        expiry = iso_time(data["expirationTimestamp"]) or str(data["expirationTimestamp"])
-        return f"of {data['owner']}, until {expiry}"
-
-    return f"token {change.key[0]}", _reader(image, show)
-
-
-def _controller(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
-    return f"controller {change.key[0]}", _reader(image, lambda data: endpoint_text(data) or "")
-
-
-def endpoint_text(data: Mapping[str, Any]) -> str | None:
-    """Return the first listener of a registration as `host:port`; None without one."""
-    for one in data["endPoints"]:
-        return f"{one['host']}:{one['port']}"
-    return None
-
-
-_WORDS: Mapping[str, Callable[[MetadataImage, EntryChange], tuple[str, _Text]]] = {
-    "configs": _config,
-    "acls": _acl,
-    "features": _feature,
-    "quotas": _quota,
-    "scram": _scram,
-    "tokens": _token,
-    "controllers": _controller,
-}

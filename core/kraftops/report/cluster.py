@@ -7,12 +7,12 @@ from typing import NamedTuple, TypeVar
 from kraftops.engine.timeline_contract import Loss, Timeline
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.health import health_counts
+from kraftops.incidents.words import endpoint_text
 from kraftops.report import document
 from kraftops.report.changes import (
     BrokerStep,
     broker_steps,
     cut,
-    endpoint_text,
     offset_of,
     timed_changes,
     without_consequences,

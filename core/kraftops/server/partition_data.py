@@ -58,7 +58,8 @@ def _end(segment: Segment) -> tuple[int, int]:
             end = max(end, _last_offset(batch) + 1)
             position = batch.position + batch.size
         rest = max(0, log.size - position)
-        is_preallocated = not any(log.read_at(position, min(rest, HEADER_SIZE)))
+        # Without a batch, zeros are what is left of a damaged file.
+        is_preallocated = position > 0 and not any(log.read_at(position, min(rest, HEADER_SIZE)))
     return end, rest if is_preallocated else 0
 
 

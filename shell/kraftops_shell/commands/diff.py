@@ -9,10 +9,9 @@ from kraftops.image.state.fields import ChangeKind
 from kraftops.tree.diff import Difference, diff
 from kraftops.tree.node import Directory, Node, descend, json_text
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import Match, absolute, escaped
 from kraftops_shell.output.change_format import fields_data, fields_text
-from kraftops_shell.session.moving import travel_of
+from kraftops_shell.session.moving import moment_of, travel_of
 from kraftops_shell.session.session import OK, Session
 
 IS_DIFFERENT = 2
@@ -64,7 +63,7 @@ def _side(session: Session, word: str) -> _Side:
     """Return the side of a word: `@OFFSET`, `@TIME`, `source:PATH` or a path of the tree."""
     source = session.source
     if word.startswith("@"):
-        offset, time = read_moment(word[1:], source.now())
+        offset, time = moment_of(session, word[1:])
         return _Side(source.tree(travel_of(session).at(offset=offset, time=time)), None)
     if word.startswith(_SOURCE):
         return _Side(source.tree(source.load([word.removeprefix(_SOURCE)])), None)

@@ -9,8 +9,8 @@ from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.commands.walk import WalkedNode, walk
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.grammar.globs import text_pattern
-from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import Match, escaped
+from kraftops_shell.session.moving import moment_of
 from kraftops_shell.session.session import Session
 
 Test = Callable[[WalkedNode], bool]
@@ -99,7 +99,7 @@ def tests_of(session: Session, call: Call) -> Iterator[Test]:
         path = text_pattern(flags["-path"])
         yield lambda found: path(found.path)
     if "-newer-than" in flags:
-        offset, time = read_moment(flags["-newer-than"], session.source.now())
+        offset, time = moment_of(session, flags["-newer-than"])
         yield lambda found: _is_newer(found.node, offset, time)
     if "-value" in flags:
         value = regex(call, "-value", flags["-value"])

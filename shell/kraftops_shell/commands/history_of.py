@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
+from kraftops.engine.metadata_state import EntryKey
+from kraftops.errors import UsageError
 from kraftops.image.history import Step, history
 from kraftops.image.state.fields import ChangeKind
+from kraftops.image.travel.search import Wanted
+from kraftops.tree.changed_leaves import leaf_names
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.node import json_text
 from kraftops_shell.commands.time.printing import print_changes
 from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below
 from kraftops_shell.grammar.arguments import Call, number_of
+from kraftops_shell.grammar.globs import component_pattern
 from kraftops_shell.grammar.nearest import meant
 from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.output.change_format import (
@@ -23,6 +30,7 @@ from kraftops_shell.session.session import Session
 _MOST_MEANT = 3
 _MOST_OF_MANY = 100
 """The changes of a directory of many nodes, unless --limit has another number."""
+_TOPIC_NAMES = Wanted(lambda _: [EntryKey("topic-names")])
 
 
 def history_of(session: Session, call: Call) -> None:
@@ -30,32 +38,67 @@ def history_of(session: Session, call: Call) -> None:
     source = session.source
     target = call.words[0]
     limit = number_of(call, "--limit")
-    found = [match.names for match in session.matches(target)]
-    # A deleted node has its old name.
-    gone = tuple(absolute(target, session.working, with_escapes=True))
+    names = [match.names for match in session.matches(target)]
+    names += [gone for gone in _gone(session, target) if gone not in names]
     answer = session.begin_json(call, "changes") if call.is_json else None
-    for names in found or [gone]:
-        tables = TABLES_BELOW.get("/" + "/".join(names))
-        if limit is not None or tables is not None:
-            _print_last(session, names, limit)
-            continue
-        subject = history_subject(names, show_secrets=source.show_secrets)
-        steps = history(
+    if limit is not None or any(TABLES_BELOW.get("/" + "/".join(each)) for each in names):
+        for each in names:
+            _print_last(session, each, limit)
+        return
+    steps: list[tuple[Step, str]] = []
+    for each in names:
+        subject = history_subject(each, show_secrets=source.show_secrets)
+        start = "/" + "/".join(map(escaped, each))
+        own = history(
             source.log,
             subject,
             at_offset=source.at_offset,
             at_time=source.at_time,
             dialect=source.image.dialect,
         )
-        if not steps:
-            _print_missing(session, target, names)
-        start = "/" + "/".join(map(escaped, names))
-        for step in steps:
-            path = f"{start}/{step.path}" if step.path else start
-            if answer:
-                answer.put(_data(step, path))
-            else:
-                session.line(_line(step, path))
+        steps += [(step, f"{start}/{step.path}" if step.path else start) for step in own]
+        if not own:
+            _print_missing(session, target, each)
+    for step, path in sorted(steps, key=lambda step: step[0].change.offset):
+        if answer:
+            answer.put(_data(step, path))
+        else:
+            session.line(_line(step, path))
+
+
+def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
+    """Return the nodes that a path or pattern means and that the log had, and may have still."""
+    parts = absolute(target, session.working, with_escapes=True)
+    patterns = [component_pattern(part) for part in parts]
+    first = next((at for at, pattern in enumerate(patterns) if pattern), None)
+    if first is None:
+        return [] if session.matches(target) else [tuple(parts)]
+    try:
+        wanted = _of_names(tuple(parts[:first]))
+    except UsageError:
+        return []  # nothing below it has a history of its own
+    travel, image = travel_of(session), session.source.image
+    nodes: dict[tuple[str, ...], None] = {}
+    for change in travel.before(image.offset + 1, wanted, sys.maxsize):
+        for entry in change.entries:
+            if entry.table in ("topics", "partitions"):
+                continue
+            for names in leaf_names(entry, image, image):
+                is_topic = entry.table == "topic-names"
+                node = (*names[:4], *parts[4:]) if is_topic else names[: len(parts)]
+                if len(node) == len(parts) and all(
+                    pattern(name) if pattern else name == part
+                    for name, part, pattern in zip(node, parts, patterns, strict=True)
+                ):
+                    nodes[node] = None
+    return list(nodes)
+
+
+def _of_names(above: tuple[str, ...]) -> Wanted:
+    """Return the changes that tell the names below a directory: of topics, not their partitions."""
+    if above == ("image", "topics", "byName"):
+        return _TOPIC_NAMES
+    return wanted_below(above)
 
 
 def _print_last(session: Session, names: tuple[str, ...], limit: int | None) -> None:
@@ -84,7 +127,7 @@ def _print_missing(session: Session, target: str, names: tuple[str, ...]) -> Non
 
 def _line(step: Step, path: str) -> str:
     if step.kind is ChangeKind.CHANGED:
-        text = fields_text(step.fields) or "said again"
+        text = fields_text(step.fields) or "nothing changed"
     elif step.kind is ChangeKind.ADDED:
         text = json_text(step.new)
     else:

@@ -1,11 +1,12 @@
-"""Moments in arguments: offsets, and times as ISO 8601 or as a duration before now."""
+"""Moments in arguments: offsets and times."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from kraftops.query.times import is_duration, parse_time
+from kraftops.query.times import parse_time
 
 _OFFSET = re.compile(r"\d{1,10}")
 _NOW = "now"
@@ -18,11 +19,11 @@ class Moment(NamedTuple):
     time: int | None
 
 
-def read_moment(text: str, now: int) -> Moment:
-    """Return the moment of a text: an offset, a time, a duration before now, or `now`.
+def read_moment(text: str, now: int, end: Callable[[], int | None] = lambda: None) -> Moment:
+    """Return the moment of a text: an offset, a time as `parse_time` takes it, or `now`.
 
-    A number of up to ten digits is an offset. An @ may stand before a moment, and a minus before a
-    duration.
+    A number of up to ten digits is an offset. An @ may stand before a moment. *end* returns the
+    newest time in the log.
 
     Raises:
         UsageError: it is none of these.
@@ -30,8 +31,6 @@ def read_moment(text: str, now: int) -> Moment:
     text = text.removeprefix("@")
     if text == _NOW:
         return Moment(None, None)
-    if text.startswith("-") and is_duration(text[1:]):
-        text = text[1:]
     if _OFFSET.fullmatch(text):
         return Moment(int(text), None)
-    return Moment(None, parse_time(text, now))
+    return Moment(None, parse_time(text, now, end))

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import load
+from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
@@ -54,6 +55,10 @@ class ImageSource:
     version: str = ""
     now: Callable[[], int] = field(default=_now)
     """Returns the time in ms since the epoch."""
+
+    def newest_time(self) -> int | None:
+        """Return the newest time in the log in ms; None if there is none to read."""
+        return newest_time(self.quorum.names if self.quorum else self.sources)
 
     @property
     def log(self) -> tuple[str, ...]:

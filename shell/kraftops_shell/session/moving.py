@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from kraftops.display.times import iso_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
+from kraftops.query.times import day_note, span_end
 from kraftops.tree.node import Directory, descend
-from kraftops_shell.grammar.moments import Moment
+from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.grammar.moments import Moment, read_moment
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.session.session import Session
 
 BEGINNING = "the state before the first change"
+
+
+def moment_of(session: Session, text: str) -> Moment:
+    """Return the moment of a text, and tell which day a time of day got.
+
+    Raises:
+        UsageError: it is no moment.
+    """
+    return _moment(session, text, session.source.newest_time)
+
+
+def span_of(session: Session, call: Call) -> tuple[Moment, Moment]:
+    """Return the moments of --since and --until, both None where they are not given; as above."""
+    since = until = Moment(None, None)
+    if "--since" in call.flags:
+        since = moment_of(session, str(call.flags["--since"]))
+    if "--until" in call.flags:
+
+        def end() -> int | None:
+            return span_end(since.time, session.source.newest_time())
+
+        until = _moment(session, str(call.flags["--until"]), end)
+    return since, until
+
+
+def _moment(session: Session, text: str, end: Callable[[], int | None]) -> Moment:
+    moment = read_moment(text, session.source.now(), end)
+    if moment.time is not None and (note := day_note(text.removeprefix("@"), moment.time)):
+        session.err(f"note: {note}")
+    return moment
 
 
 def travel_of(session: Session) -> Travel:

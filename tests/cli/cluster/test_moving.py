@@ -21,7 +21,7 @@ from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.status import Status
 from tests.helpers.placement import placement
-from tests.helpers.tools.fake_cluster import cluster
+from tests.helpers.tools.fake_cluster import NODES, cluster, serving
 from tests.helpers.tools.own_terminal import OwnTerminal
 from tests.helpers.wire.peers import Peer, free_port, silent
 
@@ -35,7 +35,7 @@ RACKS = dict.fromkeys(range(1, 5), None)
         (("decommission", "-b", "h:1"), "argument --id/-i is required"),
         (("decommission", "-b", "h:1", "--id", "1,x"), "could not convert 'x' to Integer"),
         (("decommission", "-b", "h:1", "--id", "1", "--batch", "0"), "no number from 1 to"),
-        (("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"), "is no size from"),
+        (("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"), "no size from 1 to 1024t"),
         (("decommission", "-b", "h:1", "--id", "1", "--wait", "--no-wait"), "do not go together"),
         (("decommission", "-b", "h:1", "--id", "1", "--plan", "p", "--to", "2"), "go together"),
         (("decommission", "status", "-b", "h:1", "--to", "2"), "--to and status do not go"),
@@ -44,9 +44,11 @@ RACKS = dict.fromkeys(range(1, 5), None)
         (("decommission", "cancel", "-b", "h:1", "--throttle", "9"), "goes with --plan for cancel"),
         (("safe-to-stop", "--id", "1"), "one of -b and -C is required"),
         (("drain", "-b", "h:1", "--id", "1"), "argument --save is required"),
-        (("wait", "-b", "h:1"), "one of the arguments --brokers --until is required"),
+        (("wait", "-b", "h:1"), "argument --for is required"),
         (("wait", "-b", "h:1", "--until", "x", "--brokers", "1"), "do not go together"),
         (("wait", "-b", "h:1", "--until", "x"), "'x' is no condition"),
+        (("wait", "-b", "h:1", "--for", "brokers=x"), "'brokers=x' is no condition"),
+        (("operations", "cancel", "-b", "h:1"), "cancel needs the names of operations"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: tuple[str, ...], message: str) -> None:
@@ -88,6 +90,20 @@ def test_plan_is_saved_to_standard_output(capfd: pytest.CaptureFixture[str]) -> 
     assert Path("/dev/stdout").is_symlink()
 
 
+@pytest.mark.parametrize(("sees_all", "code"), [(True, 0), (False, 2)])
+def test_all_permissions_are_named_together(sees_all: bool, code: int) -> None:
+    with serving(NODES, sees_all=sees_all) as peer:
+        ask = ("rebalance", "-b", str(peer.address), "--check-permissions")
+        text, answer = cluster(*ask), cluster(*ask, "--format", "json")
+
+    permissions = json.loads(answer.text)["permissions"]
+    assert (text.code, answer.code) == (code, code)
+    assert {each["operation"]: each["isGranted"] for each in permissions} == dict.fromkeys(
+        ("DESCRIBE", "DESCRIBE_CONFIGS", "ALTER", "ALTER_CONFIGS", "ALL"), sees_all
+    )
+    assert ("kafka-acls --add --cluster --operation DESCRIBE" in text.text) is not sees_all
+
+
 @pytest.mark.parametrize("option", ["-b", "-C"])
 def test_timeout_is_kept_where_nobody_answers(option: str) -> None:
     with Peer(silent) as peer:
@@ -103,7 +119,7 @@ def test_timeout_is_kept_where_nobody_answers(option: str) -> None:
         ({"topic": "gone"}, "there is no partition gone-0"),
         ({"replicas": [2, 9]}, "broker 9 is not registered"),
         ({"replicas": [2, 1]}, "broker 1 would not be empty"),
-        ({"replicas": [2]}, "it has 2 replicas, and would have 1"),
+        ({"replicas": [2], "log_dirs": ["any"]}, "it has 2 replicas, and would have 1"),
         ({"previous": [3, 4]}, "it has other replicas than the plan was made for"),
     ],
 )
@@ -115,8 +131,11 @@ def test_plan_that_does_not_fit_is_refused(
     path = tmp_path / "plan.json"
     path.write_text(json.dumps({"partitions": [{**partition, **change}]}))
 
-    with pytest.raises(KraftopsError, match=re.escape(message)):
+    with pytest.raises(KraftopsError, match=re.escape(message)) as raised:
         checked_plan(str(path), found, {1})
+
+    is_missing = "there is no" in message or "not registered" in message
+    assert (raised.value.exit_code == 4) is is_missing
 
 
 @pytest.mark.parametrize(
@@ -126,10 +145,10 @@ def test_plan_that_does_not_fit_is_refused(
 def test_topic_or_broker_that_does_not_exist_is_not_found(
     options: dict[str, object], code: str
 ) -> None:
-    plan = PlanOptions((), (), False, None, 1, False, None)
+    plan = PlanOptions((), False, 1, False, None)
 
     with pytest.raises(KraftopsError) as raised:
-        limits_of(placement(RACKS, [(1, 2)]), replace(plan, **options))  # type: ignore[arg-type]
+        limits_of(placement(RACKS, [(1, 2)]), replace(plan, **options), {})  # type: ignore[arg-type]
 
     assert (raised.value.code, raised.value.exit_code) == (code, 4)
 

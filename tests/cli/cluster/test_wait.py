@@ -53,6 +53,18 @@ def test_condition_is_waited_for_during_an_election() -> None:
     assert errors == []
 
 
+def test_number_of_brokers_is_a_condition_that_needs_no_view_of_topics() -> None:
+    """The user may not see all topics, and the brokers are two, one of which is fenced."""
+    with serving(NODES, APIS | {46: (0, 0)}) as peer:
+        ask = ("wait", "-b", str(peer.address), "--timeout", "0.7")
+        both = cluster(*ask, "--for", "brokers=2")
+        unfenced = cluster(*ask, "--for", "brokers=2:unfenced")
+
+    assert (both.code, both.text) == (0, "brokers=2: true\n")
+    assert (unfenced.code, unfenced.text) == (5, "")
+    assert "1 broker there, not 2" in unfenced.err
+
+
 def test_condition_that_a_server_cannot_answer_is_not_waited_for() -> None:
     began = time.monotonic()
     with serving(NODES) as peer:

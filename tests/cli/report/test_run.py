@@ -231,7 +231,7 @@ def test_a_window_is_told(log: Path) -> None:
         ([], 1, "no logs are named"),
         (["nothing-here"], 4, "nothing-here: No such file or directory"),
         (["-"], 1, "standard input"),
-        (["--since", "yesterday"], 1, "'yesterday' is no time"),
+        (["--since", "yesterday"], 1, "'yesterday' is not a valid time"),
         (["--since", "1h", "--until", "2h"], 1, "--since 1h is after --until 2h"),
         (["x", "--output", "nowhere/report.html"], 1, "nowhere/report.html: No such file"),
         (["--command-config", "x"], 1, "--controllers"),

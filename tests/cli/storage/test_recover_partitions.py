@@ -51,6 +51,14 @@ def test_table_of_losses_comes_first(tmp_path: Path) -> None:
     assert "Elections by --elect-newest:" in done.text
 
 
+def test_text_says_that_no_partitions_were_given(tmp_path: Path) -> None:
+    node, _ = cluster(tmp_path)
+
+    done = recover(node, *SELF, "--unseen-broker=101,102", "--dry-run")
+
+    assert done.text.startswith("No partitions were given: what brokers would cut is unknown.\n")
+
+
 def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path: Path) -> None:
     node, disks = cluster(tmp_path, noted=300)
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from kraftops.engine.metadata_state import BrokerLoad
+from kraftops.placement.disks import DiskReplica, LogDirectory
+from kraftops.placement.effects import effects_of
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.placement.safety import Danger, MinIsr
@@ -102,7 +104,13 @@ def plan(console: Console) -> str:
     )
     written: list[str] = []
     moves = [Move(each, (101, 103), (101, 102)) for each in partitions]
-    print_plan(_work(console, written), "rebalance", placement, moves)
+    disks = {
+        broker: [LogDirectory(path, {partitions[0]: DiskReplica(5 << 30)}, {}, 1 << 40, room)]
+        for broker, path, room in ((101, "/d1", 3 << 40), (103, HOSTILE, None))
+    }
+    disks[103].append(LogDirectory("/d2", usable=0))
+    effects = effects_of(placement, moves, disks)
+    print_plan(_work(console, written), "rebalance", effects, is_whole=True)
     return "".join(written)
 
 

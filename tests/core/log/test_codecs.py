@@ -3,12 +3,14 @@
 import gzip
 import random
 import tracemalloc
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
+from kraftops.log import codecs
 from kraftops.log.codecs import CODECS, compress, decompress, zstd_module
 from kraftops.log.xxhash import xxhash32
 from kraftops.memory import begin_source, set_max_memory
@@ -193,6 +195,60 @@ def test_zstd_window_is_at_most_half_of_the_limit() -> None:
         assert decompress(ZSTD, windowed(b"data", window_log), limit) == b"data"
         with pytest.raises(DecodeError, match="too much memory"):
             decompress(ZSTD, windowed(b"data", window_log + 1), limit)
+
+
+class CountedZstd:
+    """The module of Zstandard; counts decompressors, and the bytes that they are given."""
+
+    def __init__(self) -> None:
+        self.decompressors = self.stored = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(zstd_module(), name)
+
+    def ZstdDecompressor(self, **options: Any) -> Any:  # noqa: N802 - its name in Zstandard
+        counted, inner = self, zstd_module().ZstdDecompressor(**options)
+        self.decompressors += 1
+
+        class Frame:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(inner, name)
+
+            def decompress(self, stored: bytes, most: int) -> bytes:
+                counted.stored += len(stored)
+                inflated: bytes = inner.decompress(stored, most)
+                return inflated
+
+        return Frame()
+
+
+SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18" + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("frame", "decompressors"),
+    [(SKIPPABLE_FRAME, 2), (compress(ZSTD, b""), 2), (compress(ZSTD, b"x"), 3_001)],
+    ids=["skippable", "empty", "short"],
+)
+def test_many_zstd_frames_are_given_once_each(
+    frame: bytes, decompressors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A decompressor copies what follows its frame: quadratic, if it is given the whole batch."""
+    counted = CountedZstd()
+    monkeypatch.setattr(codecs, "zstd_module", lambda: counted)
+    packed = frame * 3_000 + compress(ZSTD, b"data")
+
+    assert decompress(ZSTD, packed).strip(b"x") == b"data"
+    assert counted.decompressors == decompressors
+    assert counted.stored <= len(packed)
+
+
+@pytest.mark.parametrize("cut", range(len(SKIPPABLE_FRAME)))
+def test_skippable_zstd_frame_cut_short_is_noticed_only_as_the_first(cut: int) -> None:
+    with pytest.raises(DecodeError, match="cut short"):
+        decompress(ZSTD, SKIPPABLE_FRAME[:cut])
+
+    assert decompress(ZSTD, compress(ZSTD, b"data") + SKIPPABLE_FRAME[:cut]) == b"data"
 
 
 # Snappy

@@ -134,3 +134,56 @@ def test_error_while_reading_is_an_error_of_the_file(
         monkeypatch.setattr(log, "_file", real)
 
     assert caught.value.message == f"cannot read {path}: Input/output error"
+
+
+HOLE = 64 << 20
+
+
+def write_sparse(path: Path, last: bytes) -> int:
+    """Write a log with a hole up to its last bytes, and return its size."""
+    with path.open("wb") as file:
+        file.write(ONE)
+        file.seek(HOLE)
+        file.write(last)
+        file.truncate()
+    if path.stat().st_blocks * 512 > HOLE // 2:
+        pytest.skip("the file system makes no holes")
+    return HOLE + len(last)
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"), [(b"", EndReason.PADDING), (b"x", EndReason.BAD_LENGTH)]
+)
+def test_hole_is_not_read(
+    last: bytes, reason: EndReason, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = write_sparse(tmp_path / "0.log", last)
+    sizes = []
+    read = LogFile._read
+
+    def counted(log: LogFile, most: int) -> bytes:
+        block = read(log, most)
+        sizes.append(len(block))
+        return block
+
+    monkeypatch.setattr(LogFile, "_read", counted)
+    with LogFile(str(tmp_path / "0.log")) as log:
+        batches = log.batches()
+        assert [batch.data for batch in batches] == [ONE]
+
+    assert batches.end
+    assert (batches.end.reason, batches.end.left) == (reason, size - len(ONE))
+    assert sum(sizes) <= reader.BLOCK + 4096
+
+
+def test_hole_of_a_file_that_shrinks_is_read_up_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    write_sparse(path, b"")
+    with LogFile(str(path)) as log:
+        batches = log.batches()
+        os.truncate(path, HOLE // 2)
+        assert [batch.data for batch in batches] == [ONE]
+
+    assert batches.lost == HOLE // 2
+    assert batches.end
+    assert batches.end.left == HOLE // 2 - len(ONE)

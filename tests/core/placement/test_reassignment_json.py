@@ -27,13 +27,13 @@ def test_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 
     assert len(found) == 2
     for move in moves.moves:
-        assert found[move.partition] == (move.after, move.before)
+        assert found[move.partition] == (move.after, move.before, ())
 
 
 def test_plan_of_kafkas_tool_is_read(tmp_path: Path) -> None:
     data = {"version": 1, "partitions": [{**PARTITION, "log_dirs": ["any", "any"]}]}
 
-    assert read_plan(written(tmp_path, data)) == {TopicPartition("t", 0): ((1, 2), None)}
+    assert read_plan(written(tmp_path, data)) == {TopicPartition("t", 0): ((1, 2), None, ())}
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,9 @@ def test_plan_of_kafkas_tool_is_read(tmp_path: Path) -> None:
         ({"partitions": [{**PARTITION, "replicas": []}]}, "no list of broker ids"),
         ({"partitions": [{**PARTITION, "replicas": [1, -1]}]}, "no list of broker ids"),
         ({"partitions": [{**PARTITION, "replicas": [1, 1]}]}, "has a broker twice"),
-        ({"partitions": [{**PARTITION, "log_dirs": ["/d", "any"]}]}, "named directory"),
-        ({"partitions": [{**PARTITION, "log_dirs": 5}]}, "log_dirs: 5 is no list"),
+        ({"partitions": [{**PARTITION, "log_dirs": ["d", "any"]}]}, "'d' is not 'any' or an"),
+        ({"partitions": [{**PARTITION, "log_dirs": ["any"]}]}, "is not a list with a directory"),
+        ({"partitions": [{**PARTITION, "log_dirs": 5}]}, "log_dirs: 5 is not a list"),
         ({"partitions": [PARTITION, PARTITION]}, "partitions[1]: t-0 is there twice"),
     ],
 )

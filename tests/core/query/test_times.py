@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.query.times import parse_time
+from kraftops.query.times import day_note, parse_time, span_end
 
 NOW = 1_800_000_000_000
 
@@ -24,10 +24,58 @@ NOW = 1_800_000_000_000
         ("90m", NOW - 5_400_000),
         ("5ms", NOW - 5),
         ("1w", NOW - 604_800_000),
+        ("-2h", NOW - 7_200_000),
     ],
 )
 def test_times_and_durations_are_parsed(text: str, expected: int) -> None:
     assert parse_time(text, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("14:02", "2026-11-20T14:02:00.000+00:00"),
+        ("14:02:30", "2026-11-20T14:02:30.000+00:00"),
+        ("9:30Z", "2026-11-20T09:30:00.000+00:00"),
+        ("15:00", "2026-11-20T15:00:00.000+00:00"),
+        ("15:00:00.001", "2026-11-19T15:00:00.001+00:00"),
+        ("yesterday 14:02", "2026-11-19T14:02:00.000+00:00"),
+        ("yesterday 23:00", "2026-11-19T23:00:00.000+00:00"),
+    ],
+)
+def test_a_time_of_day_is_the_last_one_in_the_log(text: str, expected: str) -> None:
+    end = parse_time("2026-11-20T15:00", 0)
+
+    time = parse_time(text, NOW, lambda: end)
+
+    assert _iso(time) == expected
+    assert _iso(parse_time(text, end)) == expected  # of a log without times
+    assert day_note(text, time) == f"{text} is {expected.replace('+00:00', 'Z')}"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "expected"),
+    [
+        ("14:50", "15:10", "2026-11-20T15:10:00.000+00:00"),  # the log ends at 15:00
+        ("16:00", "15:10", "2026-11-20T15:10:00.000+00:00"),
+        ("yesterday 14:50", "15:10", "2026-11-19T15:10:00.000+00:00"),
+        (None, "15:10", "2026-11-20T15:10:00.000+00:00"),
+        ("14:50", "2026-11-20 14:55", "2026-11-20T14:55:00.000+00:00"),
+    ],
+)
+def test_a_span_ends_at_the_first_such_time_after_its_begin(
+    since: str | None, until: str, expected: str
+) -> None:
+    end = parse_time("2026-11-20T15:00", 0)
+
+    begin = None if since is None else parse_time(since, NOW, lambda: end)
+
+    assert _iso(parse_time(until, NOW, lambda: span_end(begin, end))) == expected
+
+
+def test_other_times_need_no_note() -> None:
+    assert day_note("2026-11-20 15:00", NOW) is None
+    assert day_note("2h", NOW) is None
 
 
 def test_every_millisecond_is_read_as_it_is_written() -> None:
@@ -39,7 +87,16 @@ def test_every_millisecond_is_read_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "yesterday", "2h ago", "12", "-2h", "2026-13-01", "0001-01-01T00:00+23:59x"),
+        *(
+            "",
+            "yesterday",
+            "2h ago",
+            "12",
+            "--2h",
+            "24:00",
+            "2026-13-01",
+            "0001-01-01T00:00+23:59x",
+        ),
         *("99999999999999999h", "9w" * 10 + "9" * 18 + "w", "9" * 5000 + "h"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError
+from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.answer import OPERATION
@@ -17,7 +18,6 @@ from kraftops.reassign.obstacles import Pace, obstacles_of
 from kraftops.reassign.operations import Operation, measured, operations_under_way
 from kraftops.reassign.steering import cancel_operation, clear_throttles_of, follow_to_end, named
 from kraftops.reassign.throttles import Throttle, set_throttle
-from kraftops.wire.admin.log_directories import LogDirectory
 from tests.helpers.placement import placement
 from tests.helpers.wire.moving_cluster import MovingCluster
 
@@ -232,7 +232,8 @@ def test_run_that_stalls_says_why_and_leaves_the_cluster_as_it_is() -> None:
 
 
 def directory(path: str = "/d", *, failed: bool = False, usable: int = 1 << 40) -> LogDirectory:
-    return LogDirectory(path, failed, usable, {} if failed else {A: 10})
+    replicas = {} if failed else {A: DiskReplica(10)}
+    return LogDirectory(path, replicas, usable=usable, is_failed=failed)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +242,7 @@ def directory(path: str = "/d", *, failed: bool = False, usable: int = 1 << 40) 
         (-1, False, [directory()], None, ("no-leader", "no leader to copy from")),
         (1, True, [], None, ("target-down", "broker 3, which gets replicas, is down")),
         (
-            1, False, [LogDirectory("/e", False, 9, {}), directory("/f", failed=True)], None,
+            1, False, [LogDirectory("/e", usable=9), directory("/f", failed=True)], None,
             ("directory-failed", "on broker 3, /f has failed"),
         ),
         (1, False, [directory(usable=5)], None, ("directory-full", "/d has room for 5 B")),

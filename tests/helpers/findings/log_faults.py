@@ -1,5 +1,6 @@
 """Faults in metadata logs that the shell's `verify` and a recovery find, by code."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
@@ -18,7 +19,7 @@ from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config
 from kraftops.uuids import to_text
 from tests.helpers.image.verifying import TOPIC, image_of, version
-from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
 from tests.helpers.nodes.assigned_partitions import D1, write_meta
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
@@ -32,7 +33,7 @@ from tests.helpers.nodes.lost_quorums import (
     other_node,
     survivor,
 )
-from tests.helpers.nodes.node_directories import META, PROPERTIES
+from tests.helpers.nodes.node_directories import META, PROPERTIES, storage
 
 Raise = Callable[[Path], set[str]]
 
@@ -117,6 +118,18 @@ def _nameless(node: Path) -> None:
     (other_node(node / "c2", 2) / META).unlink()
 
 
+def _minority(folder: Path) -> set[str]:
+    voters = voters_batch(5, *IDS.items())
+    for node_id in (1, 2):
+        place = folder / f"n{node_id}"
+        controller(place, node_id, log_dirs=f"{place}/meta")
+        write_log(place / "meta", {0: [*BEGINNING, voters]})
+    sources = [f"--from={folder}/n{node_id}/{PROPERTIES}" for node_id in (1, 2)]
+    args = ("--voters", "1,2", "--output-dir", str(folder / "plan"), "--format", "json")
+    done = storage(folder, "recover-plan", *sources, *args)
+    return {finding["code"] for finding in json.loads(done.text)["findings"]}
+
+
 def _without_host(node: Path) -> None:
     controller(node, listeners="CONTROLLER://0.0.0.0:29093")
     write_log(node / "meta", {0: [no_ops(0, 3), BEGINNING[3]]})
@@ -138,6 +151,7 @@ FAULTS: Mapping[str, Raise] = {
     "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
+    "voters-not-given": _minority,
     "not-asked": recovered(survivor, ask=None),
     "voter-alive": recovered(survivor, ask=lambda *_: [ControllerAnswer("localhost:9093", 2)]),
     "no-host": recovered(_without_host),

@@ -108,11 +108,14 @@ INCIDENT: Sequence[tuple[float, Sequence[MetadataRecord]]] = (
 )
 
 
-def incident_bytes() -> bytes:
-    """Return the segment of the incident, with new leaders of the quorum at minutes 0, 11, 11.5."""
+Incident = Sequence[tuple[float, Sequence[MetadataRecord]]]
+
+
+def incident_bytes(incident: Incident = INCIDENT) -> bytes:
+    """Return the segment of an incident, with new leaders of the quorum at minutes 0, 11, 11.5."""
     parts, offset, epoch = [leader_batch(0, 100, 1, 0)], 1, 1
     leaders = [(11.0, 101), (11.5, 102), (11.75, 100)]
-    for minute, records in INCIDENT:
+    for minute, records in incident:
         while leaders and leaders[0][0] <= minute:
             epoch += 1
             parts.append(leader_batch(offset, leaders[0][1], epoch, leaders[0][0]))
@@ -124,10 +127,10 @@ def incident_bytes() -> bytes:
     return b"".join(parts)
 
 
-def incident_directory(folder: Path) -> Path:
+def incident_directory(folder: Path, incident: Incident = INCIDENT) -> Path:
     """Write the log of a controller; return its log directory."""
     partition = folder / "__cluster_metadata-0"
     partition.mkdir(parents=True)
-    (partition / f"{0:020}.log").write_bytes(incident_bytes())
+    (partition / f"{0:020}.log").write_bytes(incident_bytes(incident))
     (folder / "meta.properties").write_text("version=1\ncluster.id=abc\nnode.id=100\n")
     return folder

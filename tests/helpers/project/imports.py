@@ -47,6 +47,7 @@ ROWS = (
     ("recovery",),
     ("placement",),
     ("views",),
+    ("incidents",),
     ("wire",),
     ("reassign",),
     ("voters",),

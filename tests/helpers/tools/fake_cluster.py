@@ -35,7 +35,7 @@ def serving(
     no answer, and does so only if *is_late*; for the *denied* ids it answers that there is no
     permission. A *returning* node runs again after the first request.
     """
-    operations = 0xFFF if sees_all else -(1 << 31)  # those of Kafka 4.3, and not asked
+    operations = 0x1FFF if sees_all else -(1 << 31)  # those of Kafka 4.3, and not asked
 
     def unregister(version: int, correlation: int, body: bytes) -> bytes:
         broker = int.from_bytes(body[1:5], signed=True)  # after the tags of the header

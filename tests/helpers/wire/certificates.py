@@ -52,11 +52,11 @@ def authority(name: str = "ca") -> Signed:
     return Signed(_signed(name, key, name, key, is_authority=True), key)
 
 
-def signed_by(issuer: Signed, name: str, host: str = "localhost") -> Signed:
-    """Return the certificate of a host with a new key."""
+def signed_by(issuer: Signed, name: str, host: str = "localhost", *, days: int = 7) -> Signed:
+    """Return the certificate of a host with a new key, valid for so many days from now on."""
     key = ec.generate_private_key(ec.SECP256R1())
     common = issuer.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
-    return Signed(_signed(name, key, str(common), issuer.key, host, is_authority=False), key)
+    return Signed(_signed(name, key, str(common), issuer.key, host, days, is_authority=False), key)
 
 
 def server_context(folder: Path, ca: Signed, own: Signed) -> ssl.SSLContext:
@@ -82,6 +82,7 @@ def _signed(
     issuer: str,
     issuer_key: ec.EllipticCurvePrivateKey,
     host: str = "localhost",
+    days: int = 7,
     *,
     is_authority: bool,
 ) -> x509.Certificate:
@@ -106,8 +107,8 @@ def _signed(
         .issuer_name(_name(issuer))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _DAY)
-        .not_valid_after(now + 7 * _DAY)
+        .not_valid_before(now - 9 * _DAY)
+        .not_valid_after(now + days * _DAY)
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .add_extension(usage, critical=True)
         .add_extension(subject_key, critical=False)

@@ -31,6 +31,9 @@ class Killed(BaseException):
 class MovingCluster:
     """Brokers by id: whether each is fenced; partitions, and configurations by type and name.
 
+    Partitions have *sizes* in bytes; brokers have *directories*, by default one, each with its usable
+    bytes: a replica comes to the one that was asked for, else to the one with the fewest.
+
     A reassignment ends some requests later, and a broker is behind for one answer then. *cut_at* is
     the number of the request at which the process is killed: with its effect if it is even, before
     it if it is odd.
@@ -49,11 +52,14 @@ class MovingCluster:
         self.requests_of: dict[TopicPartition, int] = {}
         """Requests after which the reassignment of a partition ends, if not after four."""
         self.sizes: dict[TopicPartition, int] = {}
+        self.directories: dict[int, dict[str, int]] = {}
         self.most_in_flight = 0
         self.requests = 0
         self.cut_at: int | None = None
         self._age: dict[TopicPartition, int] = {}
         self._behind: dict[TopicPartition, Replicas] = {}  # brokers do not know of an end yet
+        self.asked: dict[tuple[int, TopicPartition], str] = {}
+        self._paths: dict[tuple[int, TopicPartition], str] = {}
 
     @contextmanager
     def reached(self) -> Iterator[ClusterAccess]:
@@ -107,6 +113,66 @@ class MovingCluster:
                 self.partitions[partition] = Replicas(target, target, leader)
                 del self._age[partition]
 
+    def contents(self, broker: int) -> dict[str, list[TopicPartition]]:
+        """Return the partitions in each log directory of a broker."""
+        paths: dict[str, list[TopicPartition]] = {
+            path: [] for path in self.directories.get(broker, {"/d": 1 << 40})
+        }
+        for partition, replicas in self.partitions.items():
+            if broker in replicas.replicas:
+                fewest = min(paths, key=lambda path: len(paths[path]))
+                chosen = self.asked.get((broker, partition), fewest)
+                paths[self._paths.setdefault((broker, partition), chosen)].append(partition)
+        return paths
+
+    def _describe_log_dirs(self, broker: int, *, topics: list[Any] | None, **__: Any) -> Answer:
+        usable = self.directories.get(broker, {"/d": 1 << 40})
+        asked = {topic["topic"] for topic in topics or ()}
+        return Answer(
+            error_code=0,
+            results=[
+                Answer(
+                    error_code=0,
+                    log_dir=path,
+                    total_bytes=1 << 50 | number,
+                    usable_bytes=usable[path],
+                    is_cordoned=False,
+                    topics=[
+                        Answer(
+                            name=topic,
+                            partitions=[
+                                Answer(
+                                    partition_index=index,
+                                    partition_size=self._size(TopicPartition(topic, index), broker),
+                                    offset_lag=0,
+                                    is_future_key=False,
+                                )
+                            ],
+                        )
+                        for topic, index in partitions
+                        if topics is None or topic in asked
+                    ],
+                )
+                for number, (path, partitions) in enumerate(self.contents(broker).items())
+            ],
+        )
+
+    def _alter_replica_log_dirs(self, broker: int, *, dirs: list[Any]) -> Answer:
+        results = []
+        for directory in dirs:
+            for topic in directory["topics"]:
+                answers = []
+                for index in topic["partitions"]:
+                    place = (broker, TopicPartition(topic["name"], index))
+                    self.asked[place] = directory["path"]
+                    if broker in self.partitions[place[1]].replicas:
+                        self._paths[place] = directory["path"]
+                        answers.append(Answer(partition_index=index, error_code=0))
+                    else:
+                        answers.append(Answer(partition_index=index, error_code=9))
+                results.append(Answer(topic_name=topic["name"], partitions=answers))
+        return Answer(results=results)
+
     def _describe_cluster(self, _: int, **values: Any) -> Answer:
         nodes = [
             Answer(broker_id=each, host="b", port=each, rack=None, is_fenced=is_fenced)
@@ -115,7 +181,7 @@ class MovingCluster:
         ]
         return Answer(
             error_code=0, cluster_id="c", brokers=nodes, controller_id=-1,
-            cluster_authorized_operations=0xFFF,
+            cluster_authorized_operations=0x1FFF,
         )  # fmt: skip
 
     def _metadata(self, _: int, **__: Any) -> Answer:
@@ -157,26 +223,45 @@ class MovingCluster:
             ],
         )
 
-    def _alter_partition_reassignments(self, _: int, *, topics: list[Any], **__: Any) -> Answer:
+    def _alter_partition_reassignments(
+        self, _: int, *, topics: list[Any], allow_replication_factor_change: bool, **__: Any
+    ) -> Answer:
         for topic in topics:
             for each in topic["partitions"]:
                 partition = TopicPartition(topic["name"], each["partition_index"])
-                self._reassign(partition, each["replicas"])
+                self._reassign(
+                    partition, each["replicas"], changes_counts=allow_replication_factor_change
+                )
         return Answer(error_code=0, responses=[])
 
-    def _reassign(self, partition: TopicPartition, wanted: list[int] | None) -> None:
+    def _reassign(
+        self, partition: TopicPartition, wanted: list[int] | None, *, changes_counts: bool = False
+    ) -> None:
         found = self.partitions[partition]
         before = tuple(each for each in found.replicas if each not in found.adding)
         if wanted is None:
             self.partitions[partition] = Replicas(before, found.isr, found.leader)
             return
-        assert len(wanted) == len(found.target), "the number of replicas changes"
+        is_same = len(wanted) == len(found.target)
+        assert is_same or changes_counts, "the number of replicas changes"
         assert {*wanted} <= {each for each, is_fenced in self.brokers.items() if not is_fenced}
         removing = tuple(each for each in before if each not in wanted)
         adding = tuple(each for each in wanted if each not in before)
         self.partitions[partition] = Replicas(
             (*wanted, *removing), found.isr, found.leader, adding, removing
         )
+
+    def _elect_leaders(
+        self, _: int, *, election_type: int, topic_partitions: list[Any], **__: Any
+    ) -> Answer:
+        assert election_type == 1, "an unclean election"
+        for topic in topic_partitions:
+            for index in topic["partitions"]:
+                partition = TopicPartition(topic["topic"], index)
+                replicas = self.partitions[partition]
+                leader = next(each for each in replicas.target if not self.brokers.get(each, True))
+                self.partitions[partition] = replicas._replace(isr=(leader,), leader=leader)
+        return Answer(error_code=0, replica_election_results=[])
 
     def _describe_quorum(self, _: int, **__: Any) -> Answer:
         voter = Answer(
@@ -188,25 +273,6 @@ class MovingCluster:
             observers=[],
         )  # fmt: skip
         return Answer(error_code=0, topics=[Answer(partitions=[partition])], nodes=[])
-
-    def _describe_log_dirs(self, broker: int, **_: Any) -> Answer:
-        topics = [
-            Answer(
-                name=topic,
-                partitions=[
-                    Answer(
-                        partition_index=number,
-                        partition_size=self._size(partition, broker),
-                        is_future_key=False,
-                    )
-                ],
-            )
-            for partition in self.partitions
-            for topic, number in [partition]
-            if broker in self.partitions[partition].replicas
-        ]
-        directory = Answer(log_dir="/d", error_code=0, usable_bytes=1 << 40, topics=topics)
-        return Answer(error_code=0, results=[directory])
 
     def _size(self, partition: TopicPartition, broker: int) -> int:
         """Return the bytes of a replica: those of a copy grow until it has all."""

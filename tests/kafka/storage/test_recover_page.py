@@ -1,9 +1,6 @@
 """The commands of the README's page "A quorum is lost" recover a real cluster, in their order."""
 
-import os
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,12 +8,13 @@ import pytest
 from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, contents, fill
-from tests.helpers.kafka.nodes.nodes import Node, tool_command
+from tests.helpers.kafka.nodes.nodes import Node
 from tests.helpers.kafka.nodes.recoveries import (
     kill,
     leads,
     patiently,
     votes,
+    with_tools,
 )
 
 pytestmark = pytest.mark.kafka
@@ -39,15 +37,8 @@ class Hosts:
     def __init__(self, jars: Path, folder: Path, leader_port: int) -> None:
         self._folder = folder / "host"
         self._port = leader_port
-        programs = folder / "bin"
-        for made in (self._folder, programs):
-            made.mkdir()
-        tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-        script = programs / "kafka-metadata-quorum.sh"
-        script.write_text(f'#!/bin/sh\nexec {shlex.join(tool)} "$@"\n')
-        script.chmod(0o755)
-        paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
-        self._environment = {**os.environ, "PATH": ":".join(paths), "CLUSTER_ID": CLUSTER_ID}
+        self._folder.mkdir()
+        self._environment = {**with_tools(jars, folder), "CLUSTER_ID": CLUSTER_ID}
 
     def run(self, node: Node, commands: list[str]) -> str:
         """Run commands on the host of a node; return what they print."""
@@ -61,13 +52,14 @@ class Hosts:
                 continue
             line = command.replace("localhost:9093", f"localhost:{self._port}")
             line = line.replace("/var/lib/kafka", str(node.config.log_dirs[0]))
+            line = line.replace("/etc/kafka/server.properties", str(node.config.path))
             environment = {**self._environment, "NODE_ID": str(node.config.node_id)}
             printed += patiently(line, self._folder, environment)
         return printed
 
 
 def test_commands_recover_a_quorum(jars: Path, tmp_path: Path) -> None:
-    copy, look, do, undo, check, rejoin = blocks()
+    copy, plan, look, do, undo, check, rejoin = blocks()
     shape = Shape(controllers=2, brokers=1, is_dynamic=True, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
         first, second, broker = (cluster.nodes[node_id] for node_id in (1, 2, FIRST_BROKER))
@@ -76,13 +68,16 @@ def test_commands_recover_a_quorum(jars: Path, tmp_path: Path) -> None:
         before = contents(cluster.brokers)
         kill(cluster, 2, 1, FIRST_BROKER)
 
+        hosts.run(first, copy)
         hosts.run(broker, copy)
+        planned = hosts.run(first, plan)
         looked = hosts.run(first, look)
         hosts.run(first, do)
         undone = hosts.run(first, undo)
         hosts.run(first, do)
         checked = hosts.run(first, check)
 
+        assert "1. Stop all controllers and brokers" in planned
         assert "Nothing was written.\n" in looked
         assert undone.startswith("the metadata log is as it was before")
         assert re.search(r"LeaderId: +1\n", checked)

@@ -80,7 +80,7 @@ def test_differences_can_be_json(shell: Shell) -> None:
     [
         (["/nope", "@1"], "diff: /nope: no such file or directory."),
         (["/image/*", "@1"], "diff: /image/*: several nodes"),
-        (["@x", "@1"], "'x' is no time"),
+        (["@x", "@1"], "'x' is not a valid time"),
         (["source:/nope", "@1"], "cannot read /nope: No such file or directory"),
         ([ORDERS, "@1", "/image"], "a path belongs behind two states, and not behind nodes"),
     ],

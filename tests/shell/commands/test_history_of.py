@@ -8,6 +8,7 @@ import pytest
 from kraftops.errors import UsageError
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record
+from tests.helpers.tools.corpus import DATA
 from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -54,9 +55,32 @@ def test_history_can_be_json(shell: Shell) -> None:
 
 
 def test_history_of_a_pattern_covers_all_matches(shell: Shell) -> None:
-    both = shell("history-of", f"{ORDERS}/{{0,1}}").out
+    both = shell("history-of", f"{ORDERS}/{{0,1}}").lines
 
-    assert both == shell("history-of", f"{ORDERS}/0").out + shell("history-of", f"{ORDERS}/1").out
+    each = [*shell("history-of", f"{ORDERS}/0").lines, *shell("history-of", f"{ORDERS}/1").lines]
+    assert both == sorted(each, key=lambda line: int(line.split()[0]))
+
+
+def test_history_of_a_pattern_has_what_is_gone() -> None:
+    """A topic was created again; configurations that are not there now have their lines."""
+    shell = Shell(DATA / "incidents/00000000000000000000.log")
+    now = Shell(NODE)
+
+    lines = shell("history-of", "/image/topics/byName/sing*/id").lines
+    assert [line.split()[2] for line in lines] == [
+        "TOPIC_RECORD",
+        "REMOVE_TOPIC_RECORD",
+        "TOPIC_RECORD",
+    ]
+    everything = now("history-of", "/image/configs/*").lines
+    assert {line.split()[3] for line in everything} == {
+        line.split()[3] for line in now("history-of", "/image/configs").lines
+    }
+
+
+def test_directories_above_have_a_history() -> None:
+    for path in ("/image/acls", "/image/scram", "/image/clientQuotas", "/image/features"):
+        assert Shell(NODE)("history-of", path).lines, path
 
 
 def test_history_ends_where_the_state_does() -> None:
@@ -94,7 +118,7 @@ def test_repeated_record_is_a_step_without_fields(tmp_path: Path) -> None:
 
     found = Shell(tmp_path)("history-of", "/image/configs/BROKER:1/k")
 
-    assert found.lines[1].endswith("/image/configs/BROKER:1/k  said again")
+    assert found.lines[1].endswith("/image/configs/BROKER:1/k  nothing changed")
 
 
 def test_the_last_changes_of_a_directory_are_shown(shell: Shell) -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from kraftops.errors import KraftopsError, UsageError
+from kraftops.placement.disks import Disks, sizes_of
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Limits
 from kraftops.reassign.access import ClusterAccess, Endpoints
@@ -85,11 +87,16 @@ def work_of(
     """
     named, rest = split_options(options)
     access = access_of(terminal, named, needs_brokers=needs_brokers)
+    if named.check_permissions:
+        from kraftops_cli.cluster.moving.permissions import print_permissions
+
+        with access:
+            raise Exit(print_permissions(terminal, form, terminal.command, access))
     return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
-def limits_of(placement: Placement, options: PlanOptions) -> Limits:
-    """Return the limits of a plan.
+def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limits:
+    """Return the limits of a plan, with the sizes of the partitions on these disks.
 
     Raises:
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.
@@ -97,7 +104,7 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
     check_topics(placement, options.exclude_topic)
     to = flat(options.to)
     check_registered(placement, to)
-    return Limits(to or None, frozenset(options.exclude_topic))
+    return Limits(to or None, frozenset(options.exclude_topic), sizes=sizes_of(disks))
 
 
 def check_topics(placement: Placement, excluded: Iterable[str]) -> None:

@@ -22,6 +22,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
+    from kraftops.placement.disks import Disks
     from kraftops.placement.placement import Placement
     from kraftops.reassign.decommission import Decommission, End
     from kraftops_cli.cluster.moving.access import Work
@@ -118,9 +119,7 @@ def decommission(
         if action == "cancel":
             return cancel(work, brokers, plan)
         work.access.check()
-        placement = work.access.patiently(work.access.placement_for_plan)
-        request = _request(placement, brokers, plan)
-        return _run(work, placement, replace(request, waits=not no_wait), plan)
+        return _begin(work, brokers, plan, waits=not no_wait)
 
 
 def _refuse_ignored(context: click.Context, action: str) -> None:
@@ -142,7 +141,9 @@ def _refuse_ignored(context: click.Context, action: str) -> None:
             raise click.UsageError(f"{option} goes with --plan for {action}", context)
 
 
-def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -> Decommission:
+def _request(
+    placement: Placement, brokers: frozenset[int], plan: PlanOptions, disks: Disks
+) -> Decommission:
     """Return the request that options make of a cluster."""
     from kraftops.reassign.decommission import Decommission
     from kraftops_cli.cluster.moving.access import limits_of, move_options
@@ -151,27 +152,31 @@ def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -
     planned = None
     if plan.plan is not None:
         planned = checked_plan(plan.plan, placement, leaving=brokers)
-    return Decommission(brokers, limits_of(placement, plan), move_options(plan), planned=planned)
+    limits = limits_of(placement, plan, disks)
+    return Decommission(brokers, limits, move_options(plan), planned=planned)
 
 
-def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOptions) -> int:
+def _run(
+    work: Work, placement: Placement, request: Decommission, plan: PlanOptions, disks: Disks
+) -> int:
+    from kraftops.placement.effects import effects_of
     from kraftops.reassign.decommission import check_all_moved, check_decommission, decommission
     from kraftops.reassign.disks import check_room
     from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
+    from kraftops_cli.cluster.moving.plan_output import print_plan
 
     access = work.access
     check_decommission(access, placement, request)
-    moves = request.plan(placement).moves
+    effects = effects_of(placement, request.plan(placement).moves, disks)
     if plan.check_disks:
-        check_room(access, placement, moves)
+        check_room(effects.moves, effects.shortages, disks)
     if plan.plan_only:
-        print_plan(work, "decommission", placement, moves)
+        print_plan(work, "decommission", effects, is_whole=True)
         return 0
     check_all_moved(placement, request)
     known = sorted(request.brokers & placement.brokers.keys())
     if known or any(placement.on(request.brokers)):
-        print_summary(work, placement, moves)
+        print_plan(work, "decommission", effects, is_whole=False)
         word = ",".join(map(str, sorted(request.brokers)))
         confirm(word, f"decommission {word}", yes=work.yes)
     printer = work.printer("decommission")
@@ -185,8 +190,16 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
 
 def resume_decommission(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     """Go on with a decommission, of which only the brokers are known; return the exit code."""
+    return _begin(work, brokers, plan, waits=True)
+
+
+def _begin(work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: bool) -> int:
+    from kraftops.reassign.disks import disks_of
+
     placement = work.access.patiently(work.access.placement_for_plan)
-    return _run(work, placement, _request(placement, brokers, plan), plan)
+    disks = disks_of(work.access, placement)
+    request = replace(_request(placement, brokers, plan, disks), waits=waits)
+    return _run(work, placement, request, plan, disks)
 
 
 def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -40,6 +40,11 @@ _ACCESS = (
         type=Seconds(),
         help="Time for the whole command; without it, there is no limit.",
     ),
+    click.option(
+        "--check-permissions",
+        is_flag=True,
+        help="Only print the permissions that it needs; 2 if one is missing.",
+    ),
     FORM,
 )
 THROTTLE = click.option(
@@ -58,36 +63,40 @@ STALL_TIMEOUT = click.option(
 )
 _PLAN = (
     click.option(
-        "--to",
-        metavar="ID,...",
-        type=BrokerIds(),
-        multiple=True,
-        help="Only these brokers take replicas.",
-    ),
-    click.option(
         "--exclude-topic",
         metavar="TOPIC",
         multiple=True,
         help="A topic that stays where it is; may be given more than once.",
     ),
     click.option(
-        "--plan-only",
-        is_flag=True,
-        help="Print the plan, change nothing; with --format json for --plan.",
-    ),
-    click.option(
         "--plan",
         metavar="FILE",
         help="Carry out this plan, as kafka-reassign-partitions takes it.",
     ),
+)
+PLAN_ONLY = click.option(
+    "--plan-only",
+    is_flag=True,
+    help="Print the plan, change nothing; with --format json for --plan.",
+)
+BATCH_OPTION = click.option(
+    "--batch",
+    metavar="N",
+    type=Number(_MAX_BATCH, minimum=1),
+    default=BATCH,
+    show_default=True,
+    help="Most partitions in flight at once; the next begin when some have ended.",
+)
+_NEW_PLAN = (
     click.option(
-        "--batch",
-        metavar="N",
-        type=Number(_MAX_BATCH, minimum=1),
-        default=BATCH,
-        show_default=True,
-        help="Most partitions in flight at once; the next begin when some have ended.",
+        "--to",
+        metavar="ID,...",
+        type=BrokerIds(),
+        multiple=True,
+        help="Only these brokers take replicas.",
     ),
+    PLAN_ONLY,
+    BATCH_OPTION,
     click.option(
         "--check-disks",
         is_flag=True,
@@ -122,7 +131,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
-            "stall_timeout",
+            *("stall_timeout", "check_permissions"),
             *names,
         },
         expands_files=False,
@@ -131,14 +140,21 @@ def moving_syntax(*names: str) -> Argparse4j:
 
 def access_options(function: F) -> F:
     """Add the options of `AccessOptions`, and `--format`, to a subcommand."""
-    for option in reversed(_ACCESS):
-        function = option(function)
-    return function
+    return _with(function, _ACCESS)
 
 
 def plan_options(function: F) -> F:
     """Add the options of `PlanOptions` to a subcommand."""
-    for option in reversed(_PLAN):
+    return new_plan_options(_with(function, _PLAN))
+
+
+def new_plan_options(function: F) -> F:
+    """Add those of a plan that is not read from a file, and is about named partitions."""
+    return _with(function, _NEW_PLAN)
+
+
+def _with(function: F, options: Sequence[Callable[[F], F]]) -> F:
+    for option in reversed(options):
         function = option(function)
     return function
 
@@ -153,6 +169,7 @@ class AccessOptions:
     controller_config: str | None
     expect_cluster_id: str | None
     timeout: float | None
+    check_permissions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +177,13 @@ class PlanOptions:
     """The values of the options of a plan, and of how it is carried out."""
 
     to: tuple[tuple[int, ...], ...]
-    exclude_topic: tuple[str, ...]
     plan_only: bool
-    plan: str | None
     batch: int
     check_disks: bool
     throttle: int | None
     stall_timeout: float = 300.0
+    exclude_topic: tuple[str, ...] = ()
+    plan: str | None = None
 
 
 def split_options(

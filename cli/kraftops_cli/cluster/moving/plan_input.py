@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kraftops.errors import RefusedError, UsageError
+from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.reassignment_json import PlannedReplicas, read_plan
 
@@ -15,17 +15,27 @@ def checked_plan(
     """Return the plan in a file, if it fits the cluster and puts nothing on *leaving* brokers.
 
     Raises:
-        UsageError: the file has no plan, or one of a partition or broker that is not there.
+        UsageError: the file has no plan, or one that puts something on a *leaving* broker.
+        KraftopsError: a partition or a broker of the plan is not there.
         RefusedError: the plan is of another state of the cluster, or loses replicas.
     """
     planned = read_plan(path)
     for partition, wanted in planned.items():
         found = placement.partitions.get(partition)
         if found is None:
-            raise UsageError(f"{path}: there is no partition {partition}")
+            raise KraftopsError(
+                f"{path}: there is no partition {partition}",
+                code="not-found",
+                topic=partition.topic,
+                partition=partition.number,
+            )
         unknown = sorted({*wanted.replicas} - placement.brokers.keys())
         if unknown:
-            raise UsageError(f"{path}: {partition}: broker {unknown[0]} is not registered")
+            raise KraftopsError(
+                f"{path}: {partition}: broker {unknown[0]} is not registered",
+                code="broker-not-registered",
+                brokers=unknown,
+            )
         stays = sorted({*wanted.replicas}.intersection(leaving))
         if stays:
             raise UsageError(f"{path}: {partition}: broker {stays[0]} would not be empty")

@@ -1,4 +1,4 @@
-"""`kafka-cluster rebalance`: give all brokers as many replicas, as after new ones have come."""
+"""`kafka-cluster rebalance`: load all brokers evenly, as after new ones have come."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kraftops_cli.syntax.command import ToolCommand
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kraftops.placement.disks import Disks
     from kraftops.placement.placement import Placement
     from kraftops.placement.plan import Move
     from kraftops_cli.cluster.moving.access import Work
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("look at the plan", "kafka-cluster rebalance -b b:9092 --plan-only"),
     (
-        "carry it out, with 50 MB a second",
-        "kafka-cluster rebalance -b b:9092 --throttle 50000000 --yes",
+        "carry it out, with 50 MiB a second",
+        "kafka-cluster rebalance -b b:9092 --throttle 50M --yes",
     ),
 )
 
@@ -35,12 +36,15 @@ EXAMPLES = (
     cls=ToolCommand,
     syntax=moving_syntax(),
     name="rebalance",
+    answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
     help="""\
-Give all brokers as many replicas, by as few moves as possible, as after new brokers have come.
+Give all brokers as many bytes, and then as many replicas, by as few copies as possible, as after
+new brokers have come.
 
 The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
-they can be in. If it is killed, run it again: it goes on beside what is in flight.""",
+they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
+on beside what is in flight.""",
 )
 @access_options
 @plan_options
@@ -57,10 +61,10 @@ def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
     with work.access:
         work.access.check()
         placement = work.access.patiently(work.access.placement_for_plan)
-        return _run(work, placement, _moves(placement, plan), plan)
+        return _run(work, placement, plan)
 
 
-def _moves(placement: Placement, plan: PlanOptions) -> Sequence[Move]:
+def _moves(placement: Placement, plan: PlanOptions, disks: Disks) -> Sequence[Move]:
     from kraftops.placement.plan import plan_balance
     from kraftops.placement.reassignment_json import moves_of_file
     from kraftops_cli.cluster.moving.access import limits_of
@@ -68,10 +72,10 @@ def _moves(placement: Placement, plan: PlanOptions) -> Sequence[Move]:
 
     if plan.plan is not None:
         return moves_of_file(placement, checked_plan(plan.plan, placement))
-    return plan_balance(placement, limits_of(placement, plan)).moves
+    return plan_balance(placement, limits_of(placement, plan, disks)).moves
 
 
-def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOptions) -> int:
+def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
     """Carry a plan out.
 
     Raises:
@@ -79,20 +83,24 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     """
     from kraftops.display.sizes import many
     from kraftops.errors import RefusedError
+    from kraftops.placement.effects import effects_of
     from kraftops.placement.placement import names, shown
-    from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
-    from kraftops.reassign.disks import check_room
+    from kraftops.placement.reassignment_json import moves_of_file, planned_replicas
+    from kraftops.reassign.disks import check_room, disks_of
     from kraftops.reassign.marks import REBALANCE
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
+    from kraftops_cli.cluster.moving.plan_output import print_plan
 
     access = work.access
+    disks = disks_of(access, placement)
+    moves = _moves(placement, plan, disks)
+    effects = effects_of(placement, moves, disks)
     if plan.check_disks:
-        check_room(access, placement, moves)
+        check_room(moves, effects.shortages, disks)
     if plan.plan_only:
-        print_plan(work, "rebalance", placement, moves)
+        print_plan(work, "rebalance", effects, is_whole=True)
         return 0
     access.refuse_hidden_topics()
     is_resumed = any(mark.kind == REBALANCE for mark in access.patiently(access.marks).values())
@@ -104,9 +112,9 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
             partitions=names(placement.moving),
         )
     if moves:
-        print_summary(work, placement, moves)
+        print_plan(work, "rebalance", effects, is_whole=False)
         confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
-    planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
+    planned = planned_replicas(effects.moves)
     printer = work.printer("rebalance")
     run_moves(
         access, move_options(plan), printer, lambda now: moves_of_file(now, planned), REBALANCE

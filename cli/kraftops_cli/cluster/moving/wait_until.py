@@ -1,4 +1,4 @@
-"""`kafka-cluster wait --until`: wait until conditions are true, all at one moment."""
+"""`kafka-cluster wait --for`: wait until conditions are true, all at one moment."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Targ
 
 
 def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target) -> None:
-    reason = "nobody has answered"
+    reason = ""
     is_checked = False
     while True:
         try:
@@ -60,7 +60,9 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
         except WireError as error:
             if not may_pass(error):
                 raise
-            reason = error.message
+            # An earlier answer tells more than the missing time for another one.
+            if not reason or not target.deadline.is_over:
+                reason = error.message
         else:
             missing = [text for each in conditions if (text := each.check(found)) is not None]
             if not missing:
@@ -77,9 +79,12 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
 
 def _check_answers(access: ClusterAccess, conditions: Sequence[Condition]) -> None:
     """Refuse conditions that these servers cannot answer."""
-    access.refuse_hidden_topics()
-    unseen = [each.text for each in conditions if each.text.startswith("broker=")]
-    if not access.lists_fenced and any(not text.endswith(":empty") for text in unseen):
+    texts = [condition.text for condition in conditions]
+    of_partitions = [text for text in texts if text.endswith(":empty") or text.startswith("no-")]
+    if of_partitions:
+        access.refuse_hidden_topics()
+    of_brokers = {*texts}.difference(of_partitions)
+    if not access.lists_fenced and any(text.startswith("broker=") for text in of_brokers):
         raise UsageError(
             "brokers before Kafka 4.0 do not list fenced brokers",
             hint="-C reads the metadata log, which has them",

@@ -111,7 +111,8 @@ def check_directories(
 
 
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
-    around = Surroundings([*request.remote_metadata, *filter(_is_remote_metadata, folders)])
+    remote = [folder for folder in folders if _topic_of(folder) == REMOTE_TOPIC]
+    around = Surroundings([*request.remote_metadata, *remote])
     around.read_metadata()
     around.topics = read_topics(_metadata_folders(folders))
     return around
@@ -183,10 +184,6 @@ def _is_tiered(folder: str) -> bool:
         return False
 
 
-def _is_remote_metadata(folder: str) -> bool:
-    return _topic_of(folder) == REMOTE_TOPIC
-
-
 def _topic_of(folder: str) -> str | None:
     match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
     return match[1] if match else None
@@ -228,7 +225,7 @@ def partition_folders(path: str) -> list[str]:
         SourceError: it cannot be listed.
     """
     names = _names(path)
-    if partition_log(path, names, from_start=True) or _is_partition(names):
+    if partition_log(path, names, from_start=True) or TOPIC_ID in names:
         return [path]
     found = []
     for name in names:
@@ -255,11 +252,6 @@ def _tiered_folders(path: str) -> list[str]:
         return [one for one in inner if partition_log(one, _names(one), from_start=True)]
     except SourceError:
         return []
-
-
-def _is_partition(names: list[str]) -> bool:
-    """Tell whether a directory without segments is one of a partition, by its other files."""
-    return TOPIC_ID in names
 
 
 def _names(path: str) -> list[str]:

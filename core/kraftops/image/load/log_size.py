@@ -58,6 +58,24 @@ def log_size(names: Iterable[str]) -> LogSize:
     )
 
 
+def newest_time(names: Iterable[str]) -> int | None:
+    """Return the newest time in the last segment, or else of the newest snapshot, in ms.
+
+    Only batch headers are read. It is None where no record has a time, and where nothing is read.
+    """
+    newest = None
+    try:
+        files = files_of(names)
+        if not files.segments:
+            return snapshot_time(files.snapshots[0]) if files.snapshots else None
+        with open_log(files.segments[-1].path) as log:
+            for batch in log.batches():
+                newest = max(newest or 0, batch.header.max_timestamp)
+    except KraftopsError:
+        return newest or None
+    return newest or None
+
+
 def _end_offset(path: str) -> int | None:
     """Return the offset after the last whole batch of a segment; None if it has none."""
     end = None

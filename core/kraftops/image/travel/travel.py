@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeVar
 
 from kraftops.errors import SourceError, UsageError
 from kraftops.findings.finding import Finding
-from kraftops.image.load.loader import Loader, Progress, VanishedFileError
+from kraftops.image.load.loader import Listener, Loader, Progress, VanishedFileError
 from kraftops.image.load.loading import TRIES, check, limits_of, no_log
 from kraftops.image.load.prior_state import prior_state_of
-from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_plans
+from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_plans, whole_log_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage, PriorState
@@ -117,6 +117,46 @@ class Travel:
             KraftopsError: as `at`.
         """
         return self._tried(partial(self._before, offset, wanted, number))
+
+    def replay(
+        self,
+        since: Limits | None,
+        until: Limits,
+        begin: Callable[[MetadataImage, MetadataImage], Listener],
+    ) -> MetadataImage:
+        """Read the log from one state to another, and return the image that has followed it.
+
+        Args:
+            since: limits of the first state; None for the oldest that the log has.
+            until: limits of the last.
+            begin: is called with the first state, which stays as it is, and with the image that
+                follows the log; returns what is called with each event.
+
+        Raises:
+            KraftopsError: as `at`.
+        """
+        lane, start = self._beginning(since)
+        course = start.copy()
+        listen = begin(start.image, course.image)
+        if course.read(lane.files, until, listen=listen) is not None:
+            course.read_cut(lane.files, until, listen)
+        return course.image
+
+    def _beginning(self, since: Limits | None) -> tuple[Lane, Course]:
+        if since is not None:
+            try:
+                lane = self._route_to(since).lane
+            except UsageError:
+                pass  # the log begins later
+            else:
+                return lane, lane.reach(since)
+        files = files_of(self.names)
+        for plan in whole_log_plans(files):
+            lane = self._route(files, plan, []).lane
+            start = lane.reach(Limits(until=(plan[0].end_offset or 0) - 1))
+            if not start.is_broken:
+                return lane, start
+        raise no_log(self.names)
 
     def _tried(self, work: Callable[[], T]) -> T:
         """Do work again where a server deletes files meanwhile."""

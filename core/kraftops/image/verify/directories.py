@@ -5,20 +5,19 @@ The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey, PartitionState
-from kraftops.errors import DecodeError, SourceError
+from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import place_of
-from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import PartitionDirectory, read_log_directory
-from kraftops.server.meta_properties import read_meta
 from kraftops.uuids import is_reserved, to_text
 
 _SET_ASIDE = {
@@ -98,13 +97,12 @@ def owner_of(directory: str) -> DirectoryOwner:
     Raises:
         SourceError: it has no meta.properties with a node id.
     """
-    path = os.path.join(directory, meta_properties.FILE_NAME)
-    try:
-        meta = read_meta(path)
-    except OSError as error:
-        raise SourceError.of(path, error) from None
-    except DecodeError as error:
-        raise SourceError(f"cannot read {path}: {error.message}") from None
+    log_directory = read_log_directory(directory)
+    meta, path = log_directory.meta, log_directory.meta_path
+    if meta is None:
+        raise SourceError(
+            f"cannot read {path}: {log_directory.problem or os.strerror(errno.ENOENT)}"
+        )
     if meta.node_id is None:
         raise SourceError(f"{path} has no node id")
     return DirectoryOwner(meta.node_id, meta.directory_id)

@@ -284,21 +284,26 @@ def _damage_of_archives() -> Iterator[None]:
     Raises:
         TornArchive: there was an error.
     """
-    from lzma import LZMAError
-    from struct import error as struct_error
-    from zipfile import BadZipFile
-    from zlib import error as zlib_error
-
-    of_zip = (BadZipFile, NotImplementedError, zlib_error, LZMAError, struct_error, EOFError)
     try:
         yield
     except TornArchive:
         raise
     except DamagedArchive as error:
         raise TornArchive(error.message, error.hint) from None
-    except (tarfile.TarError, *of_zip, zstd_module().ZstdError, ValueError, OverflowError) as error:
+    except _errors_of_archives() as error:
         raise TornArchive(str(error)) from None
     except OSError as error:
         if error.errno is None:  # damage of bzip2
             raise TornArchive(f"bzip2: {error}") from None
         raise
+
+
+def _errors_of_archives() -> tuple[type[Exception], ...]:
+    """Return the errors of the libraries; to import them for each block takes as long as a file."""
+    from lzma import LZMAError
+    from struct import error as struct_error
+    from zipfile import BadZipFile
+    from zlib import error as zlib_error
+
+    of_zip = (BadZipFile, NotImplementedError, zlib_error, LZMAError, struct_error, EOFError)
+    return (tarfile.TarError, *of_zip, zstd_module().ZstdError, ValueError, OverflowError)

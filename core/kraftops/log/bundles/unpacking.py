@@ -51,6 +51,7 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
     skipped: list[Skipped] = []
     written = 0
     room = _Room(path, folder)
+    folders = {os.path.dirname(os.path.join(folder, ""))}
     damage: TornArchive | None = None
     found = members(path)
     while True:
@@ -72,6 +73,7 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
             continue
         target = os.path.join(folder, name)
         try:
+            _make_folder(os.path.dirname(target), folders)
             _write(member, target, room)
         except TornArchive as error:
             damage = error
@@ -79,9 +81,26 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
         written += os.path.getsize(target) > 0
     if damage and not written:
         raise damage
-    for parent, _, _ in os.walk(folder):
+    for parent in folders:
         os.utime(parent, (0, 0))  # that it has just been made says nothing
     return skipped
+
+
+def _make_folder(path: str, folders: set[str]) -> None:
+    """Make a directory unless it is among the *folders*, and add it and those around it."""
+    if path in folders:
+        return
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise _no_room(path, error) from None
+    while path not in folders:
+        folders.add(path)
+        path = os.path.dirname(path)
+
+
+def _no_room(path: str, error: OSError) -> NoRoom:
+    return NoRoom(f"cannot write {path}: {error.strerror}", _MORE_ROOM)
 
 
 class _Room:
@@ -111,15 +130,16 @@ class _Room:
 def _write(member: Member, path: str, room: _Room) -> None:
     with ExitStack() as stack:
         try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
             file = stack.enter_context(open(path, "wb"))
+            ends_with_hole = False
             for block in member.blocks():
-                if are_zeros(block):
+                if ends_with_hole := are_zeros(block):
                     file.seek(len(block), os.SEEK_CUR)
                 else:
                     room.use(len(block))
                     file.write(block)
-            file.truncate()
+            if ends_with_hole:
+                file.truncate()
         except OSError as error:
-            raise NoRoom(f"cannot write {path}: {error.strerror}", _MORE_ROOM) from None
+            raise _no_room(path, error) from None
     os.utime(path, (member.modified, member.modified))

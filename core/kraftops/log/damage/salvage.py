@@ -115,6 +115,10 @@ class _Window:
             return self.data[index : index + size]
         return self._log.read_at(position, size)
 
+    def hole_end(self, position: int) -> int:
+        """Return the end of the hole at a position of a sparse file; the position if it is data."""
+        return min(self._log.next_data(position), self.stop)
+
     def crc(self, position: int, size: int, magic: int) -> int:
         """Return the checksum of a batch at any position, one block in memory at a time."""
         crc, end = 0, position + size
@@ -235,7 +239,8 @@ class _Salvage:
             first = position - base
             last = min(first + chunk, limit - base, len(data))
             searched = data[first:last]
-            if not are_zeros(searched):
+            searched_zeros = are_zeros(searched)
+            if not searched_zeros:
                 used = position + len(searched.rstrip(b"\0"))
             read_far = partial(self._read_from, base)
             for index, size, magic, offset in candidates(data, first, last, limit - base, read_far):
@@ -251,8 +256,10 @@ class _Salvage:
                     return found, used
                 else:
                     doubtful = found
-            self._budget += _BUDGET_PER_BYTE * (last - first)
             position, chunk = base + last, min(4 * chunk, _CHUNK)
+            if searched_zeros:  # a batch begins at most with its header in a hole
+                position = max(position, window.hole_end(position) - HEADER_SIZE)
+            self._budget += _BUDGET_PER_BYTE * (position - base - first)
         if follower is None and doubtful is not None:
             self._checks_offsets = False
             return doubtful, used

@@ -1,41 +1,97 @@
-"""Log directories of a broker: sizes of its replicas, and the room that is left (KIP-827)."""
+"""Log directories of a broker: what lies in them, their room (KIP-827), and moves between them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
+from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
+from kraftops.wire.admin.replicas import Refusal, refusal
+from kraftops.wire.net.codec import Answer
 from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection
 
-_WITH_ROOM = 4  # the version of DescribeLogDirs that has it
+REPLICA_NOT_AVAILABLE = 9
 
 
-class Disks(NamedTuple):
-    """Bytes of the replicas of a broker, and usable bytes of all its directories."""
+def ask_log_dirs(
+    connection: Connection, partitions: Iterable[TopicPartition] | None = None
+) -> list[LogDirectory]:
+    """Ask a broker for its log directories, also the failed ones, with replicas of *partitions*.
 
-    sizes: dict[TopicPartition, int]
-    usable: int
-
-
-def ask_disks(connection: Connection) -> Disks:
-    """Ask a broker for its log directories; failed ones are left out.
+    Without them it tells all its replicas.
 
     Raises:
-        WireError: the request fails, or the broker does not know how much room there is.
+        WireError: the request fails.
         AnswerError: it is not permitted.
     """
-    answer = connection.ask("DescribeLogDirs", lowest=_WITH_ROOM, topics=None)
+    asked: dict[str, list[int]] = defaultdict(list)
+    for topic, number in sorted(partitions or ()):
+        asked[topic].append(number)
+    topics = [{"topic": topic, "partitions": numbers} for topic, numbers in asked.items()]
+    answer = connection.ask("DescribeLogDirs", topics=None if partitions is None else topics)
+    # Before version 3 a user who may not see them gets an empty list.
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, "DESCRIBE")
-    sizes: dict[TopicPartition, int] = {}
-    usable = 0
-    for directory in answer.results:
-        if directory.error_code:
-            continue
-        usable += max(directory.usable_bytes, 0)
-        for topic in directory.topics:
-            for each in topic.partitions:
-                if not each.is_future_key:
-                    sizes[TopicPartition(topic.name, each.partition_index)] = each.partition_size
-    return Disks(sizes, usable)
+    return [
+        LogDirectory(
+            directory.log_dir,
+            _replicas(directory.topics, is_future=False),
+            _replicas(directory.topics, is_future=True),
+            # Before Kafka 3.3 they are -1.
+            directory.total_bytes if directory.total_bytes >= 0 else None,
+            directory.usable_bytes if directory.usable_bytes >= 0 else None,
+            is_failed=bool(directory.error_code),
+            is_cordoned=bool(directory.is_cordoned),
+        )
+        for directory in answer.results
+    ]
+
+
+def _replicas(topics: Iterable[Answer], *, is_future: bool) -> dict[TopicPartition, DiskReplica]:
+    return {
+        TopicPartition(topic.name, replica.partition_index): DiskReplica(
+            replica.partition_size, replica.offset_lag
+        )
+        for topic in topics
+        for replica in topic.partitions
+        if bool(replica.is_future_key) is is_future
+    }
+
+
+def alter_log_dirs(
+    connection: Connection, paths: Mapping[TopicPartition, str]
+) -> dict[TopicPartition, Refusal]:
+    """Have a broker move its replicas to other directories; return the refused ones.
+
+    Of a partition that it does not have, the broker keeps the directory in mind until it gets one,
+    or until it restarts; it answers REPLICA_NOT_AVAILABLE then (ReplicaManager, 4.3.1).
+
+    Raises:
+        UnknownOutcomeError: there is no answer: it is unknown whether they have begun.
+        WireError: the request cannot be sent.
+    """
+    by_path: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (topic, number), path in sorted(paths.items()):
+        by_path[path][topic].append(number)
+    answer = connection.change(
+        "AlterReplicaLogDirs",
+        dirs=[
+            {
+                "path": path,
+                "topics": [
+                    {"name": name, "partitions": numbers} for name, numbers in topics.items()
+                ],
+            }
+            for path, topics in by_path.items()
+        ],
+    )
+    return {
+        TopicPartition(topic.topic_name, partition.partition_index): refusal(
+            connection, partition.error_code, None
+        )
+        for topic in answer.results
+        for partition in topic.partitions
+        if partition.error_code
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
 from typing import NamedTuple
 
 from kraftops.errors import AnswerError
@@ -83,11 +84,15 @@ def refuses_other_counts(connection: Connection) -> bool:
 
 
 def alter_reassignments(
-    connection: Connection, wanted: Mapping[TopicPartition, Sequence[int] | None]
+    connection: Connection,
+    wanted: Mapping[TopicPartition, Sequence[int] | None],
+    *,
+    changes_counts: bool = False,
 ) -> dict[TopicPartition, Refusal]:
     """Begin reassignments, or cancel those of None; return the refused ones.
 
-    Kafka 4.1 and later refuse another number of replicas, as from a placement that is behind.
+    Unless it *changes_counts*, Kafka 4.1 and later refuse another number of replicas, as from a
+    placement that is behind.
 
     Raises:
         UnknownOutcomeError: there is no answer: it is unknown whether they have begun.
@@ -100,14 +105,14 @@ def alter_reassignments(
     answer = connection.change(
         "AlterPartitionReassignments",
         timeout_ms=_TIMEOUT_MS,
-        allow_replication_factor_change=False,
+        allow_replication_factor_change=changes_counts,
         topics=[{"name": name, "partitions": found} for name, found in topics.items()],
     )
     if answer.error_code:
         raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
     return {
-        TopicPartition(topic.name, each.partition_index): Refusal(
-            each.error_code, _text(connection, each.error_code, each.error_message)
+        TopicPartition(topic.name, each.partition_index): refusal(
+            connection, each.error_code, each.error_message
         )
         for topic in answer.responses
         for each in topic.partitions
@@ -115,14 +120,20 @@ def alter_reassignments(
     }
 
 
-_PREFERRED = 0
+class Election(IntEnum):
+    """Kinds of elections: of the first replica in sync, or of a live one that lacks records."""
+
+    PREFERRED = 0
+    UNCLEAN = 1
+
+
 _ELECTION_NOT_NEEDED = 84
 
 
-def elect_preferred(
-    connection: Connection, partitions: Iterable[TopicPartition]
+def elect_leaders(
+    connection: Connection, election: Election, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, Refusal]:
-    """Have the first replicas of partitions lead them; return the partitions that refuse.
+    """Have the controllers elect leaders of partitions; return the partitions that refuse.
 
     Raises:
         WireError: the request fails.
@@ -132,15 +143,15 @@ def elect_preferred(
         topics[topic].append(number)
     answer = connection.change(
         "ElectLeaders",
-        election_type=_PREFERRED,
+        election_type=int(election),
         topic_partitions=[{"topic": name, "partitions": found} for name, found in topics.items()],
         timeout_ms=_TIMEOUT_MS,
     )
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, "ALTER")
     return {
-        TopicPartition(topic.topic, each.partition_id): Refusal(
-            each.error_code, _text(connection, each.error_code, each.error_message)
+        TopicPartition(topic.topic, each.partition_id): refusal(
+            connection, each.error_code, each.error_message
         )
         for topic in answer.replica_election_results
         for each in topic.partition_result
@@ -148,6 +159,7 @@ def elect_preferred(
     }
 
 
-def _text(connection: Connection, code: int, message: str | None) -> str:
+def refusal(connection: Connection, code: int, message: str | None) -> Refusal:
+    """Return Kafka's error for an item of an answer."""
     error: AnswerError = connection.error_of(code, message)
-    return error.message.removeprefix(f"{connection.address}: ")
+    return Refusal(code, error.message.removeprefix(f"{connection.address}: "))

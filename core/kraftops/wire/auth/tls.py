@@ -6,8 +6,10 @@ import os
 import re
 import ssl
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kraftops.errors import ConfigError, DecodeError
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
 _LARGEST_STORE = 64 << 20
 _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----")
+_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]+)-----END", re.DOTALL)
+_VALIDITY = re.compile(
+    rb"(?:\x17\r[0-9]{12}Z|\x18\x0f[0-9]{14}Z)(?:\x17\r|\x18\x0f)([0-9]{12,14}Z)"
+)
+"""The two times of a certificate in DER (RFC 5280): it begins with them, an issuer, and numbers."""
 _ONE_LINE = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
 
 
@@ -95,6 +102,7 @@ def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
             pem = _folded((key + b"\n" + data).decode("ascii", "replace")).encode()
         else:
             pem, password = _pkcs12_pem(data, store.password), None
+        _refuse_expired(pem, subject)
         with _temporary_file(pem) as path:
             # Without a password OpenSSL would ask for one on the terminal.
             context.load_cert_chain(path, password=password or "")
@@ -105,6 +113,27 @@ def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
             f"{subject}: {_location(store)}the certificate and its private key cannot be loaded",
             hint="do they belong together, and is ssl.key.password right?",
         ) from error
+
+
+def _refuse_expired(pem: bytes, subject: str) -> None:
+    """Refuse our certificate if it has expired: a server closes the connection without a reason.
+
+    Raises:
+        ConfigError: it has.
+    """
+    first = _CERTIFICATE.search(pem)
+    validity = _VALIDITY.search(b64decode(first[1])) if first else None
+    if validity is None:
+        return  # whether it is one, OpenSSL says
+    text = validity[1].decode()
+    # A year of two digits is before 2050 (RFC 5280, UTCTime), as Python's %y is before 2069.
+    year = "%y" if len(text) == 13 else "%Y"
+    end = datetime.strptime(text, f"{year}%m%d%H%M%S%z")
+    if end < datetime.now(UTC):
+        raise ConfigError(
+            f"{subject}: the certificate has expired: it was valid until {end:%Y-%m-%d %H:%M} UTC",
+            hint="servers refuse it: have it signed anew",
+        )
 
 
 def _location(store: Store) -> str:
@@ -180,7 +209,7 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
     except ImportError as error:
         raise DecodeError(
             "PKCS12 stores need the Python package cryptography",
-            hint="pip install 'kraftops[tls]', or convert the store to PEM",
+            hint="pip install cryptography, or convert the store to PEM",
         ) from error
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())

@@ -31,6 +31,8 @@ _FOREIGN = {
 _TRUST_HINT = (
     "ssl.truststore.location or ssl.truststore.certificates in --command-config says whom to trust"
 )
+_OTHER_NAME = (62, 64)
+"""OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 _TLS_HINT = "it may want a certificate of ours: ssl.keystore.location in --command-config has it"
 _TLS_WANTED_HINT = "security.protocol in --command-config is SSL or SASL_SSL for that"
 _PROTOCOL_HINT = "it may expect TLS or SASL: security.protocol in --command-config sets that"
@@ -243,7 +245,13 @@ def _tls_error(address: Address, error: OSError) -> WireError:
     """Return the error for an operator of an error of TLS."""
     if isinstance(error, ssl.SSLCertVerificationError):
         text = error.verify_message.rstrip(".")
-        return AuthError.at(address, f"TLS: its certificate is refused: {text}", hint=_TRUST_HINT)
+        hint = _TRUST_HINT
+        if error.verify_code in _OTHER_NAME:
+            hint = (
+                f"its certificate lacks the name {address.host}: connect by a name that it has, or"
+                " add this one; ssl.endpoint.identification.algorithm= (empty) checks no names"
+            )
+        return AuthError.at(address, f"TLS: its certificate is refused: {text}", hint=hint)
     reason = (getattr(error, "reason", None) or "").lower().replace("_", " ")
     if isinstance(error, ssl.SSLEOFError | ConnectionError) or "wrong version number" in reason:
         return WireError.at(

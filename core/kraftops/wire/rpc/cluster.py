@@ -17,8 +17,18 @@ METADATA_TOPIC = "__cluster_metadata"  # `log/files.py` costs a command of the c
 _ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}
 _FENCED_SINCE = 2  # the version of DescribeCluster that lists fenced brokers
 _CONTROLLERS_SINCE = 1
-_ALL_OPERATIONS = 7
-"""Number of operations on a cluster that a user can be allowed."""
+OPERATIONS = {
+    "CREATE": 5,
+    "ALTER": 7,
+    "DESCRIBE": 8,
+    "CLUSTER_ACTION": 9,
+    "DESCRIBE_CONFIGS": 10,
+    "ALTER_CONFIGS": 11,
+    "IDEMPOTENT_WRITE": 12,
+}
+"""Operations on a cluster that a user can be allowed, with their numbers (`AclOperation`)."""
+_NOT_TOLD = 1 << 31
+"""The value of a server that does not tell them, by KIP-430."""
 
 
 class ClusterNode(NamedTuple):
@@ -112,11 +122,18 @@ def lists_fenced(connection: Connection) -> bool:
     return versions is not None and versions.last >= _FENCED_SINCE
 
 
+def authorized_operations(connection: Connection) -> list[str]:
+    """Return the operations on the cluster that the user may do; none without DESCRIBE."""
+    answer = connection.ask("DescribeCluster", include_cluster_authorized_operations=True)
+    allowed = answer.cluster_authorized_operations & 0xFFFFFFFF
+    if answer.error_code or allowed == _NOT_TOLD:
+        return []
+    return [name for name, number in OPERATIONS.items() if allowed >> number & 1]
+
+
 def sees_everything(connection: Connection) -> bool:
     """Tell whether the user may do all operations on the cluster, and so sees all topics."""
-    answer = connection.ask("DescribeCluster", include_cluster_authorized_operations=True)
-    operations = answer.cluster_authorized_operations & 0xFFFFFFFF
-    return not answer.error_code and operations.bit_count() >= _ALL_OPERATIONS
+    return len(authorized_operations(connection)) == len(OPERATIONS)
 
 
 def describe_quorum(connection: Connection) -> QuorumInfo:

@@ -11,9 +11,9 @@ from kraftops.image.travel.search import LogChange, Wanted
 from kraftops_shell.commands.time.printing import print_changes
 from kraftops_shell.commands.time.wanted import wanted_below_any
 from kraftops_shell.grammar.arguments import BadLineError, Call
-from kraftops_shell.grammar.moments import Moment, read_moment
+from kraftops_shell.grammar.moments import Moment
 from kraftops_shell.grammar.paths import absolute
-from kraftops_shell.session.moving import BEGINNING, move, moved, travel_of
+from kraftops_shell.session.moving import BEGINNING, moment_of, move, moved, travel_of
 from kraftops_shell.session.session import FAILED, OK, Session
 
 _BUCKETS = 60
@@ -28,7 +28,7 @@ def at(session: Session, call: Call) -> int:
     if not call.words:
         _print_place(session, call)
         return OK
-    moment = read_moment(call.words[0], session.source.now())
+    moment = moment_of(session, call.words[0])
     if len(call.words) == 1:
         for line in move(session, moment):
             session.line(line)

@@ -102,4 +102,4 @@ def print_changes(session: Session, change: LogChange, after: MetadataImage) -> 
         session.line(f"{change.offset}  the end of a snapshot: earlier states are not in this log")
     for record in change.records:
         made = Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
-        session.line(f"{change_text(made)}  {record_type(record, after.dialect)}  said again")
+        session.line(f"{change_text(made)}  {record_type(record, after.dialect)}  nothing changed")

@@ -18,6 +18,7 @@ _TOPICS = ("topics", "topic-names", "partitions")
 TABLES_BELOW = {
     "/": TABLES,
     "/image": TABLES,
+    "/image/acls": ("acls",),
     "/image/cluster": ("brokers", "controllers", "failed-replicas"),
     "/image/topics": _TOPICS,
     "/image/topics/byId": _TOPICS,

@@ -26,9 +26,8 @@ from kraftops.views.log import (
 from kraftops.views.mentions import mention, topic_names
 from kraftops_shell.commands.views.printing import asks_for_csv, check_forms, print_rows
 from kraftops_shell.grammar.arguments import Call, number_of
-from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import absolute
-from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.moving import span_of
 from kraftops_shell.session.session import FAILED, OK, Session
 
 _MOST = 100
@@ -80,7 +79,7 @@ def _question(session: Session, call: Call) -> LogQuestion:
         image.dialect,
         [str(call.flags["--where"])] if "--where" in call.flags else [],
         now=source.now(),
-        limits=_limits(call, source),
+        limits=_limits(session, call),
         has_no_ops="--all" in call.flags,
     )
     query = replace(query, show_secrets=source.show_secrets)
@@ -98,20 +97,16 @@ def _question(session: Session, call: Call) -> LogQuestion:
     return question._replace(offsets=offsets)
 
 
-def _limits(call: Call, source: ImageSource) -> Filter:
+def _limits(session: Session, call: Call) -> Filter:
     """Return the limits of --since and --until: offsets, or times."""
-    now, limits = source.now(), Filter()
-    first, last = limits.first_offset, limits.last_offset
-    since, until = limits.since, limits.until
-    if "--since" in call.flags:
-        offset, time = read_moment(str(call.flags["--since"]).removeprefix("-"), now)
-        first = first if offset is None else offset
-        since = since if time is None else time
-    if "--until" in call.flags:
-        offset, time = read_moment(str(call.flags["--until"]).removeprefix("-"), now)
-        last = last if offset is None else offset
-        until = until if time is None else time
-    return Filter(first_offset=first, last_offset=last, since=since, until=until)
+    since, until = span_of(session, call)
+    everything = Filter()
+    return Filter(
+        first_offset=everything.first_offset if since.offset is None else since.offset,
+        last_offset=everything.last_offset if until.offset is None else until.offset,
+        since=everything.since if since.time is None else since.time,
+        until=everything.until if until.time is None else until.time,
+    )
 
 
 def _print_table(

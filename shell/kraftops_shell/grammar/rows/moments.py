@@ -31,6 +31,7 @@ ROWS: tuple[Command, ...] = (
         flags=(TEXT_OR_JSON,),
         details="""\
 @OFFSET is the state after a record, a time (ISO 8601, UTC) the state before the first later record.
+14:02 is that time on the last day of the log, 'yesterday 14:02' the day before.
 The records of a metadata transaction count together, at its end, as in Kafka. Without a moment, the
 place in the log is shown: offset, time, epoch, and a line of the log's events (elections, changes
 of ISRs, brokers, topics, configurations) with a mark. The working directory stays if it exists.
@@ -72,6 +73,59 @@ oldest first.""",
         examples=(
             ("prev", "the change before this one"),
             ("prev --path /image/configs/TOPIC:orders", "the last change of a configuration"),
+        ),
+        task=Task.TIME,
+    ),
+    Command(
+        "changes",
+        "Show what changed, and what changed it.",
+        "time.changes:changes",
+        flags=(
+            Flag("--since", "MOMENT", "Only changes from an offset or a time on."),
+            Flag("--until", "MOMENT", "Only changes up to an offset, or before a time."),
+            Flag(
+                "--kind",
+                "KIND",
+                "Only broker, leader, isr, topic, config, acl, quota, user, feature, quorum.",
+            ),
+            Flag("--broker", "ID", "Only changes about a broker: it leads, led, or is in the ISR."),
+            Flag("--topic", "GLOB", "Only changes of topics, as 'orders*'."),
+            Flag("--where", "CONDITION", "Only changes of which a condition is true."),
+            Flag("--group-by", "cause", "A line for each cause, with its changes.", ("cause",)),
+            TEXT_OR_ROWS,
+        ),
+        details="""\
+A line for each change: time, offset, kind, what was changed, its old and new value, and the cause
+as far as the log tells: a broker that stops, is fenced, starts or is back, the leader of a
+partition, a reassignment, or a client, since no record says which person. What a snapshot has is no
+change. The columns for --where are time, offset, kind, what, old, new, cause, topic, partition and
+brokers.
+Several values of a flag are separated by commas.""",
+        examples=(
+            ("changes --since 14:00 --until 14:10", "ten minutes of the last day of the log"),
+            ("changes --broker 3 --group-by cause", "what a broker did, by cause"),
+            ("changes --kind config,acl --topic 'orders*'", "what people changed"),
+            ("changes --where \"new ~ 'unclean'\"", "elections that may have lost records"),
+        ),
+        task=Task.TIME,
+    ),
+    Command(
+        "incidents",
+        "Show what happened, by cause.",
+        "time.changes:incidents",
+        flags=(
+            Flag("--since", "MOMENT", "Only what happened from an offset or a time on."),
+            Flag("--until", "MOMENT", "Only what happened up to an offset, or before a time."),
+            TEXT_OR_ROWS,
+        ),
+        details="""\
+A line for each incident: begin, end or "still", cause, and in words what it did: partitions without
+a leader and under min ISR, unclean elections, who led instead, and how long until all was in sync.
+The start of a cluster is no incident. kraftops-incidents(1) has the rules by which the log tells
+causes apart.""",
+        examples=(
+            ("incidents", "all of the log"),
+            ("incidents --since 14:00", "since two o'clock of its last day"),
         ),
         task=Task.TIME,
     ),
@@ -130,7 +184,8 @@ quorum is its newest snapshot. Exit code: 2 if there is a difference.""",
             TEXT_OR_ROWS,
         ),
         details="""\
-A line for each change, oldest first: offset, time, type of the record, path, and fields. The log is
+A line for each change, oldest first: offset, time, type of the record, path, and fields. A pattern
+also means nodes that are deleted; their changes are told in one order. The log is
 read from its beginning or its oldest snapshot, and in a running quorum from its newest snapshot. A
 change that only the snapshot has is shown with <= and the last offset before the log. Of /image,
 /image/topics and other directories of many nodes, the last 100 changes are shown.""",

@@ -113,3 +113,27 @@ def test_file_of_an_impossible_time_is_unpacked(tmp_path: Path, seconds: str) ->
 
     assert unpack(str(tmp_path / "x.tar"), str(tmp_path / "out"), is_log) == []
     assert (tmp_path / "out/t-0/0.log").stat().st_mtime == 0
+
+
+def test_each_directory_is_made_once_and_none_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"n1/t-{partition}/{n}.log": b"log" for partition in range(20) for n in range(10)}
+    path, out = made(tmp_path, "log.tar.gz", files)
+    mkdir, paths = os.mkdir, []
+
+    def counted(path: str, mode: int = 0o777) -> None:
+        paths.append(path)
+        mkdir(path, mode)
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a directory was listed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "mkdir", counted)
+        patch.setattr(os, "scandir", refused)
+        unpack(path, str(out), is_log)
+
+    assert len(paths) == len(set(paths)) == 21
+    assert {folder.stat().st_mtime for folder in (out, *out.rglob("t-*"), out / "n1")} == {0}
+    assert files_in(out) == files

@@ -577,3 +577,33 @@ def test_error_while_reading_is_an_error_of_the_file(
 
 def failing(position: int, size: int) -> bytes:
     raise SourceError(f"cannot read {size} bytes at {position}")
+
+
+def test_batch_with_its_first_bytes_in_a_hole_is_found_without_reading_the_hole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, hole = batch_bytes([Record(0, 1, b"k", b"v")]), 64 << 20
+    path = tmp_path / "0.log"
+    with path.open("wb") as file:
+        file.seek(hole)
+        file.write(first[8:])  # after the bytes of its offset, which are zeros
+        file.truncate(2 * hole)
+    if path.stat().st_blocks * 512 > hole:
+        pytest.skip("the file system makes no holes")
+    sizes = []
+    pread = os.pread
+
+    def counted(descriptor: int, size: int, position: int) -> bytes:
+        block = pread(descriptor, size, position)
+        sizes.append(len(block))
+        return block
+
+    monkeypatch.setattr(os, "pread", counted)
+    with LogFile(str(path)) as log:
+        gap, batch = salvaged(log)
+
+    assert isinstance(gap, Gap)
+    assert isinstance(batch, Batch)
+    assert (gap.position, gap.size) == (0, hole - 8)
+    assert (batch.position, batch.data) == (hole - 8, first)
+    assert sum(sizes) < 16 << 20

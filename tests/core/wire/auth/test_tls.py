@@ -177,10 +177,29 @@ def test_authority_that_the_system_does_not_trust_is_refused(
 def test_other_host_is_refused_unless_hosts_are_not_checked(server: Server, tmp_path: Path) -> None:
     other = signed_by(server.ca, "other", "other.example")
     with Peer(broker, server_context(tmp_path, server.ca, other)) as peer:
-        with pytest.raises(AuthError, match="Hostname mismatch"):
+        with pytest.raises(AuthError, match="Hostname mismatch") as failed:
             ask(peer, tmp_path, trusting(server))
+        assert "lacks the name localhost" in (failed.value.hint or "")
 
         ask(peer, tmp_path, trusting(server), "ssl.endpoint.identification.algorithm=")
+
+
+@pytest.mark.parametrize("kind", ["PEM", "PKCS12"])
+def test_certificate_of_ours_that_has_expired_is_named_before_it_is_sent(
+    kind: str, server: Server, tmp_path: Path
+) -> None:
+    own = signed_by(server.ca, "old", days=-2)
+    path = tmp_path / "own"
+    path.write_bytes(
+        own.pkcs12("changeit") if kind == "PKCS12" else (own.key_pem() + own.pem).encode()
+    )
+
+    with pytest.raises(ConfigError, match="the certificate has expired: it was valid until 20"):
+        ask(
+            server.strict, tmp_path, trusting(server),
+            f"ssl.keystore.type={kind}", f"ssl.keystore.location={path}",
+            *(["ssl.keystore.password=changeit"] if kind == "PKCS12" else []),
+        )  # fmt: skip
 
 
 def test_server_with_other_versions_is_refused(server: Server, tmp_path: Path) -> None:
@@ -267,4 +286,4 @@ def test_pkcs12_without_its_package_is_one_line_with_the_remedy(
             f"{key}={tmp_path}/s.p12", f"{key.replace('location', 'password')}=changeit",
         )  # fmt: skip
 
-    assert "kraftops[tls]" in (failed.value.hint or "")
+    assert "pip install cryptography" in (failed.value.hint or "")

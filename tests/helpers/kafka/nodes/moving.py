@@ -5,11 +5,15 @@ import re
 import subprocess
 import threading
 
+from kraftops.placement.disks import LogDirectory
 from kraftops.placement.placement import Placement, placement_of
+from kraftops.wire.admin.log_dirs import ask_log_dirs
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.bootstrap import connect
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done, run_command
@@ -48,6 +52,13 @@ def placement(cluster: Cluster, *, leftovers: str = "") -> Placement:
         left = [key for key in keys if _LEFTOVERS.search(key)]
         assert [key for key in left if not leftovers or not key.startswith(leftovers)] == []
         return placement_of(live.image)
+
+
+def directories(cluster: Cluster, broker: int) -> list[LogDirectory]:
+    """Return the log directories of a broker."""
+    address = f"localhost:{cluster.port(broker, 'PLAINTEXT')}"
+    with connect(parse_bootstrap(address), Settings(), Deadline(30)) as connection:
+        return ask_log_dirs(connection)
 
 
 _EVENTS = {

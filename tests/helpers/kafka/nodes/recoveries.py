@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,18 @@ def patiently(
 
     assert until(is_done, 60), (command, answers[-1].stdout, answers[-1].stderr)
     return answers[-1].stdout
+
+
+def with_tools(jars: Path, folder: Path) -> dict[str, str]:
+    """Return an environment in which a shell finds our tools, and Kafka's for its quorum."""
+    programs = folder / "bin"
+    programs.mkdir()
+    tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
+    script = programs / "kafka-metadata-quorum.sh"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(tool)} "$@"\n')
+    script.chmod(0o755)
+    paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
+    return {**os.environ, "PATH": ":".join(paths)}
 
 
 def known_leader(node: Node) -> int | None:

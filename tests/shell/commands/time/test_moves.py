@@ -52,7 +52,7 @@ def test_a_moment_is_an_offset_a_time_or_a_duration() -> None:
     assert shell("at", "-1h").out.startswith("@583 ")  # the log has ended before
     with pytest.raises(UsageError, match="nothing in it is as old"):
         shell("at", "-1000d")
-    with pytest.raises(UsageError, match="'xyz' is no time"):
+    with pytest.raises(UsageError, match="'xyz' is not a valid time"):
         shell("at", "xyz")
 
 

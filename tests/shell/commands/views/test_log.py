@@ -179,7 +179,7 @@ def test_span_is_of_offsets_or_times(shell: Shell) -> None:
     assert offsets(shell("log", "--since", ago, "--all", "--limit", "999")) == later
     assert offsets(shell("log", "--until", ago, "--all", "--limit", "999")) == earlier
     assert 350 in later
-    with pytest.raises(UsageError, match="'soon' is no time"):
+    with pytest.raises(UsageError, match="'soon' is not a valid time"):
         shell("log", "--since", "soon")
 
 

@@ -1,0 +1,288 @@
+"""`kafka-cluster repair`: replace the replicas of brokers or log directories that are gone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import (
+    YES,
+    PlanOptions,
+    access_options,
+    ids_option,
+    moving_syntax,
+    new_plan_options,
+)
+from kraftops_cli.syntax.command import ToolCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kraftops.placement.disks import Disks
+    from kraftops.placement.metadata_facts import MetadataFacts
+    from kraftops.placement.placement import Placement, TopicPartition
+    from kraftops.placement.plan import Limits
+    from kraftops.placement.repair import Repair
+    from kraftops_cli.cluster.moving.access import Work
+    from kraftops_cli.cluster.moving.repair_fields import RepairAnswer
+
+EXAMPLES = (
+    ("broker 105 is gone for good", "kafka-cluster repair -b b:9092 -C c:9093 --id 105"),
+    (
+        "also let a replica lead that lacks records",
+        "kafka-cluster repair -b b:9092 --id 105 --elect-unclean orders-3",
+    ),
+)
+_ELECTION_SECONDS = 30.0
+"""Time in which elections show in the answers of a broker."""
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("elect_unclean"),
+    name="repair",
+    answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
+    examples=EXAMPLES,
+    help="""\
+Give others the replicas of brokers that are down for good; of a broker that runs, those in its
+failed log directories.
+
+The plan is shown and must be confirmed. A partition with a leader gets a copy of it. One without a
+leader is listed with what can still be had: the brokers that had all acknowledged records, as the
+metadata log tells with -C, and replicas that run but lack records. One of these leads only if the
+partition is named by --elect-unclean: records that it lacks are lost.
+
+Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
+unregistered: decommission does that. If it is killed, run it again.""",
+)
+@access_options
+@ids_option()
+@click.option(
+    "--elect-unclean",
+    metavar="TOPIC-N,...",
+    multiple=True,
+    help="Partitions without a leader for which a replica may lead that lacks records.",
+)
+@new_plan_options
+@YES
+@click.pass_context
+def repair(
+    context: click.Context,
+    /,
+    form: str,
+    ids: tuple[tuple[int, ...], ...],
+    elect_unclean: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+    from kraftops.reassign.disks import disks_of
+    from kraftops_cli.cluster.moving.access import flat, limits_of, work_of
+
+    work, rest = work_of(context.obj, form, options)
+    plan_options = PlanOptions(**rest)
+    with work.access as access:
+        access.check()
+        access.refuse_hidden_topics()
+        placement = access.patiently(access.placement_for_plan)
+        image = access.metadata()
+        facts = MetadataFacts() if image is None else facts_of(image, placement)
+        disks = disks_of(access, placement)
+        lost = _lost(placement, flat(ids), disks, facts)
+        task = _Task(work, lost, limits_of(placement, plan_options, disks), facts)
+        elected = _electable(task.plan(placement), placement, elect_unclean)
+        return _run(task, placement, elected, disks, plan_options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    work: Work
+    lost: dict[int, frozenset[TopicPartition]]
+    limits: Limits
+    facts: MetadataFacts
+
+    @property
+    def partitions(self) -> set[TopicPartition]:
+        return {name for partitions in self.lost.values() for name in partitions}
+
+    def plan(self, placement: Placement) -> Repair:
+        """Return what is left to do."""
+        from kraftops.placement.repair import plan_repair
+
+        return plan_repair(placement, self.lost, self.limits, self.facts.leaderships)
+
+    def answer(
+        self, placement: Placement, elected: Collection[TopicPartition], *, is_changed: bool
+    ) -> RepairAnswer:
+        from kraftops_cli.cluster.moving.repair_fields import RepairAnswer, outcomes_of
+
+        outcomes = outcomes_of(self.plan(placement), placement, self.partitions, {*elected})
+        return RepairAnswer(outcomes, is_changed)
+
+
+def _lost(
+    placement: Placement, brokers: Collection[int], disks: Disks, facts: MetadataFacts
+) -> dict[int, frozenset[TopicPartition]]:
+    """Return the partitions whose replicas are lost, by broker.
+
+    Raises:
+        KraftopsError: a broker never was, as far as the cluster knows.
+        RefusedError: a broker runs, and has all its replicas.
+    """
+    from kraftops.errors import RefusedError
+    from kraftops.placement.problems import Evidence, lost_replicas
+    from kraftops_cli.cluster.moving.access import check_registered
+
+    # Without a registration a broker may still have replicas: unregister --force leaves them.
+    unregistered = {broker for broker in brokers if any(placement.on(frozenset({broker})))}
+    check_registered(placement, {*brokers} - unregistered)
+    evidence = Evidence(disks, log=facts)
+    lost = {broker: frozenset(lost_replicas(placement, broker, evidence)) for broker in brokers}
+    for broker in sorted(brokers):
+        place = placement.brokers.get(broker)
+        if place is not None and not place.is_fenced and not lost[broker]:
+            raise RefusedError(
+                f"broker {broker} runs, and none of its replicas is lost",
+                hint="decommission takes it out of the cluster",
+                code="broker-running",
+                brokers=[broker],
+            )
+    return lost
+
+
+def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list[TopicPartition]:
+    """Return the partitions that options name for an unclean election.
+
+    Raises:
+        KraftopsError: a partition does not exist.
+        RefusedError: it needs no unclean election, or no replica runs.
+    """
+    from kraftops.errors import KraftopsError, RefusedError
+
+    by_name = {str(partition): partition for partition in placement.partitions}
+    leaderless = {each.partition: each for each in plan.leaderless}
+    partitions = []
+    for name in (name for text in texts for name in text.split(",")):
+        if name not in by_name:
+            raise KraftopsError(f"there is no partition {name!r}", code="not-found")
+        partition = by_name[name]
+        if partition not in leaderless:
+            raise RefusedError(
+                f"{name} needs no unclean election: it has a leader, or other brokers"
+            )
+        if not leaderless[partition].live:
+            raise RefusedError(f"{name}: no broker that runs has a replica")
+        partitions.append(partition)
+    return partitions
+
+
+def _run(
+    task: _Task,
+    placement: Placement,
+    elected: Sequence[TopicPartition],
+    disks: Disks,
+    options: PlanOptions,
+) -> int:
+    from kraftops.display.sizes import many
+    from kraftops.placement.placement import shown
+    from kraftops.reassign.marks import REPAIR
+    from kraftops.reassign.moves import run_moves
+    from kraftops_cli.cluster.moving.access import move_options
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.new_plan import refuse_others, shown_plan
+
+    work, access = task.work, task.work.access
+    plan = task.plan(placement)
+    shown_plan(work, placement, plan.plan.moves, disks, options)
+    if options.plan_only:
+        return _print_plan(task, placement)
+    refuse_others(placement, task.partitions)
+    if not work.is_json and plan.leaderless:
+        _print(work, task.answer(placement, (), is_changed=False), only_leaderless=True)
+    if elected:
+        word = ",".join(map(str, elected))
+        action = f"lose records, nobody knows how many, of {shown(elected)}"
+        confirm(word, action, yes=work.yes)
+    if plan.plan.moves:
+        word = ",".join(map(str, sorted(task.lost)))
+        action = f"give others the replicas of {many(len(plan.plan.moves), 'partition')}"
+        confirm(word, action, yes=work.yes)
+    printer = work.printer("repair")
+    _elect(work, elected)
+    run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR)
+    now = access.patiently(access.settled)
+    answer = task.answer(now, elected, is_changed=bool(elected or plan.plan.moves))
+    _print(work, answer)
+    return answer.exit_code
+
+
+def _elect(work: Work, partitions: Sequence[TopicPartition]) -> None:
+    """Have replicas lead that lack records, and wait until they do.
+
+    Raises:
+        AnswerError: the controllers refuse one.
+        KraftopsError: it does not happen in time.
+    """
+    from kraftops.errors import AnswerError, KraftopsError
+    from kraftops.placement.placement import shown
+    from kraftops.wire.admin.replicas import Election, elect_leaders
+    from kraftops.wire.net.deadline import PAUSE, Deadline
+
+    if not partitions:
+        return
+    access = work.access
+    refused = access.patiently(
+        lambda: access.ask(
+            lambda connection: elect_leaders(connection, Election.UNCLEAN, partitions)
+        )
+    )
+    for partition, (code, message) in sorted(refused.items()):
+        raise AnswerError(f"{partition}: {message}", error_code=code)
+    limit = Deadline(_ELECTION_SECONDS)
+    while True:
+        now = access.patiently(access.placement).partitions
+        waiting = [each for each in partitions if each in now and now[each].leader < 0]
+        if not waiting:
+            return
+        if limit.is_over:
+            raise KraftopsError(f"no leader yet: {shown(waiting)}", code="not-in-time")
+        time.sleep(PAUSE)
+
+
+def _print_plan(task: _Task, placement: Placement) -> int:
+    """Print the partitions of a plan; return the exit code."""
+    from kraftops_cli.cluster.moving.repair_fields import RepairOutcome
+
+    answer = task.answer(placement, (), is_changed=False)
+    planned = [
+        each._replace(outcome=RepairOutcome.PLANNED)
+        if each.outcome is RepairOutcome.NOT_MOVED
+        else each
+        for each in answer.partitions
+    ]
+    answer = answer._replace(partitions=planned)
+    _print(task.work, answer)
+    return answer.exit_code
+
+
+def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -> None:
+    from kraftops.answers.cells import cells_of, columns_of
+    from kraftops.answers.fields import json_of
+    from kraftops_cli.cluster.moving.repair_fields import PARTITION, REPAIR, what_can_be_had
+    from kraftops_terminal.escaping import escaped
+    from kraftops_terminal.tables import Table, table_text
+
+    if work.is_json:
+        fields = json_of(REPAIR.fields[:2], answer)
+        work.terminal.answer("repair", fields)
+        return
+    rows = [each for each in answer.partitions if each.leaderless or not only_leaderless]
+    cells = (cells_of(PARTITION, repaired) for repaired in rows)
+    work.terminal.write(table_text(work.terminal.console, Table(columns_of(PARTITION), cells)))
+    for repaired in rows:
+        if repaired.leaderless and only_leaderless:
+            remedy = what_can_be_had(repaired.leaderless)
+            work.terminal.write(f"{escaped(f'{repaired.partition}: {remedy}')}\n")

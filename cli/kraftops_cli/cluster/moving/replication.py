@@ -1,0 +1,147 @@
+"""`kafka-cluster replication`: give topics another number of replicas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import (
+    YES,
+    PlanOptions,
+    access_options,
+    moving_syntax,
+    new_plan_options,
+)
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraftops.placement.placement import Placement, TopicPartition
+
+EXAMPLES = (
+    (
+        "look at the plan",
+        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --plan-only",
+    ),
+    (
+        "carry it out, with 50 MiB a second",
+        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --throttle 50M --yes",
+    ),
+)
+_MOST_REPLICAS = 1000
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("topics", "factor"),
+    name="replication",
+    answer="kraftops_cli.cluster.moving.plan_output:PLAN",
+    examples=EXAMPLES,
+    help="""\
+Give topics another number of replicas, and move nothing else.
+
+The plan is shown and must be confirmed. New replicas come to as many racks as they can be in, and
+load brokers evenly. Of replicas that go, those that are not in sync are the first; the leader's
+stays. If it is killed, run it again: it goes on where the cluster is.""",
+)
+@access_options
+@click.option(
+    "--topic",
+    "topics",
+    metavar="TOPIC",
+    multiple=True,
+    required=True,
+    help="The topic; may be given more than once.",
+)
+@click.option(
+    "--factor",
+    metavar="N",
+    type=Number(_MOST_REPLICAS, minimum=1),
+    required=True,
+    help="The number of replicas of each partition.",
+)
+@new_plan_options
+@YES
+@click.pass_context
+def replication(
+    context: click.Context,
+    /,
+    form: str,
+    topics: tuple[str, ...],
+    factor: int,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.display.sizes import many
+    from kraftops.errors import RefusedError
+    from kraftops.placement.placement import names, shown
+    from kraftops.placement.plan import plan_factor
+    from kraftops.reassign.disks import disks_of
+    from kraftops.reassign.marks import REPLICATION
+    from kraftops.reassign.moves import run_moves
+    from kraftops_cli.cluster.moving.access import limits_of, move_options, work_of
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.new_plan import refuse_others, shown_plan
+
+    work, rest = work_of(context.obj, form, options)
+    plan_options = PlanOptions(**rest)
+    with work.access as access:
+        access.check()
+        placement = access.patiently(access.placement_for_plan)
+        partitions = _partitions(placement, topics)
+        disks = disks_of(access, placement)
+        limits = limits_of(placement, plan_options, disks)
+        plan = plan_factor(placement, partitions, factor, limits)
+        if plan.stuck:
+            raise RefusedError(
+                f"there are too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
+                hint="add brokers, or give more of them to --to",
+                partitions=names(plan.stuck),
+            )
+        effects = shown_plan(work, placement, plan.moves, disks, plan_options)
+        if plan_options.plan_only:
+            return 0
+        leaderless = [
+            move.partition for move in plan.moves if placement.partitions[move.partition].leader < 0
+        ]
+        if leaderless:
+            raise RefusedError(
+                f"partitions without a leader cannot be changed: {shown(leaderless)}",
+                hint="kafka-cluster problems has the cause",
+                partitions=names(leaderless),
+            )
+        access.refuse_hidden_topics()
+        refuse_others(placement, partitions)
+        if plan.moves:
+            count = many(len(plan.moves), "partition")
+            confirm(str(factor), f"give {count} {many(factor, 'replica')}", yes=work.yes)
+        run_moves(
+            access,
+            move_options(plan_options),
+            work.printer("replication"),
+            lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
+            REPLICATION,
+        )
+    if work.is_json:
+        work.terminal.answer("replication", {"changed": bool(effects.moves)})
+    else:
+        work.terminal.write(f"Changed partitions: {len(effects.moves)}.\n")
+    return 0
+
+
+def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartition]:
+    """Return the partitions of topics.
+
+    Raises:
+        KraftopsError: a topic does not exist.
+    """
+    from kraftops.errors import KraftopsError
+
+    present = {partition.topic for partition in placement.partitions}
+    for topic in topics:
+        if topic not in present:
+            raise KraftopsError(f"there is no topic {topic!r}", code="not-found", topic=topic)
+    return {partition for partition in placement.partitions if partition.topic in topics}

@@ -1,0 +1,1 @@
+"""The commands `kraftops changes` and `kraftops incidents`."""

@@ -1,0 +1,107 @@
+"""`kraftops changes`: what changed in a cluster, by its metadata log."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from kraftops.answers.fields import json_of
+from kraftops.incidents.answer import NOBODY
+from kraftops.incidents.changes import CLIENT, KINDS
+from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
+from kraftops_cli.incidents.sources import changes_of, log_options, opened
+from kraftops_cli.live.options import LIVE
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_terminal.tables import table_of, table_text
+
+_KINDS = ["broker", "leader", "isr", "topic", "config", "acl", "quota", "user", "feature", "quorum"]
+EXAMPLES = (
+    ("ten minutes of the last day", "kraftops changes /var/kafka/meta --since 14:00 --until 14:10"),
+    ("what a broker did, by cause", "kraftops changes DIR --broker 3 --group-by cause"),
+    ("configurations of some topics", "kraftops changes DIR --kind config --topic 'orders*'"),
+    ("a running cluster", "kraftops changes -C localhost:9093 --since 1h"),
+)
+SECTIONS = (
+    (
+        "Causes",
+        """\
+A broker that stops, is fenced, starts or is back is the cause of what becomes of its partitions in
+the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What clients
+ask for has the cause "client": no record says which person. The topic, its partitions and its
+configurations that come or go together are one change. Secrets are redacted.""",
+    ),
+    exit_status({2: "done; damage hides a part of the log."}),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    name="changes",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    answer="kraftops.incidents.answer:CHANGES",
+    help="Show what changed: from what, to what, and what changed it.",
+)
+@log_options
+@click.option(
+    "--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only changes of this kind."
+)
+@click.option(
+    "--broker",
+    "brokers",
+    type=Number(0x7FFFFFFF),
+    metavar="ID",
+    multiple=True,
+    help="Only changes about this broker: it leads, led, came to an ISR or left it.",
+)
+@click.option(
+    "--topic", "topics", metavar="GLOB", multiple=True, help="Only changes of these topics."
+)
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    multiple=True,
+    help="Only changes of which this is true, as \"new ~ 'unclean' and offset > 100\".",
+)
+@click.option(
+    "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
+)
+@MAX_MEMORY
+@FORM
+@click.pass_context
+def changes(ctx: click.Context, /, form: str, **options: Any) -> int:
+    """Print the changes that options choose; return the exit code."""
+    terminal = ctx.obj
+    wanted = ChangeFilter(
+        frozenset(options["kinds"]),
+        frozenset(options["brokers"]),
+        options["topics"],
+        changes_where(options["where"], int(time.time() * 1000)),
+    )
+    with opened(options, terminal) as (names, span):
+        log, code = changes_of(names, span, terminal)
+    chosen = wanted.chosen(log.changes)
+    is_grouped = options["group_by"] is not None
+    name, fields = ("groups", GROUP) if is_grouped else ("changes", CHANGE)
+    rows = by_cause(chosen) if is_grouped else chosen
+    print_answer(
+        terminal,
+        form,
+        "changes",
+        lambda: {name: [json_of(fields, row) for row in rows]},
+        lambda: table_text(terminal.console, table_of(fields, rows)),
+    )
+    if form == "text":
+        if not rows:
+            terminal.error("note: nothing of that changed")
+        elif any(change.cause == CLIENT for change in chosen):
+            terminal.error(f"note: {NOBODY}")
+    return code

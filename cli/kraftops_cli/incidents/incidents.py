@@ -1,0 +1,65 @@
+"""`kraftops incidents`: what happened in a cluster, by cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kraftops.answers.fields import json_of
+from kraftops.incidents.answer import INCIDENT
+from kraftops.incidents.incidents import incidents_of
+from kraftops.incidents.rules import RULES
+from kraftops_cli.incidents.sources import changes_of, log_options, opened
+from kraftops_cli.live.options import LIVE
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_terminal.tables import table_of, table_text
+
+EXAMPLES = (
+    ("what happened", "kraftops incidents /var/kafka/meta"),
+    ("since yesterday afternoon", "kraftops incidents DIR --since 'yesterday 14:00'"),
+    ("what goes on in a running cluster", "kraftops incidents -C localhost:9093 --since 1h"),
+)
+SECTIONS = (
+    (
+        "Causes",
+        "The log does not say why. It shows what follows, by these rules:\n\n"
+        + "\n\n".join(f"{rule.cause}: {rule.words}. {rule.reason}." for rule in RULES),
+    ),
+    exit_status({2: "done; damage hides a part of the log."}),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    name="incidents",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    answer="kraftops.incidents.answer:INCIDENTS",
+    help="Show what happened: incidents by cause, from begin to end, and what they did.",
+)
+@log_options
+@MAX_MEMORY
+@FORM
+@click.pass_context
+def incidents(ctx: click.Context, /, form: str, **options: Any) -> int:
+    """Print the incidents of a log; return the exit code."""
+    terminal = ctx.obj
+    with opened(options, terminal) as (names, span):
+        log, code = changes_of(names, span, terminal)
+    rows = incidents_of(log)
+    print_answer(
+        terminal,
+        form,
+        "incidents",
+        lambda: {"incidents": [json_of(INCIDENT, row) for row in rows]},
+        lambda: table_text(terminal.console, table_of(INCIDENT, rows)),
+    )
+    if form == "text" and not rows:
+        terminal.error("note: no incident")
+    return code

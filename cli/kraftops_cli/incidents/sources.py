@@ -1,0 +1,101 @@
+"""The metadata log and the span of time that a command is about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+from kraftops.dump.sources.missing import refuse_missing
+from kraftops.errors import UsageError
+from kraftops.image.load.loading import limits_of
+from kraftops.image.load.log_size import newest_time
+from kraftops.image.replay.limits import Limits
+from kraftops.image.state.findings import CUTS_SHORT
+from kraftops.incidents.changes import ChangeLog, read_changes
+from kraftops_cli.live.options import LIVE, QuorumOptions, live_options
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.times import read_span
+
+F = TypeVar("F", bound=Callable[..., object])
+CUT_SHORT = 2
+"""The exit code where damage hides a part of the log."""
+
+
+def log_options(command: F) -> F:
+    """Add the sources, the options of running controllers, and the span, to a command."""
+    for add in (
+        click.option("--until", metavar="TIME", help="Only what happened before this time."),
+        click.option(
+            "--since",
+            metavar="TIME",
+            help="Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02"
+            " or 'yesterday 14:02', on the last day of the log, or a duration ago, as 2h.",
+        ),
+        live_options,
+        click.argument("sources", metavar="SOURCE…", nargs=-1),
+    ):
+        command = add(command)
+    return command
+
+
+class Span:
+    """The times of `--since` and `--until` in ms, as limits of a reading."""
+
+    def __init__(self, since: int | None, until: int | None) -> None:
+        self.since = since
+        self.until = until
+
+    @property
+    def before(self) -> Limits | None:
+        """The limits of the state before it; None without one."""
+        return None if self.since is None else limits_of(None, self.since - 1)
+
+    @property
+    def end(self) -> Limits:
+        """The limits of its last change."""
+        return limits_of(None, None if self.until is None else self.until - 1)
+
+
+@contextmanager
+def opened(
+    options: Mapping[str, Any], terminal: Terminal
+) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """Return the files of the log that options name, or those of running controllers, and the span.
+
+    Raises:
+        KraftopsError: they cannot be read, or a time is wrong.
+    """
+    sources: tuple[str, ...] = options["sources"]
+    is_live = any(options[name] is not None for name in LIVE)
+    if bool(sources) == is_live:
+        raise UsageError(
+            "name files of a metadata log, or controllers", hint="a directory, or --controllers"
+        )
+    if not is_live:
+        refuse_missing(sources)
+        yield sources, _span(options, sources, terminal)
+        return
+    from kraftops_cli.live.connect import live_image
+
+    with live_image(terminal, QuorumOptions(**{name: options[name] for name in LIVE})) as live:
+        yield live.names, _span(options, live.names, terminal)
+
+
+def changes_of(names: tuple[str, ...], span: Span, terminal: Terminal) -> tuple[ChangeLog, int]:
+    """Return the changes of a log within a span, and the exit code; errors as `read_changes`."""
+    log = read_changes(names, since=span.before, until=span.end)
+    cuts = [finding for finding in log.image.log_findings if finding.code in CUTS_SHORT]
+    for finding in cuts:
+        terminal.error(f"note: {finding}")
+    return log, CUT_SHORT if cuts else 0
+
+
+def _span(options: Mapping[str, Any], names: tuple[str, ...], terminal: Terminal) -> Span:
+    now = int(time.time() * 1000)
+    end = partial(newest_time, names)
+    return Span(*read_span(options["since"], options["until"], now, end, terminal))

@@ -1,0 +1,30 @@
+"""Times in options, with the day that a time of day got on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kraftops.query.times import day_note, parse_time, span_end
+from kraftops_cli.terminal.streams import Terminal
+
+
+def read_span(
+    since: str | None,
+    until: str | None,
+    now: int,
+    end: Callable[[], int | None],
+    terminal: Terminal,
+) -> tuple[int | None, int | None]:
+    """Return the times of `--since` and `--until` in ms; the rest is as of `read_time`."""
+    first = None if since is None else read_time(since, now, end, terminal)
+    if until is None:
+        return first, None
+    return first, read_time(until, now, lambda: span_end(first, end()), terminal)
+
+
+def read_time(text: str, now: int, end: Callable[[], int | None], terminal: Terminal) -> int:
+    """Return a time in ms; arguments and errors as `kraftops.query.times.parse_time`."""
+    time = parse_time(text, now, end)
+    if note := day_note(text, time):
+        terminal.error(f"note: {note}")
+    return time

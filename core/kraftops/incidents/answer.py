@@ -1,0 +1,167 @@
+"""What `kraftops changes` and `kraftops incidents` answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kraftops.answers.fields import Answer, Field, number, numbers, parts, text, texts
+from kraftops.answers.fields import time as time_field
+from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.times import iso_time, span_text
+from kraftops.incidents.incidents import Incident
+from kraftops.incidents.rules import RULES, WORDS
+from kraftops.incidents.selection import CHANGE, GROUP
+
+NOBODY = "no record of the log says which person asked for a change"
+CHANGES = Answer(
+    (
+        replace(
+            parts("changes", "the changes in the order of the log", CHANGE), may_be_missing=True
+        ),
+        replace(
+            parts("groups", "with --group-by cause, instead of changes", GROUP),
+            may_be_missing=True,
+        ),
+    ),
+    f"Times are UTC; {NOBODY}.",
+)
+_MOST_TOPICS = 3
+
+
+def incident_text(incident: Incident) -> str:
+    """Return what happened, in a sentence or two."""
+    sentences = [f"{_subject(incident)} {_words(incident)}{_duration(incident)}"]
+    if incident.config:
+        sentences.append(f"before it: {incident.config}")
+    offline = [topic for topic in incident.topics if topic.offline]
+    if offline:
+        count = sum(topic.offline for topic in offline)
+        longest = span_text(max(topic.longest_offline for topic in offline))
+        names = _names(topic.topic for topic in offline)
+        sentences.append(
+            f"{_count(count, 'partition')} without a leader, up to {longest} ({names})"
+        )
+    under = [topic for topic in incident.topics if topic.under_min_isr]
+    if under:
+        count = sum(topic.under_min_isr for topic in under)
+        names = _names(topic.topic for topic in under)
+        sentences.append(f"{_count(count, 'partition')} under min ISR ({names})")
+    if incident.unclean:
+        unclean = _names(incident.unclean)
+        sentences.append(f"unclean elections, records may be lost: {unclean}")
+    if incident.took_over:
+        leaders = ", ".join(f"{broker} ({n})" for broker, n in incident.took_over.items())
+        sentences.append(f"leaders instead: {leaders}")
+    return "; ".join(sentences)
+
+
+def _subject(incident: Incident) -> str:
+    ids = ", ".join(map(str, incident.brokers))
+    if incident.cause == "controller-failover":
+        return f"controller {ids}"
+    if incident.brokers:
+        rack = f" of rack {incident.rack}" if incident.cause == "rack" else ""
+        return f"broker{'s' * (len(incident.brokers) > 1)} {ids}{rack}"
+    names = _names(topic.topic for topic in incident.topics)
+    if incident.cause == "topic-created-again":
+        return f"topic {names}"
+    return f"{_count(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
+
+
+def _words(incident: Incident) -> str:
+    words = WORDS[incident.cause]
+    if incident.cause == "flapping":
+        return f"{words}, {incident.falls} times"
+    return words
+
+
+def _duration(incident: Incident) -> str:
+    if incident.end is None:
+        return ", and it still lasts"
+    if incident.end == incident.begin:
+        return ""
+    text = f", all in sync after {span_text(incident.end - incident.begin)}"
+    if incident.falls:
+        return text
+    return f" within {span_text(incident.end - incident.begin)}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _names(names: Iterable[str]) -> str:
+    ordered = list(dict.fromkeys(names))
+    more = len(ordered) - _MOST_TOPICS
+    return ", ".join(ordered[:_MOST_TOPICS]) + (f" and {more} more" if more > 0 else "")
+
+
+_TOPIC = (
+    text("topic", "the topic", get=lambda harm: harm.topic),
+    number("offline", "partitions that had no leader", get=lambda harm: harm.offline),
+    number(
+        "longestOfflineMs", "the longest time without a leader, in ms",
+        get=lambda harm: harm.longest_offline,
+    ),
+    number(
+        "underMinIsr", "partitions with fewer replicas in sync than min.insync.replicas",
+        get=lambda harm: harm.under_min_isr,
+    ),
+    number(
+        "longestUnderMinIsrMs", "the longest time of that, in ms",
+        get=lambda harm: harm.longest_under_min_isr,
+    ),
+    number("moved", "partitions whose replicas changed", get=lambda harm: harm.moved),
+)  # fmt: skip
+_TAKEN_OVER = (
+    number("broker", "the new leader", get=lambda pair: pair[0]),
+    number("partitions", "number of partitions", get=lambda pair: pair[1]),
+)
+INCIDENT: tuple[Field, ...] = (
+    time_field(
+        "begin", "time of the first record", column=Column("BEGIN"), get=lambda one: one.begin,
+        cell=lambda one: iso_time(one.begin),
+    ),
+    time_field(
+        "back", "when the last of its brokers was back; null while one is away", may_be_null=True,
+        get=lambda one: one.back,
+    ),
+    time_field(
+        "end", "when all of its partitions were in sync, too; null while it goes on",
+        may_be_null=True, column=Column("END", 1), get=lambda one: one.end,
+        cell=lambda one: Styled("still", "bad") if one.end is None else iso_time(one.end),
+    ),
+    text(
+        "cause", "what happened", values=[rule.cause for rule in RULES],
+        column=Column("CAUSE"), get=lambda one: one.cause,
+    ),
+    text(
+        "text", "what happened and what it did, in words", column=folded("WHAT"),
+        get=incident_text,
+    ),
+    numbers("brokers", "its brokers, or the new leader of the quorum",
+            get=lambda one: one.brokers),
+    number("falls", "how often one of its brokers went away", get=lambda one: one.falls),
+    text("rack", "the rack of all its brokers", may_be_null=True, get=lambda one: one.rack),
+    parts("topics", "what it did to topics", _TOPIC, get=lambda one: one.topics),
+    number("elections", "new leaders of partitions", get=lambda one: one.elections),
+    texts(
+        "uncleanElections", "partitions whose new leader may lack records",
+        get=lambda one: one.unclean,
+    ),
+    number(
+        "withElr", "partitions that got eligible leader replicas", get=lambda one: one.with_elr
+    ),
+    parts(
+        "tookOver", "brokers that led instead", _TAKEN_OVER,
+        get=lambda one: list(one.took_over.items()),
+    ),
+    text(
+        "config", "the change of a configuration before it that made it worse", may_be_null=True,
+        get=lambda one: one.config,
+    ),
+    number("firstOffset", "offset of the first record", get=lambda one: one.first_offset),
+    number("lastOffset", "offset of the last record", get=lambda one: one.last_offset),
+)  # fmt: skip
+INCIDENTS = Answer((parts("incidents", "the incidents by their begin", INCIDENT),))

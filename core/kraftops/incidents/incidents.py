@@ -1,0 +1,308 @@
+"""Incidents: changes of a metadata log with one cause, from begin to end, and what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from kraftops.engine.metadata_state import PartitionState
+from kraftops.engine.timeline_contract import MIN_ISR
+from kraftops.image.state.image import MetadataImage
+from kraftops.incidents.changes import ChangeLog, MetadataChange
+from kraftops.incidents.rules import (
+    CONFIG_BEFORE,
+    CREATED_AGAIN,
+    FLAPPING,
+    FLAPPING_PAUSE,
+    ROLLING,
+    TOGETHER,
+)
+from kraftops.incidents.tracking import Tracked
+
+
+@dataclass(frozen=True, slots=True)
+class TopicHarm:
+    """What an incident did to a topic: partitions, and the longest time in ms, of each trouble."""
+
+    topic: str
+    offline: int
+    longest_offline: int
+    under_min_isr: int
+    longest_under_min_isr: int
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """An incident; *end* is None while it goes on.
+
+    *back* is when the last broker was back, *end* when its partitions were in sync, too. *rack* is
+    that of all its brokers. *config* is the change of a configuration that came before.
+    """
+
+    cause: str
+    begin: int
+    back: int | None
+    end: int | None
+    brokers: tuple[int, ...]
+    falls: int
+    rack: str | None
+    topics: tuple[TopicHarm, ...]
+    elections: int
+    unclean: tuple[str, ...]
+    with_elr: int
+    took_over: Mapping[int, int]
+    config: str | None
+    first_offset: int
+    last_offset: int
+
+
+def incidents_of(log: ChangeLog) -> list[Incident]:
+    """Return the incidents that changes make, by their begin.
+
+    The start-up of a cluster is none: a broker must have been there to go away.
+    """
+    tracker = _Tracker()
+    for _, together in groupby(log.changes, key=lambda change: change.time):
+        # Of the records of a batch, those about brokers tell why partitions change.
+        for change in sorted(together, key=lambda change: change.kind != "broker"):
+            tracker.take(change)
+    racks = _racks(log.image, log.changes)
+    now = log.image.provenance.timestamp
+    tracked = sorted(tracker.incidents, key=lambda each: each.first_offset)
+    return [_incident(each, racks, now) for each in tracked if each.brokers or each.moved]
+
+
+class _Tracker:
+    """Gives each change to the incident that it belongs to."""
+
+    def __init__(self) -> None:
+        self.incidents: list[Tracked] = []
+        self._by_broker: dict[int, Tracked] = {}  # the latest
+        self._moving: Tracked | None = None
+        self._in_flight: set[tuple[str, int]] = set()
+        self._taken = -1
+        self._deleted: dict[str, MetadataChange] = {}
+        self._configs: dict[str, MetadataChange] = {}
+
+    def take(self, change: MetadataChange) -> None:
+        """Take the next change of the log."""
+        if change.kind == "broker" and change.broker is not None:
+            self._take_broker(change, change.broker)
+        elif change.kind in ("leader", "isr"):
+            self._take_partition(change)
+        elif isinstance(change.after, PartitionState):
+            self._take_replicas(change)
+        elif change.kind == "topic" and change.topic is not None:
+            self._take_topic(change, change.topic)
+        elif change.kind == "config" and change.topic and change.what.endswith(f" {MIN_ISR}"):
+            self._configs[change.topic] = change
+        elif change.kind == "quorum" and change.before is not None:
+            self._take_leader(change)
+
+    def _new(self, change: MetadataChange, cause: str | None = None) -> Tracked:
+        tracked = Tracked(change.time, change.offset, change.offset, cause)
+        self.incidents.append(tracked)
+        return tracked
+
+    def _take_broker(self, change: MetadataChange, broker: int) -> None:
+        before, after = change.before, change.after
+        tracked = self._by_broker.get(broker)
+        if before is None:
+            return
+        was_there = not before["fenced"] and not before["inControlledShutdown"]
+        is_new = after is not None and before["brokerEpoch"] != after["brokerEpoch"]
+        stops = after is not None and after["inControlledShutdown"] and not is_new
+        if was_there and (after is None or is_new or after["fenced"] or stops):
+            tracked = self._fallen(change, broker, in_order=stops or after is None)
+        elif was_there and len(after["logDirs"]) < len(before["logDirs"]):
+            tracked = self._by_broker[broker] = self._new(change, "directory-failed")
+            tracked.brokers[broker] = None
+        if tracked is None:
+            return
+        tracked.last_offset = change.offset
+        if is_new:
+            tracked.registered.add(broker)
+        if after is None or (before["fenced"] and not after["fenced"]):
+            tracked.away.discard(broker)
+        if tracked.end is None:
+            tracked.settle(change.time)
+
+    def _fallen(self, change: MetadataChange, broker: int, *, in_order: bool) -> Tracked:
+        """Return the incident of a broker that goes away: its own, that of others, or a new one."""
+        own = self._by_broker.get(broker)
+        if own is not None and not self._goes_on(own, change.time, in_order=in_order):
+            own = None
+        tracked = own or self._of_others(change.time, broker, in_order=in_order)
+        if tracked is None:
+            tracked = self._new(change)
+        self._by_broker[broker] = tracked
+        tracked.fall(change, broker, in_order=in_order)
+        return tracked
+
+    @staticmethod
+    def _goes_on(own: Tracked, time: int, *, in_order: bool) -> bool:
+        if own.end is None:
+            return True
+        return not in_order and not own.is_in_order and time - own.end <= FLAPPING_PAUSE
+
+    def _of_others(self, time: int, broker: int, *, in_order: bool) -> Tracked | None:
+        for tracked in reversed(self.incidents):
+            if not tracked.falls or broker in tracked.brokers:
+                continue
+            if in_order and tracked.is_in_order and time - tracked.falls[-1].time <= ROLLING:
+                return tracked
+            is_open = tracked.end is None and not tracked.is_in_order
+            if not in_order and is_open and time - tracked.begin <= TOGETHER:
+                return tracked
+        return None
+
+    def _take_partition(self, change: MetadataChange) -> None:
+        if change.offset == self._taken:
+            return  # a record that changes leader and ISR makes two changes
+        self._taken = change.offset
+        before, after = change.before, change.after
+        lost = ({*before.isr} - {*after.isr}) & {*after.replicas}
+        for broker in lost:
+            tracked = self._by_broker.get(broker)
+            if (tracked is None or tracked.end is not None) and change.cause.startswith("leader "):
+                slow = self._new(change, "slow-replicas")
+                slow.brokers[broker] = None
+                self._by_broker[broker] = slow
+        key = change.topic, change.partition
+        touched = lost | {before.leader, after.leader}
+        for tracked in {id(each): each for each in self._by_broker.values()}.values():
+            if tracked.end is not None:
+                continue
+            if key in tracked.missing or not touched.isdisjoint(tracked.brokers):
+                tracked.take(change)
+                self._note_config(tracked, change)
+                tracked.settle(change.time)
+
+    def _note_config(self, tracked: Tracked, change: MetadataChange) -> None:
+        """Note a configuration that made a partition need all its replicas before the incident."""
+        config = self._configs.get(change.topic or "")
+        if config is None or not 0 <= tracked.begin - config.time <= CONFIG_BEFORE:
+            return
+        if len(change.after.isr) < change.needed == len(change.after.replicas):
+            tracked.config = config
+
+    def _take_replicas(self, change: MetadataChange) -> None:
+        after = change.after
+        if change.topic is None or change.partition is None or change.before is None:
+            return
+        moving = self._moving
+        if moving is None or (moving.end is not None and change.time - moving.end > TOGETHER):
+            moving = self._moving = self._new(change, "reassignment")
+        key = change.topic, change.partition
+        moving.moved[key[0]].add(key[1])
+        moving.last_offset = change.offset
+        if after.adding_replicas or after.removing_replicas:
+            self._in_flight.add(key)
+        else:
+            self._in_flight.discard(key)
+        moving.end = None if self._in_flight else change.time
+
+    def _take_topic(self, change: MetadataChange, topic: str) -> None:
+        if change.new is None:
+            self._deleted[topic] = change
+            for tracked in self.incidents:
+                if tracked.end is None:
+                    tracked.forget_topic(topic, change.time)
+                    if tracked.falls:
+                        tracked.settle(change.time)
+            return
+        deleted = self._deleted.pop(topic, None)
+        if deleted is not None and change.time - deleted.time <= CREATED_AGAIN:
+            tracked = self._new(deleted, "topic-created-again")
+            tracked.moved[topic] = set()
+            tracked.end, tracked.last_offset = change.time, change.offset
+
+    def _take_leader(self, change: MetadataChange) -> None:
+        if change.before != change.after:
+            tracked = self._new(change, "controller-failover")
+            tracked.brokers = {change.after: None}
+            tracked.back = tracked.end = change.time
+
+
+def _racks(image: MetadataImage, changes: Iterable[MetadataChange]) -> dict[int, str | None]:
+    """Return the racks of all brokers of the time."""
+    racks = {
+        change.broker: state["rack"]
+        for change in changes
+        if change.kind == "broker" and change.broker is not None
+        for state in (change.before, change.after)
+        if state is not None
+    }
+    for broker, entry in image.brokers.items():
+        racks.setdefault(broker, image.broker_state(entry, whole=False)["rack"])
+    return racks
+
+
+def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> Incident:
+    own = {racks.get(broker) for broker in tracked.brokers}
+    rack = next(iter(own)) if len(own) == 1 else None
+    end = now if tracked.end is None else tracked.end
+    names = dict.fromkeys((*tracked.offline, *tracked.under_min_isr, *tracked.moved))
+    topics = [
+        TopicHarm(
+            name,
+            len(tracked.offline[name].partitions),
+            tracked.offline[name].longest_until(end),
+            len(tracked.under_min_isr[name].partitions),
+            tracked.under_min_isr[name].longest_until(end),
+            len(tracked.moved[name]),
+        )
+        for name in sorted(names)
+    ]
+    config = tracked.config
+    return Incident(
+        cause=_cause(tracked, rack, racks),
+        begin=tracked.begin,
+        back=tracked.back,
+        end=tracked.end,
+        brokers=tuple(tracked.brokers),
+        falls=len(tracked.falls),
+        rack=rack,
+        topics=tuple(topics),
+        elections=tracked.elections,
+        unclean=tuple(f"{topic}-{number}" for topic, number in tracked.unclean),
+        with_elr=len(tracked.with_elr),
+        took_over=dict(sorted(tracked.took_over.items())),
+        config=None if config is None else _config_text(config),
+        first_offset=tracked.first_offset,
+        last_offset=tracked.last_offset,
+    )
+
+
+def _config_text(change: MetadataChange) -> str:
+    return f"{change.what}: {change.old or 'default'} → {change.new or 'default'}"
+
+
+def _cause(  # noqa: PLR0911 - one a rule
+    tracked: Tracked, rack: str | None, racks: Mapping[int, str | None]
+) -> str:
+    """Return the name of the first of `rules.RULES` that is true."""
+    if not tracked.falls:
+        assert tracked.cause is not None
+        return tracked.cause
+    if tracked.cause == "directory-failed":
+        return tracked.cause
+    if tracked.is_in_order:
+        if tracked.config is not None:
+            return "bad-configuration"
+        if len(tracked.brokers) > 1:
+            return "rolling-restart"
+        return "stopped" if tracked.away or not tracked.registered else "restarted"
+    if len(tracked.falls) - len(tracked.brokers) >= FLAPPING - 1:
+        return "flapping"
+    if len(tracked.brokers) > 1:
+        of_rack = {broker for broker, other in racks.items() if other == rack}
+        is_rack = (
+            rack is not None and of_rack == tracked.brokers.keys() and len(of_rack) < len(racks)
+        )
+        return "rack" if is_rack else "several-brokers"
+    if tracked.away:
+        return "fenced"
+    return "crashed" if tracked.registered else "cut-off"

@@ -1,0 +1,114 @@
+"""Entries of the metadata state in words: what they are, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kraftops.display.times import iso_time
+from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
+from kraftops.image.state.image import MetadataImage
+from kraftops.records.secrets.rules import REDACTED, is_secret_config
+from kraftops.storage.bootstrap.releases import by_level
+from kraftops.tree.leaves import acl_data
+from kraftops.tree.names import entity_name, mechanism_name, resource_name
+
+Words = Callable[[int | None], str | None]
+"""Returns the words for the value that the record at an address gave an entry; None of None."""
+
+
+def words_of(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    """Return what an entry is, and the function to the words for its values.
+
+    It is an entry of one of the tables of `WORDED`. Secrets are redacted.
+
+    Raises:
+        KraftopsError: a record cannot be read any more; so does the function.
+    """
+    return _WORDS[change.table](image, change)
+
+
+def endpoint_text(data: Mapping[str, Any]) -> str | None:
+    """Return the first listener of a registration as `host:port`; None without one."""
+    for one in data["endPoints"]:
+        return f"{one['host']}:{one['port']}"
+    return None
+
+
+def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> Words:
+    """Return the function from the address of a record to its text."""
+
+    def text(address: int | None) -> str | None:
+        return None if address is None else show(image.read(address)[1])
+
+    return text
+
+
+def _config(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    kind, name, key = change.key
+    assert isinstance(kind, int)
+    resource = resource_name((kind, str(name)))
+    is_secret = is_secret_config(kind, str(key))
+    what = f"{resource} {key}"
+    return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])
+
+
+def _acl(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    address = change.after if change.before is None else change.before
+    assert address is not None
+    data = image.read(address)[1]
+    return f"ACL of {data['principal']}", _reader(image, _acl_text)
+
+
+def _acl_text(data: Any) -> str:
+    shown = acl_data(data)
+    return (
+        f"{shown['permissionType']} {shown['operation']} on {shown['resourceType']}"
+        f" {shown['resourceName']} ({shown['patternType']}) from {shown['host']}"
+    )
+
+
+def _feature(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    name = str(change.key[0])
+
+    def show(data: Any) -> str:
+        known = by_level(data["featureLevel"]) if name == VERSION_FEATURE else None
+        return known.name if known else str(data["featureLevel"])
+
+    return name, _reader(image, show)
+
+
+def _quota(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    entity: Any = change.key[0]
+    return f"{entity_name(entity)} {change.key[1]}", _reader(image, lambda data: str(data["value"]))
+
+
+def _scram(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    mechanism: Any = change.key[0]
+    what = f"{mechanism_name(mechanism)} of {change.key[1]}"
+    return what, _reader(image, lambda data: f"{data['iterations']} iterations")
+
+
+def _token(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    def show(data: Any) -> str:
+        expiry = iso_time(data["expirationTimestamp"]) or str(data["expirationTimestamp"])
+        return f"of {data['owner']}, until {expiry}"
+
+    return f"token {change.key[0]}", _reader(image, show)
+
+
+def _controller(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
+    return f"controller {change.key[0]}", _reader(image, lambda data: endpoint_text(data) or "")
+
+
+_WORDS: Mapping[str, Callable[[MetadataImage, EntryChange], tuple[str, Words]]] = {
+    "configs": _config,
+    "acls": _acl,
+    "features": _feature,
+    "quotas": _quota,
+    "scram": _scram,
+    "tokens": _token,
+    "controllers": _controller,
+}
+WORDED = frozenset(_WORDS)
+"""The tables whose entries have words."""

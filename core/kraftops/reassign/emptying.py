@@ -1,0 +1,126 @@
+"""Emptying of a log directory: its replicas move into others of the same broker (KIP-113)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from kraftops.display.sizes import many, size_text
+from kraftops.errors import KraftopsError, RefusedError
+from kraftops.placement.disks import LogDirectory, plan_emptying
+from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.disks import move_between_directories
+from kraftops.reassign.events import Event, Report
+from kraftops.reassign.moves import PAUSE_SECONDS, check_time
+from kraftops.wire.admin.log_dirs import ask_log_dirs
+
+
+def source_and_targets(
+    directories: Sequence[LogDirectory], source: str, targets: Collection[str]
+) -> tuple[LogDirectory, list[LogDirectory]]:
+    """Return the directory to empty, and those that take its replicas, by default all others.
+
+    Raises:
+        KraftopsError: the broker has no such directory.
+        RefusedError: a directory has failed, is cordoned, or there is no other one.
+    """
+    by_path = {directory.path: directory for directory in directories}
+    for path in (source, *targets):
+        if path not in by_path:
+            raise KraftopsError(
+                f"the broker has no log directory {path}",
+                hint=f"it has {', '.join(sorted(by_path))}",
+                code="not-found",
+                directory=path,
+            )
+    if by_path[source].is_failed:
+        raise RefusedError(
+            f"{source} has failed, so its replicas cannot be read",
+            hint="kafka-cluster repair gives them to other brokers",
+        )
+    able = [
+        directory
+        for path, directory in sorted(by_path.items())
+        if path != source and not directory.is_failed and not directory.is_cordoned
+    ]
+    chosen = [directory for directory in able if not targets or directory.path in targets]
+    missing = {*targets} - {directory.path for directory in chosen}
+    if missing or not chosen:
+        raise RefusedError(
+            f"{', '.join(sorted(missing)) or 'no other log directory'} cannot take replicas:"
+            " it has failed, is cordoned, or is the one to empty"
+        )
+    return by_path[source], chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Emptying:
+    """The directory *source* of a broker to empty into *targets*, so many replicas at once."""
+
+    broker: int
+    source: str
+    targets: Collection[str]
+    batch: int
+
+
+def empty_directory(access: ClusterAccess, task: Emptying, report: Report) -> None:
+    """Move replicas until a directory is empty.
+
+    Only the broker knows what is on its way, so that the next run goes on after a kill.
+
+    Raises:
+        KraftopsError: a directory has failed or has no room, or not in time.
+    """
+    while True:
+        check_time(access)
+        directories = access.patiently(partial(access.ask_broker, task.broker, ask_log_dirs))
+        source, targets = source_and_targets(directories, task.source, task.targets)
+        if not source.replicas:
+            return
+        copied = {
+            name: replica.size for each in directories for name, replica in each.coming.items()
+        }
+        in_flight = copied.keys() & source.replicas.keys()
+        waiting = sorted(source.replicas.keys() - in_flight)
+        if waiting and len(in_flight) < task.batch:
+            _begin(access, task, source, [_after_copies(each, source) for each in targets])
+        total = sum(source.replicas[name].size for name in in_flight)
+        report(
+            Event(
+                "progress",
+                f"in flight: {many(len(in_flight), 'replica')},"
+                f" {size_text(sum(copied[name] for name in in_flight))} of {size_text(total)};"
+                f" {many(len(waiting), 'replica')} to move after them",
+                {"partitions": len(in_flight), "waiting": len(waiting)},
+            )
+        )
+        time.sleep(PAUSE_SECONDS)
+
+
+def _after_copies(target: LogDirectory, source: LogDirectory) -> LogDirectory:
+    """Return a directory with the room that is left when what is on its way has come."""
+    rest = sum(
+        max(source.replicas[name].size - replica.size, 0)
+        for name, replica in target.coming.items()
+        if name in source.replicas
+    )
+    return replace(target, usable=None if target.usable is None else target.usable - rest)
+
+
+def _begin(
+    access: ClusterAccess, task: Emptying, source: LogDirectory, targets: Sequence[LogDirectory]
+) -> None:
+    """Begin as many moves as may be in flight besides those that are.
+
+    Raises:
+        RefusedError: there is too little room.
+    """
+    in_flight = {name for target in targets for name in target.coming}
+    waiting = {name: size for name, size in source.replicas.items() if name not in in_flight}
+    paths, short = plan_emptying(replace(source, replicas=waiting), targets)
+    if short:
+        raise RefusedError(f"{short[0].path} has too little room for what is in {source.path}")
+    count = task.batch - len(source.replicas.keys() & in_flight)
+    move_between_directories(access, task.broker, dict(sorted(paths.items())[:count]))

@@ -1,0 +1,118 @@
+"""Plan of a recovery for all hosts of a cluster: what becomes of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kraftops.findings.finding import Finding, Severity, worst_first
+from kraftops.recovery.host_script import Host, Role
+from kraftops.recovery.live_controllers import AskControllers
+from kraftops.recovery.node_copies import NodeCopy
+from kraftops.recovery.partitions.losses import PartitionLoss
+from kraftops.recovery.plan import RecoveryPlan
+from kraftops.recovery.target_voters import missing_majority
+from kraftops.server.voters import Voter
+
+_AUTO_JOIN = "controller.quorum.auto.join.enable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRequest:
+    """Request of a plan.
+
+    Attributes:
+        voters: the ids of the new voters, or the form of `--initial-controllers`.
+        choice: the name of the copy whose log goes on; None for the best.
+        elects_newest: whether the brokers with the newest copies of partitions are elected.
+        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
+        ask: returns what asks controllers with the login in a server.properties; None for nobody.
+    """
+
+    voters: str
+    choice: str | None
+    elects_newest: bool
+    unseen_brokers: frozenset[int]
+    ask: Callable[[str], AskControllers] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """Plan of a recovery for all hosts.
+
+    Attributes:
+        recovery: the recovery of the first voter's log.
+        log_name: the name of the log that goes on.
+        hosts: the hosts with a configuration, by node id.
+        without_copy: the ids of voters and brokers whose configuration was not given.
+    """
+
+    recovery: RecoveryPlan
+    log_name: str
+    hosts: tuple[Host, ...]
+    without_copy: tuple[int, ...]
+
+    @property
+    def cluster_id(self) -> str:
+        """The id of the cluster."""
+        meta = self.recovery.directory.meta
+        return (meta.cluster_id if meta else None) or ""
+
+    @property
+    def voters(self) -> tuple[Voter, ...]:
+        """The voters after the recovery."""
+        return self.recovery.new_voters
+
+    @property
+    def losses(self) -> Sequence[PartitionLoss]:
+        """What would be cut from brokers' disks after it."""
+        return self.recovery.partitions.losses
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What is given up, and what else is wrong, the worst first."""
+        recovery = self.recovery
+        logs = [compared.log for compared in recovery.logs]
+        text = missing_majority(recovery.config, logs, recovery.old_voters or ())
+        minority = Finding(
+            "voters-not-given",
+            Severity.RISK,
+            text,
+            cure="give the logs of the others, if their disks are left",
+        )
+        # The log of a first voter that is a broker, too, is read twice: as it is, and in a copy.
+        return worst_first(dict.fromkeys([*recovery.findings, *([minority] if text else [])]))
+
+    def of_role(self, role: Role) -> list[Host]:
+        """Return the hosts of a role."""
+        return [host for host in self.hosts if host.role is role]
+
+
+def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterPlan:
+    """Return what becomes of the nodes after the recovery of the first voter's log."""
+    old_ids = {voter.node_id: voter.directory_id for voter in recovery.old_voters or ()}
+    new_ids = {voter.node_id for voter in recovery.new_voters}
+    ahead = {log.log.owner.node_id for log in recovery.logs if log.ahead}
+    hosts = []
+    for copy in copies:
+        if copy.config is None:
+            continue
+        node_id = copy.config.node_id
+        role = Role.JOINS if "controller" in copy.config.roles else Role.BROKER
+        hosts.append(
+            Host(
+                copy=copy,
+                role=Role.VOTER if node_id in new_ids else role,
+                directory_id=copy.meta.directory_id if copy.meta else old_ids.get(node_id),
+                is_broker=node_id in recovery.brokers,
+                is_ahead=node_id in ahead,
+                joins_itself=bool(copy.config.values.get(_AUTO_JOIN)),
+            )
+        )
+    known = {host.node_id for host in hosts}
+    return ClusterPlan(
+        recovery=recovery,
+        log_name=recovery.chosen.name,
+        hosts=tuple(sorted(hosts, key=lambda host: host.node_id)),
+        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - known)),
+    )

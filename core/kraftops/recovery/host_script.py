@@ -1,0 +1,236 @@
+"""Script of one host in a plan of a cluster: its guards, and what it does to the metadata log.
+
+Guards compare the answer of `kafka-storage info` with the disk that was copied, so that a script
+does nothing on another host, on another node's disk, or while a server runs.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.node_copies import NodeCopy
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
+from kraftops.server.voters import Voter
+from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
+from kraftops.uuids import to_text
+
+LOG_ARCHIVE = "metadata-log.tar.gz"
+"""The recovered log, in the directory of the plan."""
+
+
+class Role(StrEnum):
+    """What becomes of a node."""
+
+    VOTER = "voter"
+    """It gets the recovered log, and votes."""
+    JOINS = "joins"
+    """It was a voter, gets an empty log and a new id, and joins again."""
+    BROKER = "broker"
+    """It follows; if its log has other records, it fetches a new one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A host of the plan.
+
+    Attributes:
+        copy: the node, with its configuration.
+        role: what becomes of it.
+        directory_id: the id of its metadata directory before; None if it is unknown.
+        is_broker: whether it is a registered broker, also beside its role.
+        is_ahead: whether its log has records that the recovered one lacks.
+        joins_itself: whether it needs no add-controller.
+    """
+
+    copy: NodeCopy
+    role: Role
+    directory_id: bytes | None
+    is_broker: bool
+    is_ahead: bool
+    joins_itself: bool
+
+    @property
+    def node_id(self) -> int:
+        """The node id."""
+        assert self.copy.config
+        return self.copy.config.node_id
+
+    @property
+    def script_name(self) -> str:
+        """The name of its script."""
+        return f"node-{self.node_id}.sh"
+
+
+def addresses(voters: tuple[Voter, ...]) -> str:
+    """Return the addresses of voters, as `controller.quorum.bootstrap.servers` has them."""
+    hosts = [f"[{voter.host}]" if ":" in voter.host else voter.host for voter in voters]
+    return ",".join(f"{host}:{voter.port}" for host, voter in zip(hosts, voters, strict=True))
+
+
+def host_script(
+    host: Host, cluster_id: str, voters: tuple[Voter, ...], release: str | None, *, is_named: bool
+) -> str:
+    """Return the script of a host.
+
+    Args:
+        host: the host.
+        cluster_id: the id of the cluster.
+        voters: the voters after the recovery.
+        release: the name of the metadata.version, if it is known.
+        is_named: whether a person has named the log that goes on, though another is higher.
+    """
+    body = {
+        Role.VOTER: lambda: _voter(host, voters, is_named=is_named),
+        Role.JOINS: lambda: _joins(host, cluster_id, release),
+        Role.BROKER: lambda: _broker(host),
+    }[host.role]()
+    join = _join(host) if host.role is Role.JOINS and not host.joins_itself else ""
+    return _guards(host, cluster_id, voters) + join + _STOPPED + body
+
+
+_STOPPED = """\
+if has '"lockHolder": {'; then refuse "a server or another process uses its directories"; fi
+"""
+
+
+def _guards(host: Host, cluster_id: str, voters: tuple[Voter, ...]) -> str:
+    config = host.copy.config
+    assert config
+    node_id = host.node_id
+    place = f'"path": {_json(config.metadata_log_dir)}, "isMetadata": true'
+    formatted = f'{place}, "exists": true, "isFormatted": true'
+    identity = f'{formatted}, "clusterId": {_json(cluster_id)}, "nodeId": {node_id}'
+    known_id = to_text(host.directory_id) if host.directory_id else ""
+    action = 'action=prepare\nif [ "${1:-}" = join ]; then action=join; shift; fi\n'
+    on_host = '[ "$(uname -n)" = "$host" ] || refuse "this host is $(uname -n), not $host"\n'
+    return f"""\
+#!/bin/sh
+# Node {node_id}: {host.role.value}. Run it there, as the page says: sh {host.script_name}
+set -eu
+refuse() {{ printf '%s\\n' "{host.script_name}: refused, nothing was changed: $1" >&2; exit 3; }}
+{action if host.role is Role.JOINS else ""}\
+here=$(cd "$(dirname "$0")" && pwd)
+config=${{1:-}}
+[ -n "$config" ] || config={_q(host.copy.config_path or "")}
+directory={_q(config.metadata_log_dir)}
+host={_q(host.copy.host or "")}
+servers={_q(addresses(voters))}
+storage=${{KAFKA_STORAGE:-kafka-storage}}
+{on_host if host.copy.host else ""}\
+[ -r "$config" ] || refuse "cannot read '$config': give the path of its server.properties"
+state=$("$storage" info -c "$config" --format json) || [ -n "$state" ] ||
+  refuse "$storage is not that of kraftops: set KAFKA_STORAGE"
+has() {{ case $state in *"$1"*) return 0 ;; *) return 1 ;; esac; }}
+has '"formatVersion": 2, "nodeId": {node_id},' || refuse "$config is not that of node {node_id}"
+has {_q(place)} || refuse "$directory is not the metadata directory in $config"
+if has {_q(formatted)}; then
+  has {_q(identity)} || refuse "$directory is of another node or cluster"
+fi
+if grep -q '^ *controller.quorum.voters *[=:]' "$config"; then
+  refuse "it has controller.quorum.voters: set controller.quorum.bootstrap.servers=$servers"
+fi
+old_disk={_q(f'{identity}, "directoryId": {_json(known_id)}')}
+"""
+
+
+def _voter(host: Host, voters: tuple[Voter, ...], *, is_named: bool) -> str:
+    names = _q(",".join(map(str, voters)))
+    choice = ' --choose "$log"' if is_named else ""
+    return f"""\
+has "$old_disk" || refuse "$directory is not the disk that was copied"
+{_done(host)}\
+log=$here/{LOG_ARCHIVE}
+recover() {{ "$storage" recover -c "$config" --voters {names} --from "$log"{choice} --yes "$@"; }}
+plan=$(recover --dry-run --format json) ||
+  refuse "recover refuses, see above. Copy this node again if it has run since, and plan anew"
+case $plan in *'"offset": null, "epoch"'*) ;; *)
+  refuse "its log has changed since it was copied: copy it again, and make a new plan" ;; esac
+written=$(recover)
+printf '%s\\n' "$written" | sed '/^Next:/,$d'  # the page has the next steps
+: >"$done"
+"""
+
+
+def _joins(host: Host, cluster_id: str, release: str | None) -> str:
+    config = host.copy.config
+    assert config
+    form = [f"--cluster-id={cluster_id}", "--no-initial-controllers"]
+    if {*config.log_dirs, config.metadata_log_dir} != {config.metadata_log_dir}:
+        form.append("--ignore-formatted")
+    # A server cannot read what a later release would begin with.
+    form += ["--release-version", release] if release else []
+    form += ["--force"] if host.is_broker else []
+    return f"""\
+if has "$old_disk"; then
+{_saved(host, (METADATA_PARTITION, BOOTSTRAP_FILE, META_FILE))}\
+elif [ -e "$directory/{META_FILE}" ]; then
+  echo "node {host.node_id} was formatted before: nothing to do"
+  exit 0
+fi
+[ ! -e "$directory/{METADATA_PARTITION}" ] || refuse "$directory has a log without {META_FILE}"
+"$storage" format -c "$config" {shlex.join(form)}
+"""
+
+
+def _broker(host: Host) -> str:
+    if not host.is_ahead:
+        return f'echo "node {host.node_id}: nothing to change"\n'
+    return f"""\
+{_done(host)}\
+has "$old_disk" || refuse "$directory is not the disk that was copied"
+{_saved(host, (METADATA_PARTITION,))}\
+: >"$done"
+"""
+
+
+def _join(host: Host) -> str:
+    return f"""\
+if [ $action = join ]; then
+  quorum() {{
+    "${{KAFKA_METADATA_QUORUM:-kafka-metadata-quorum.sh}}" \\
+      --bootstrap-controller "$servers" --command-config "$config" "$@"
+  }}
+  if quorum describe --status | grep '^CurrentVoters:' | grep -Eq '"id": {host.node_id}[,}}]'; then
+    echo "node {host.node_id} votes"
+  else
+    quorum add-controller
+  fi
+  exit 0
+fi
+"""
+
+
+def _done(host: Host) -> str:
+    """Return the lines that end a script which has run: later the server's log is another one."""
+    return f"""\
+done=$here/{host.script_name}.done
+if [ -e "$done" ]; then echo "node {host.node_id} is done: $done"; exit 0; fi
+"""
+
+
+def _saved(host: Host, names: tuple[str, ...]) -> str:
+    """Return the lines that pack files beside the script, and remove them, the last one last."""
+    paths = " ".join(f'"$directory/{name}"' for name in names)
+    return f"""\
+  saved=$here/node-{host.node_id}-before.tar.gz
+  if [ ! -e "$saved" ]; then
+    (cd "$directory" && find {" ".join(names)} -maxdepth 1 -type f 2>/dev/null) >"$saved.names" || :
+    tar -czf "$saved.part" -C "$directory" -T "$saved.names"
+    mv "$saved.part" "$saved"
+    rm "$saved.names"
+  fi
+  for path in {paths}; do rm -rf "$path"; done
+"""
+
+
+def _json(text: str) -> str:
+    """Return a text as `info` prints it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _q(text: str) -> str:
+    return shlex.quote(text)

@@ -1,0 +1,166 @@
+"""Files of a plan of a cluster: the recovered log, a script for each host, and the page.
+
+The recovery itself is done here, on a copy of a voter's log: so all voters get the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import tempfile
+from collections.abc import Sequence
+
+from kraftops.errors import StorageError, UsageError
+from kraftops.fileio.directories import sync_directory
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.archives import LogSource
+from kraftops.recovery.cluster_plan import ClusterPlan, ClusterRequest, cluster_plan
+from kraftops.recovery.execute import execute
+from kraftops.recovery.host_script import LOG_ARCHIVE, host_script
+from kraftops.recovery.node_copies import PACK, NodeCopy, working_directory
+from kraftops.recovery.plan import RecoveryRequest, plan_recovery
+from kraftops.recovery.plan_page import plan_page
+from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
+from kraftops.server.voters import Voter, parse_initial_controllers
+
+PAGE = "README.txt"
+
+
+def write_cluster_plan(
+    copies: Sequence[NodeCopy], wish: ClusterRequest, now: int, folder: str
+) -> ClusterPlan:
+    """Plan a recovery; write the log, the scripts and the page to the new directory *folder*.
+
+    *now* is the time in ms since the epoch.
+
+    Raises:
+        UsageError: the voters are of a form that is not known.
+        RecoveryRefused: it would do harm, or a copy is missing.
+        StorageError: the directory exists, or cannot be written.
+    """
+    voters = _named_voters(wish.voters, copies)
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise StorageError(f"{folder} exists already", "name a new directory", code="exists")
+    first = _copy_of(voters[0].node_id, copies)
+    assert first.config
+    parent = os.path.dirname(os.path.abspath(folder))
+    try:
+        os.makedirs(parent, exist_ok=True)
+        with (
+            tempfile.TemporaryDirectory(prefix="kraftops-") as scratch,
+            tempfile.TemporaryDirectory(prefix=".recover-plan-", dir=parent) as output,
+        ):
+            request = RecoveryRequest(
+                sources=[source for copy in copies for source in _sources(copy, first)],
+                choice=wish.choice,
+                voters=",".join(map(str, voters)),
+                host_changes={},
+                own_name=first.name,
+                allows_minority=True,
+                elects_newest=wish.elects_newest,
+                unseen_brokers=wish.unseen_brokers,
+                ask=wish.ask(first.config.path) if wish.ask else None,
+            )
+            recovery = plan_recovery(working_directory(first, scratch), request, now)
+            if recovery.unseen_brokers:
+                raise _unseen(recovery.unseen_brokers)
+            execute(recovery, None)
+            plan = cluster_plan(recovery, copies)
+            _write(plan, scratch, output)
+            finished = os.path.join(output, "plan")
+            os.replace(finished, folder)  # an empty directory of this name is replaced
+            sync_directory(parent)
+    except OSError as error:
+        place = error.filename or folder
+        raise StorageError(f"cannot write {place}: {error.strerror}", code="not-writable") from None
+    return plan
+
+
+def _named_voters(text: str, copies: Sequence[NodeCopy]) -> tuple[Voter, ...]:
+    """Return the voters of a list of node ids, or of the form of `--initial-controllers`.
+
+    Raises:
+        UsageError: it is neither.
+        RecoveryRefused: the copy of a node does not tell its directory id.
+    """
+    ids = text.split(",")
+    if not all(word.strip().isdecimal() for word in ids):
+        return parse_initial_controllers(text)
+    voters = []
+    for node_id in sorted({int(word) for word in ids}):
+        copy = _copy_of(node_id, copies)
+        assert copy.config
+        assert copy.meta
+        if not copy.config.advertised_controllers:
+            raise UsageError(f"--voters: node {node_id} is not a controller")
+        listener = copy.config.controller_listener
+        voters.append(Voter(node_id, copy.meta.directory_id or b"", listener.host, listener.port))
+    return tuple(voters)
+
+
+def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
+    for copy in copies:
+        if copy.node_id == node_id and copy.config and copy.meta and copy.meta.directory_id:
+            return copy
+    raise RecoveryRefused(
+        "unknown-voter",
+        f"no copy has the server.properties and the meta.properties of voter {node_id}",
+        f"pack it there: {PACK}; a new controller is formatted with --no-initial-controllers first",
+    )
+
+
+def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
+    """Return the log directories to read beside the copy of the first voter's metadata log."""
+    has_partitions = copy.config is None or "broker" in copy.config.roles
+    return [
+        source
+        for source in copy.sources
+        if (
+            (copy is not first or has_partitions or source != first.source)
+            # Without either, nothing tells whose partitions they are.
+            and any(
+                os.path.exists(os.path.join(source.folder, name))
+                for name in (METADATA_PARTITION, META_FILE)
+            )
+        )
+        or copy.config is None
+    ]
+
+
+def _unseen(brokers: Sequence[int]) -> RecoveryRefused:
+    shown = ",".join(map(str, brokers))
+    return RecoveryRefused(
+        "unseen-brokers",
+        f"registered brokers were not given: {shown}",
+        f"pack each there: {PACK}; or accept that they may have newer records, or are gone: "
+        f"--unseen-broker {shown}",
+    )
+
+
+def _write(plan: ClusterPlan, scratch: str, output: str) -> None:
+    folder = os.path.join(output, "plan")
+    os.mkdir(folder)
+    with tarfile.open(os.path.join(folder, LOG_ARCHIVE), "w:gz") as archive:
+        for name in (META_FILE, METADATA_PARTITION):
+            archive.add(os.path.join(scratch, name), name, filter=_of_log)
+    texts = {PAGE: plan_page(plan)}
+    for host in plan.hosts:
+        texts[host.script_name] = host_script(
+            host,
+            plan.cluster_id,
+            plan.voters,
+            plan.recovery.release,
+            is_named=plan.recovery.is_named,
+        )
+    for name, text in texts.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+            os.fsync(file.fileno())
+    sync_directory(folder)
+
+
+def _of_log(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Leave out the votes of the node whose log it was: they are not of the log."""
+    return None if member.name.endswith("/quorum-state") else member

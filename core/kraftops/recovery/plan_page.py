@@ -1,0 +1,185 @@
+"""Page of a plan of a cluster: the work in its order, and what to check after each step."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from kraftops.recovery.advice import named
+from kraftops.recovery.cluster_plan import ClusterPlan
+from kraftops.recovery.host_script import Host, Role, addresses
+from kraftops.recovery.partitions.losses import total_of
+
+_LEADERLESS = "/image/topics/byState/leaderless"
+
+
+def plan_page(plan: ClusterPlan) -> str:
+    """Return the page."""
+    lines = [*_head(plan)]
+    for number, step in enumerate(filter(None, _steps(plan)), 1):
+        lines += ["", f"{number}. {step[0]}", *(f"   {line}" for line in step[1:])]
+    return "\n".join(lines) + "\n"
+
+
+def _head(plan: ClusterPlan) -> Iterator[str]:
+    recovery = plan.recovery
+    yield f"Recovery of the cluster {plan.cluster_id}"
+    yield ""
+    yield f"{total_of(plan.losses)}."
+    for loss in plan.losses:
+        shown = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
+        yield f"- {loss.copy.name}: {shown} of broker {loss.copy.broker}, by broker {loss.leader}"
+    yield ""
+    yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
+    yield f"Voters: {', '.join(map(str, plan.voters))}"
+    yield ""
+    yield (
+        "What is lost of the metadata, and what is to know:"
+        if plan.findings
+        else "No metadata is lost."
+    )
+    for finding in plan.findings:
+        yield f"- {finding.severity}: {finding}"
+        yield from (f"    {evidence}" for evidence in finding.evidence)
+    yield ""
+    yield "Nodes:"
+    for host in plan.hosts:
+        config = host.copy.config_path or "(give the path of its server.properties)"
+        place = f" on {host.copy.host}" if host.copy.host else ""
+        yield f"- node {host.node_id}{place}: {_KINDS[host.role]}; {host.script_name}, {config}"
+    for node_id in plan.without_copy:
+        yield f"- node {node_id}: no copy was given, so there is no script; see the last steps"
+    yield ""
+    yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
+    yield "this directory. A script refuses another host or disk, and a running server; it can be"
+    yield "repeated."
+
+
+_KINDS = {
+    Role.VOTER: "votes, with the recovered log",
+    Role.JOINS: "joins again, with an empty metadata log",
+    Role.BROKER: "broker",
+}
+
+
+def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
+    voters, joins, brokers = map(plan.of_role, (Role.VOTER, Role.JOINS, Role.BROKER))
+    every = [*plan.hosts]
+    yield [
+        "Stop all controllers and brokers, and keep the lost controllers from starting.",
+        "Check: no Kafka runs on any host.",
+    ]
+    yield [
+        "Copy this directory to the host of each node, and install kraftops there.",
+        "Check: `kafka-storage recover --help` prints a help on each (else set KAFKA_STORAGE).",
+    ]
+    yield from _servers(plan, every)
+    yield [
+        f"On {_hosts(voters)}, before any of them starts:",
+        *_scripts(voters),
+        'Check: each ends with 0, and has printed "Written" (or "done", if it ran before).',
+    ]
+    yield [f"Start {_hosts(voters)}.", *_starts(voters), *_quorum_check(plan)]
+    if brokers:
+        yield [
+            f"On {_hosts(brokers)}:",
+            *_scripts(brokers),
+            "Check: each ends with 0. Then start them:",
+            *_starts(brokers),
+            f"    kafka-cluster describe -C {addresses(plan.voters)}",
+            "Check: all of them are there, and not fenced.",
+        ]
+    for host in joins:
+        yield list(_join(plan, host))
+    yield from _without_copy(plan)
+    yield from _leaderless(plan)
+    yield [
+        "To go back, as long as no server was started: on each voter",
+        "    kafka-storage recover -c SERVER.PROPERTIES --undo",
+        "and remove node-N.sh.done, if its script is to run again.",
+        "The old metadata logs of other nodes are in node-N-before.tar.gz beside their scripts.",
+    ]
+
+
+def _servers(plan: ClusterPlan, hosts: Sequence[Host]) -> Iterator[list[str]]:
+    """Yield the change of configurations that do not name the voters."""
+    servers = addresses(plan.voters)
+    others = []
+    for host in hosts:
+        config = host.copy.config
+        assert config
+        if config.voters or not set(config.bootstrap_servers).intersection(servers.split(",")):
+            others.append(host.node_id)
+    if others:
+        yield [
+            f"In the server.properties of {named('node', others)}, remove any",
+            "controller.quorum.voters, and set",
+            f"    controller.quorum.bootstrap.servers={servers}",
+            "Check: the scripts refuse a configuration that still has controller.quorum.voters.",
+        ]
+
+
+def _hosts(hosts: Sequence[Host]) -> str:
+    return named("node", [host.node_id for host in hosts])
+
+
+def _scripts(hosts: Sequence[Host], action: str = "") -> list[str]:
+    return [f"    sh {host.script_name}{action}{_argument(host)}" for host in hosts]
+
+
+def _argument(host: Host) -> str:
+    return "" if host.copy.config_path else " SERVER.PROPERTIES"
+
+
+def _starts(hosts: Sequence[Host]) -> list[str]:
+    paths = [shlex.quote(host.copy.config_path or "SERVER.PROPERTIES") for host in hosts]
+    return [f"    kafka-server-start.sh {path}" for path in paths]
+
+
+def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
+    servers = addresses(plan.voters)
+    ids = named("node", [voter.node_id for voter in plan.voters])
+    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
+    yield f"Check: the LeaderId is of {ids}, and CurrentVoters are these and no others."
+    yield f"    kraftops metadata-shell --controllers {servers} summary"
+    yield "Check: topics and brokers are those that you expect."
+
+
+def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
+    yield f"Once the voters lead, on node {host.node_id} (its old metadata log is packed first):"
+    yield from _scripts([host])
+    yield "Check: it ends with 0. Then start it:"
+    yield from _starts([host])
+    if not host.joins_itself:
+        yield "Once it runs, let it vote; if it fails, wait a moment and repeat it:"
+        yield from _scripts([host], " join")
+    servers = addresses(plan.voters)
+    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
+    yield f"Check: CurrentVoters have node {host.node_id}, too."
+
+
+def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
+    for node_id in plan.without_copy:
+        if node_id in plan.recovery.lost_ids:
+            yield [
+                f"Node {node_id} never starts with its old disk. To let it join again, make its",
+                "metadata directory empty, format it with",
+                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N",
+                "start it, and kafka-metadata-quorum.sh add-controller.",
+            ]
+        else:
+            yield [
+                f"Before broker {node_id} starts, move its __cluster_metadata-0 away, out of its",
+                "log directories: how far it has read is not known.",
+            ]
+
+
+def _leaderless(plan: ClusterPlan) -> Iterator[list[str]]:
+    """Yield the check of partitions in directories with new ids (KIP-858)."""
+    changed = [host for host in plan.of_role(Role.JOINS) if host.is_broker]
+    if changed:
+        yield [
+            "See whether partitions stay without a leader, since directories have new ids:",
+            f"    kraftops metadata-shell -C {addresses(plan.voters)} ls {_LEADERLESS}",
+            f"Check: there are none. If there are, restart node {changed[-1].node_id} once more.",
+        ]

@@ -1,0 +1,93 @@
+"""`kraftops changes` and `kraftops incidents`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.helpers.project.json_schemas import problems
+from tests.helpers.tools.console import KRAFTOPS, Done, run_here
+from tests.helpers.tools.corpus import DATA
+from tests.helpers.wire.metadata_quorums import MetadataLog, topic
+from tests.helpers.wire.quorums import quorum
+
+LOG = str(DATA / "incidents/00000000000000000000.log")
+
+
+def run(*args: str) -> Done:
+    return run_here(*args, program=KRAFTOPS)
+
+
+def data(command: str, *args: str) -> dict[str, Any]:
+    done = run(command, *args, "--format", "json")
+    assert done.code == 0, done.err
+    assert problems(command, done.text) == []
+    answer: dict[str, Any] = json.loads(done.text)
+    return answer
+
+
+def test_a_span_of_times_of_day_is_of_the_last_day_of_the_log() -> None:
+    done = run("changes", LOG, "--since", "23:51:01", "--until", "23:51:20", "--kind", "topic")
+
+    assert done.code == 0
+    assert "kraftops: note: 23:51:01 is 2026-11-23T23:51:01.000Z\n" in done.err
+    assert [line.split()[1] for line in done.text.splitlines()[1:]] == ["252", "253"]
+
+
+def test_changes_are_chosen_by_broker_kind_and_condition() -> None:
+    changes = data("changes", LOG, "--broker", "103", "--kind", "leader", "--where", "offset < 100")
+
+    assert [each["offset"] for each in changes["changes"]] == [48, 66, 69, 93, 94, 95, 97, 98, 99]
+
+
+def test_changes_by_cause() -> None:
+    groups = data("changes", LOG, "--group-by", "cause", "--topic", "single")["groups"]
+
+    assert groups[1]["cause"] == "broker 102 is fenced"
+    assert groups[1]["kinds"] == [{"kind": "leader", "count": 1}, {"kind": "isr", "count": 1}]
+
+
+def test_incidents_are_told_in_words() -> None:
+    done = run("incidents", LOG, "--since", "23:52:10")
+
+    assert done.code == 0
+    assert "  still  fenced  " in done.text
+    assert "broker 102 was fenced, and is not back" in done.text
+
+
+def test_incidents_in_json() -> None:
+    incidents = data("incidents", LOG)["incidents"]
+
+    assert [each["cause"] for each in incidents][:3] == ["restarted", "crashed", "cut-off"]
+    assert incidents[1]["uncleanElections"] == ["single-0"]
+
+
+def test_running_controllers_are_asked() -> None:
+    log = MetadataLog()
+    log.add(*topic(1))
+    with quorum(log) as controllers:
+        address = str(controllers.address(1))
+        changes = data("changes", "--controllers", address, "--kind", "topic")["changes"]
+
+    assert [each["what"] for each in changes] == ["topic t1"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("changes",), "name files of a metadata log, or controllers"),
+        (("incidents", LOG, "-C", "localhost:1"), "name files of a metadata log, or controllers"),
+        (("changes", LOG, "--since", "soon"), "'soon' is not a valid time"),
+        (("changes", LOG, "--kind", "colour"), "colour"),
+        (("changes", LOG, "--where", "colour = 3"), "colour"),
+    ],
+)
+def test_bad_arguments_are_refused(args: tuple[str, ...], message: str) -> None:
+    done = run(*args)
+
+    assert done.code == 1
+    assert message in done.err
+
+
+def test_a_log_that_is_not_there_is_named() -> None:
+    assert run("incidents", "nowhere").code == 4

@@ -1,0 +1,100 @@
+"""Incidents of recorded logs, whose causes are known."""
+
+import json
+from functools import cache
+
+import pytest
+
+from kraftops.incidents.answer import incident_text
+from kraftops.incidents.changes import ChangeLog, read_changes
+from kraftops.incidents.incidents import Incident, incidents_of
+from tests.helpers.tools.corpus import DATA
+
+RECORDED = DATA / "incidents"
+CAUSES = {
+    "start": None,
+    "restart": "restarted",
+    "kill": "crashed",
+    "pause": "cut-off",
+    "two at once": "several-brokers",
+    "rolling restart": "rolling-restart",
+    "leader of the quorum": "controller-failover",
+    "reassignment": "reassignment",
+    "topic created again": "topic-created-again",
+    "flapping": "flapping",
+    "bad configuration": "bad-configuration",
+    "stays away": "fenced",
+}
+"""The causes of what `tests.helpers.incidents.recording` does."""
+
+
+@cache
+def log() -> ChangeLog:
+    return read_changes(str(RECORDED / "00000000000000000000.log"))
+
+
+def recorded() -> list[dict[str, object]]:
+    done: list[dict[str, object]] = json.loads((RECORDED / "done.json").read_text())
+    return done
+
+
+def during(begin: int, end: int) -> list[Incident]:
+    """Return the incidents that began while something was done, or soon after."""
+    return [one for one in incidents_of(log()) if begin <= one.begin <= end + 10_000]
+
+
+@pytest.mark.parametrize("done", recorded(), ids=lambda done: str(done["name"]))
+def test_the_cause_is_what_was_done(done: dict[str, object]) -> None:
+    assert isinstance(done["begin"], int)
+    assert isinstance(done["end"], int)
+    expected = CAUSES[str(done["name"])]
+
+    found = during(done["begin"], done["end"])
+
+    assert [one.cause for one in found] == ([] if expected is None else [expected])
+    if done["brokers"]:
+        assert sorted(found[0].brokers) == done["brokers"]
+
+
+def test_an_incident_ends_when_all_is_in_sync() -> None:
+    *ended, last = incidents_of(log())
+
+    assert all(one.end is not None for one in ended)
+    assert last.end is None
+    assert last.back is None
+    assert "still" in incident_text(last)
+
+
+def test_what_a_crash_does_is_told() -> None:
+    """Of single-0, broker 102 had the only replica."""
+    (crash,) = [one for one in incidents_of(log()) if one.cause == "crashed"]
+
+    assert crash.unclean == ("single-0",)
+    assert [topic.topic for topic in crash.topics if topic.offline] == ["single"]
+    assert crash.took_over == {101: 3, 103: 2}
+    assert incident_text(crash) == (
+        "broker 102 ended without a controlled shutdown, and was started again, all in sync after"
+        " 8 s 213 ms; 1 partition without a leader, up to 7 s 533 ms (single);"
+        " 1 partition under min ISR (single); unclean elections, records may be lost: single-0;"
+        " leaders instead: 101 (3), 103 (2)"
+    )
+
+
+def test_a_broker_that_flaps_has_one_incident() -> None:
+    (flapping,) = [one for one in incidents_of(log()) if one.cause == "flapping"]
+
+    assert flapping.falls == 3
+
+
+def test_the_configuration_before_is_named() -> None:
+    (bad,) = [one for one in incidents_of(log()) if one.cause == "bad-configuration"]
+
+    assert bad.config == "TOPIC:orders min.insync.replicas: default → 3"
+
+
+def test_the_start_of_another_cluster_is_no_incident() -> None:
+    node = DATA / "shell/in/n431"
+    changes = read_changes(str(node))
+    first = changes.changes[0]
+
+    assert not [one for one in incidents_of(changes) if one.begin < first.time + 1000]

@@ -1,0 +1,109 @@
+"""A broker that dies for good, and disks: problems, repair, and moves between directories."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.placement.placement import TopicPartition
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.moving import create_topics, directories, placement, ready, tool
+from tests.helpers.kafka.nodes.traffic import traffic
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+TOPICS = {"one": (6, 1), "two": (6, 2)}
+PARTITIONS = {name: count for name, (count, _) in TOPICS.items()}
+
+
+def test_dead_broker_is_repaired_and_a_directory_emptied(jars: Path, tmp_path: Path) -> None:
+    disks = [str(tmp_path / "disk1"), str(tmp_path / "disk2")]
+    shape = Shape(brokers=3, node_settings={102: {"log.dirs": ",".join(disks)}})
+    with running_cluster(jars, tmp_path / "nodes", shape) as live:
+        create_topics(live, TOPICS)
+        with traffic(live.brokers, PARTITIONS) as records:
+            check_emptied(live, disks)
+            count = records.end()
+        assert count.acknowledged > 0
+        assert count.lost == 0
+        check_factor(live)
+        live.nodes[103].kill()
+        check_repaired(live)
+
+
+def check_emptied(live: Cluster, disks: list[str]) -> None:
+    """Records come in meanwhile; the controllers keep their metadata log in the first directory."""
+    ask = ("--id", "102", "--from", disks[1], "--to", disks[0])
+
+    done = tool("move-dirs", "-b", live.brokers, *ask, "--yes", "--timeout", "50")
+
+    assert done.code == 0, done.err
+    first, second = directories(live, 102)
+    assert not second.replicas
+    assert not second.coming
+    held = [name for name, each in placement(live).partitions.items() if 102 in each.replicas]
+    assert sorted(name for name in first.replicas if name.topic in TOPICS) == [
+        name for name in held if name.topic in TOPICS
+    ]
+
+
+def check_factor(live: Cluster) -> None:
+    """Lowered, then raised, to what it was; the plan has the bytes that are on the disks."""
+    ready(live, 101, 102, 103)
+    ask = ("-b", live.brokers, "--topic", "two", "--timeout", "50")
+
+    lowered = tool("replication", *ask, "--factor", "1", "--yes")
+    plan = tool("replication", *ask, "--factor", "2", "--plan-only", "--format", "json")
+    raised = tool("replication", *ask, "--factor", "2", "--throttle", "50M", "--yes")
+
+    ready(live, 101, 102, 103)
+    assert (lowered.code, plan.code, raised.code) == (0, 0, 0), lowered.err + raised.err
+    sizes = {
+        name: replica.size
+        for broker in (101, 102, 103)
+        for each in directories(live, broker)
+        for name, replica in each.replicas.items()
+    }
+    copied = sum(size for name, size in sizes.items() if name.topic == "two")
+    assert json.loads(plan.text)["copiedBytes"] == copied > 0
+    after = placement(live).partitions
+    assert {len(each.replicas) for name, each in after.items() if name.topic == "two"} == {2}
+
+
+def check_repaired(live: Cluster) -> None:
+    """What has a leader is copied; partitions of one replica are listed."""
+    log = ("-b", live.brokers, "-C", live.controllers)
+    fenced = tool("wait", *log[2:], "--until", "broker=103:fenced", "--timeout", "30")
+    assert fenced.code == 0, fenced.err
+    before = placement(live).partitions
+    alone = {name for name, each in before.items() if each.replicas == (103,)}
+    others = {name for name, each in before.items() if 103 in each.replicas} - alone
+
+    broken = tool("problems", *log, "--format", "json")
+    done = tool("repair", *log, "--id", "103", "--yes", "--timeout", "60", "--format", "json")
+    after = placement(live).partitions
+    rest = json.loads(tool("problems", *log, "--format", "json").text)
+
+    answer = json.loads(broken.text)
+    down = next(each for each in answer["problems"] if each["cause"] == "broker-down")
+    assert (broken.code, down["brokerId"], answer["offline"]) == (2, 103, len(alone))
+    assert down["since"]["record"] == "BROKER_REGISTRATION_CHANGE_RECORD"
+    assert names(down["partitions"]) == alone | others
+    assert done.code == (2 if alone else 0), done.err
+    outcomes = json.loads(done.text)["outcomes"]
+    assert names(each for each in outcomes if each["outcome"] == "repaired") == others
+    leaderless = [each for each in outcomes if each["outcome"] == "leaderless"]
+    assert names(leaderless) == alone
+    assert {tuple(each["lastInSync"]) for each in leaderless} <= {(103,)}
+    assert all(103 not in after[name].replicas for name in others)
+    assert all(len(after[name].isr) == len(before[name].replicas) for name in others)
+    remaining = {
+        name for each in rest["problems"] if each["cause"] == "broker-down"
+        for name in names(each["partitions"])
+    }  # fmt: skip
+    assert remaining == alone
+
+
+def names(partitions: object) -> set[TopicPartition]:
+    """Return the partitions of an answer."""
+    return {TopicPartition(each["topic"], each["partition"]) for each in partitions}  # type: ignore[attr-defined]
