@@ -149,8 +149,8 @@ def _show(
 ) -> None:
     """Print the quorum as it is now."""
     from kraftops.answers.fields import json_of
-    from kraftops.voters.members import members_of
     from kraftops_cli.cluster.controllers_fields import CONTROLLERS, ControllersAnswer
+    from kraftops_cli.cluster.members import members_of
 
     quorum = access.quorum()
     answer = ControllersAnswer(quorum, members_of(access, quorum), outcome, events or ())

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from kraftops.answers.fields import Answer, Field, boolean, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
-from kraftops.voters.members import BROKER, CONTROLLER, Member
 from kraftops.voters.quorum import Quorum
 from kraftops_cli.cluster.description import age_of
 from kraftops_cli.cluster.description_fields import REPLICA, ago_text
+from kraftops_cli.cluster.members import BROKER, CONTROLLER, Member
 
 DONE, ALREADY = "done", "already"
 

@@ -67,7 +67,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     if voters:
         raise RefusedError(
             f"{_nodes(voters)} also a voter of the quorum: to stop it weakens the quorum",
-            hint="kafka-metadata-quorum remove-controller takes it out of the quorum first",
+            hint="kafka-cluster controllers remove --id ID takes it out of the quorum first",
             brokers=voters,
         )
     others = [

@@ -102,7 +102,8 @@ class QuorumAccess:
             return None
         deadline = self._limit(endpoints).within(_NODE_SECONDS)
         try:
-            with Connection(listeners[0][1], endpoints.settings, deadline) as connection:
+            settings = self.cluster.controller_settings or endpoints.settings
+            with Connection(listeners[0][1], settings, deadline) as connection:
                 if connection.versions_of("DescribeConfigs") is None:
                     return None
                 values = describe_configs(
@@ -124,8 +125,10 @@ class QuorumAccess:
                 hint="-C gives them",
                 code="not-supported",
             )
-        assert self.cluster.brokers
-        return Endpoints(addresses, self.cluster.brokers.settings, self.cluster.brokers.cluster_id)
+        brokers = self.cluster.brokers
+        assert brokers
+        settings = self.cluster.controller_settings or brokers.settings
+        return Endpoints(addresses, settings, brokers.cluster_id)
 
     def _limit(self, endpoints: Endpoints) -> Deadline:
         """Return the deadline of a request that begins now."""

@@ -8,9 +8,10 @@ import pytest
 
 from kraftops.answers.fields import json_of
 from kraftops.voters.access import QuorumAccess
-from kraftops.voters.members import members_of
 from kraftops_cli.cluster.controllers import _listener, controllers_text
 from kraftops_cli.cluster.controllers_fields import ALREADY, CONTROLLERS, ControllersAnswer
+from kraftops_cli.cluster.health import NodeFacts
+from kraftops_cli.cluster.members import members_of
 from kraftops_terminal.console import Console
 from tests.helpers.project.json_schemas import check_output
 from tests.helpers.tools.fake_cluster import cluster
@@ -52,11 +53,12 @@ def test_listener_has_a_name_and_an_address() -> None:
 
 def answer(quorum: VotingQuorum, outcome: str | None = None) -> ControllersAnswer:
     image = SimpleNamespace(controllers={}, brokers={101: None})
+    facts = dict.fromkeys([*quorum.voters, 101], NodeFacts("4.3"))
     access = quorum.access()
     with (
         patch.object(QuorumAccess, "image", lambda _: image),
         patch.object(QuorumAccess, "joins_itself", lambda _, node, __: node == 2),
-        patch("kraftops.voters.members._release_in", lambda _, __: "4.3"),
+        patch("kraftops_cli.cluster.members._facts", lambda _: facts),
         patch("kraftops.voters.quorum._LOOK_SECONDS", 0.0),
     ):
         found = access.quorum()

@@ -17,7 +17,6 @@ from kraftops_terminal.tables import Table, table_of, table_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kraftops.placement.placement import Placement
     from kraftops.placement.safety import Danger
     from kraftops.reassign.access import ClusterAccess
     from kraftops.voters.rules import VoterSet
@@ -89,7 +88,7 @@ def safe_to_stop(
     from kraftops.answers.fields import json_of
     from kraftops.reassign.min_isr import min_isr_of_topics
     from kraftops.voters.stop import StopRules, without_topics
-    from kraftops_cli.cluster.moving.access import check_topics, flat, work_of
+    from kraftops_cli.cluster.moving.access import check_registered, check_topics, flat, work_of
     from kraftops_cli.cluster.moving.stop_fields import SAFE_TO_STOP, StopAnswer
 
     work, rest = work_of(context.obj, form, options, needs_brokers=False)
@@ -97,7 +96,8 @@ def safe_to_stop(
     with work.access as access:
         placement = access.placement()
         quorum = _quorum(access, nodes)
-        _check_ids(access, placement, quorum, nodes)
+        if access.lists_fenced:
+            check_registered(placement, nodes - (quorum.voters if quorum else frozenset()))
         access.refuse_hidden_topics()
         check_topics(placement, rest["exclude_topic"])
         placement = without_topics(placement, rest["exclude_topic"])
@@ -130,21 +130,6 @@ def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
             raise
         access.note(f"the controllers are not looked at: {error.message}")
         return None
-
-
-def _check_ids(
-    access: ClusterAccess, placement: Placement, quorum: VoterSet | None, nodes: Collection[int]
-) -> None:
-    """Refuse ids that are neither a registered broker nor a voter.
-
-    Raises:
-        KraftopsError: there is one.
-    """
-    from kraftops_cli.cluster.moving.access import check_registered
-
-    if access.lists_fenced:
-        voters = quorum.voters if quorum else frozenset()
-        check_registered(placement, frozenset(nodes) - voters)
 
 
 def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:

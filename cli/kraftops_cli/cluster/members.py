@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from kraftops.errors import WireError
 from kraftops.voters.access import listeners_in
 from kraftops.voters.quorum import Quorum, end_offset, leader_time
-from kraftops.wire.rpc.cluster import Feature
-from kraftops.wire.rpc.connection import VersionRange
-from kraftops.wire.rpc.node_release import release_of
+from kraftops_cli.cluster.broker_states import KeptState
+from kraftops_cli.cluster.health import NodeFacts, controller_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +63,7 @@ def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
     except WireError as error:
         access.cluster.note(f"releases and observers' kinds are not known: {error.message}")
         image = None
+    facts = _facts(image)
     end, now = end_offset(info), leader_time(info)
     members = []
     for is_voter, states in ((True, info.voters), (False, info.observers)):
@@ -83,7 +83,7 @@ def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
                     quorum.is_caught_up(state),
                     listeners,
                     kind,
-                    _release_in(image, node),
+                    facts.get(node, NodeFacts()).release,
                     joins,
                     now,
                 )
@@ -97,22 +97,6 @@ def _kind_of(image: MetadataImage | None, node: int) -> str | None:
     return CONTROLLER if node in image.controllers else BROKER if node in image.brokers else None
 
 
-def _release_in(image: MetadataImage | None, node: int) -> str | None:
-    """Return the release by the features that a node has registered."""
-    if image is None:
-        return None
-    if node in image.controllers:
-        registration = image.controllers[node]
-    elif node in image.brokers:
-        registration = image.brokers[node].addresses[0]
-    else:
-        return None
-    features = [
-        Feature(
-            feature["name"],
-            VersionRange(feature["minSupportedVersion"], feature["maxSupportedVersion"]),
-            None,
-        )
-        for feature in image.read(registration)[1]["features"]
-    ]
-    return release_of(None, features)
+def _facts(image: MetadataImage | None) -> dict[int, NodeFacts]:
+    """Return what nodes have registered, by id."""
+    return {} if image is None else KeptState().facts(image) | controller_facts(image)
