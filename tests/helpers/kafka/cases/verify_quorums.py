@@ -47,6 +47,7 @@ from tests.helpers.kafka.nodes.nodes import Node, NodeError, running, until
 from tests.helpers.kafka.nodes.protocol import AnswerError
 
 LIMIT = 60  # seconds
+BROKER_ID = 101
 ELECTIONS = 4  # that fail while all nodes run, after which no later one is expected to succeed
 IS_UP = "Starting (org.apache.kafka.raft.KafkaRaftClientDriver)"
 NO_MAJORITY = "Election timed out before receiving sufficient vote responses"
@@ -138,10 +139,9 @@ def with_hosts(*numbers: int, changes: Callable[[Config], str]) -> QuorumChange:
     def changed(configs: Sequence[Config]) -> None:
         pairs = ",".join(changes(config) for config in configs if config.node_id in numbers)
         logs = [f"--from={at(config, LOG)}" for config in configs]
+        hosts = ("--listener-hosts", pairs, "--unseen-broker", str(BROKER_ID))
         for config in configs:
-            done = storage(
-                "recover", "-c", str(config.path), *logs, "--listener-hosts", pairs, "--yes"
-            )
+            done = storage("recover", "-c", str(config.path), *logs, *hosts, "--yes")
             assert done.code == 0, done.err
 
     return changed
@@ -299,7 +299,7 @@ class QuorumTrials:
         configs = controllers(folder, 3)
         for config in configs:
             format_node(config, initial_controllers=initial_controllers(configs))
-        disk = format_node(broker(folder, 101, configs))
+        disk = format_node(broker(folder, BROKER_ID, configs))
         with ExitStack() as stack:
             nodes = [stack.enter_context(running(self._jars, config)) for config in configs]
             for node in nodes:
