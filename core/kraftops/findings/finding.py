@@ -157,7 +157,10 @@ class Finding:
                 directory=place.directory and rename(place.directory),
                 file=place.file and rename(place.file),
             ),
-            evidence=tuple(Evidence(rename(fact.source), fact.fact) for fact in self.evidence),
+            cure=rename(self.cure),
+            commands=tuple(map(rename, self.commands)),
+            evidence=tuple(Evidence(*map(rename, fact)) for fact in self.evidence),
+            consequence=rename(self.consequence),
         )
 
 

@@ -39,8 +39,9 @@ def codes_of(folder: Path, *names: str, remote_metadata: str | None = None) -> s
             CheckRequest(paths, remote_metadata=more), lambda _: None
         )
     findings = [*common, *(finding for check in checks for finding in check.findings)]
-    causes = {fact.source for finding in findings for fact in finding.evidence}
-    return {finding.code for finding in findings} | (causes & catalogue().keys())
+    facts = [fact.fact for finding in findings for fact in finding.evidence]
+    causes = {code for code in catalogue() if any(fact.endswith(f"[{code}]") for fact in facts)}
+    return {finding.code for finding in findings} | causes
 
 
 def changed(data: bytes, at: int) -> bytes:

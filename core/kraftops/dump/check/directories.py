@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from kraftops.dump.check.log_directory import (
     missing_partitions,
 )
 from kraftops.dump.check.partition import check_absent_tier
-from kraftops.dump.check.start import DirectoryLoads, server_findings
+from kraftops.dump.check.start import DirectoryLoads, Start, foretold, server_findings
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
@@ -33,9 +34,9 @@ from kraftops.log.files import (
     tiered_topic_id,
 )
 from kraftops.records.internal_topics import REMOTE_TOPIC
-from kraftops.server.loader.load_plan import PartitionLoad
+from kraftops.server.loader.load_plan import FolderKind, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, read_log_directory
-from kraftops.server.partition_files import TOPIC_ID, has_tiered_name
+from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
 
 class CheckRequest(NamedTuple):
@@ -103,7 +104,7 @@ def check_directories(
         add(check)
     _note_wrong_topic_ids(checks, around.topics)
     common += _missing_partitions(by_path, directories, around.topics)
-    common += server_findings(_directory_loads(checks, directories), is_whole_server=False)
+    common += _start_findings(by_path, directories, checks, around.topics)
     return checks, tuple(common)
 
 
@@ -141,19 +142,46 @@ def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[
     return by_folder, list(chain.from_iterable(findings))
 
 
-def _directory_loads(
-    checks: Iterable[PartitionCheck], directories: Mapping[str, LogDirectory]
-) -> list[DirectoryLoads]:
-    """Return the loads of partitions that were checked, where they are known, by directory."""
-    loads: dict[str, list[PartitionLoad]] = {}
-    by_path = {directory.path: directory for directory in directories.values()}
+def _start_findings(
+    by_path: Mapping[str, list[str]],
+    directories: Mapping[str, LogDirectory],
+    checks: Iterable[PartitionCheck],
+    topics: Topics,
+) -> Iterator[Finding]:
+    """Yield what the loading of all partitions means for the servers of the log directories."""
+    loads: dict[str, list[PartitionLoad]] = {
+        directory.path: [] for directory in directories.values()
+    }
     for check in checks:
         if check.load is not None and check.path in directories:
-            loads.setdefault(directories[check.path].path, []).append(check.load)
-    return [
-        DirectoryLoads(directory, loads.get(path, ()), directory.node_id)
-        for path, directory in by_path.items()
-    ]
+            loads[directories[check.path].path].append(check.load)
+    for path, folders in by_path.items():
+        if folders != [path]:  # a whole log directory
+            directory = directories[folders[0]]
+            for start in _renamed_starts(directory, topics):
+                yield from start.refusals()
+                loads[directory.path] += [start.load] if start.load else []
+    by_directory = {directory.path: directory for directory in directories.values()}
+    yield from server_findings(
+        [
+            DirectoryLoads(directory, loads[path], directory.node_id)
+            for path, directory in by_directory.items()
+        ],
+        is_whole_server=False,
+    )
+
+
+def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[Start]:
+    """Yield what a start makes of partitions that are deleted or moved, or strays.
+
+    `LogManager.loadLogs` loads them like all others, and fails with them.
+    """
+    for name, (topic, _, kind) in directory.plan.folders.items():
+        if kind is not FolderKind.CURRENT:
+            with suppress(SourceError):  # a server has deleted it
+                files = partition_files(os.path.join(directory.path, name))
+                settings = topics.settings(topic, is_tiered=directory.is_topic_tiered(topic))
+                yield foretold(files, directory, settings)
 
 
 def _missing_partitions(

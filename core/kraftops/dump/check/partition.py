@@ -205,7 +205,8 @@ class _PartitionLook:
         self._losses = walk.losses
         if walk.unexplained and not self._files.is_tiered:
             self._more.append(_unexplained(walk.unexplained))
-        for removal, losses in start.removed(walk.spans):
+        end = walk.next_offset if self._is_stopped else 0
+        for removal, losses in start.removed(walk.spans, end):
             self._more.append(removal)
             self._losses += losses
         self._more += start.refusals()

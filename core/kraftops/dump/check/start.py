@@ -85,8 +85,14 @@ class Start:
         }
         return Recovery(outcome.recovered_segments, self.is_known, is_stopped, cuts)
 
-    def removed(self, spans: Mapping[str, LogSpan]) -> Iterator[tuple[Finding, list[Loss]]]:
-        """Yield what a start removes of the whole batches, by their spans in each log."""
+    def removed(
+        self, spans: Mapping[str, LogSpan], end: int
+    ) -> Iterator[tuple[Finding, list[Loss]]]:
+        """Yield what a start removes of the whole batches, by their spans in each log.
+
+        *end* is that of the whole batches; after a clean stop a start may look for it with an index
+        that leads elsewhere (`LogSegment.readNextOffset`), and find an earlier one.
+        """
         outcome = self.outcome
         if outcome is None or not outcome.starts:
             return
@@ -101,6 +107,8 @@ class Start:
             span = spans.get(os.path.join(self.path, _log_name(segment.base_offset)))
             if span and span.end > span.first:
                 removed.append((span.first, span.end - 1, segment.size))
+        if outcome.end_offset < end:
+            removed.append((outcome.end_offset, end - 1, 0))
         kept = [(outcome.local_start_offset, outcome.end_offset - 1)]
         losses: list[Loss] = []
         for first, last, size in sorted(removed):
@@ -119,6 +127,9 @@ class Start:
             Evidence(_log_name(segment.base_offset), "a start deletes it")
             for segment in outcome.deleted_segments
         ]
+        if not evidence:
+            index = _log_name(outcome.segments[-1]).replace(".log", ".index")
+            evidence.append(Evidence(index, "its last entry leads beyond the log"))
         log_start = outcome.log_start_offset or 0
         if log_start > last:
             evidence.append(Evidence(LOG_START, f"the log starts at offset {log_start}"))
@@ -229,7 +240,7 @@ def absorbed(findings: Iterable[Finding]) -> list[Finding]:
             for finding in listed
             if finding.severity is Severity.RISK and finding.place.file == refusal.place.file
         ]
-        facts = (Evidence(finding.code, finding.text) for finding in causes)
+        facts = (Evidence(cause.place.path, f"{cause.text} [{cause.code}]") for cause in causes)
         whole = replace(refusal, evidence=(*refusal.evidence, *facts))
         listed = [
             whole if finding is refusal else finding for finding in listed if finding not in causes
@@ -295,7 +306,8 @@ def server_findings(
         if not ends:
             text = (
                 f"{server} will start without this log directory: it cannot load {names}, "
-                f"and {many(len(loads), 'partition')} in it go offline"
+                f"and {many(len(loads), 'partition')} in it {'goes' if len(loads) == 1 else 'go'} "
+                "offline"
             )
         if not ends and Consequence.BROKER_DIES in consequences:
             # `LocalLog.read` throws in a directory that has failed, see `possible_consequences`.
@@ -306,19 +318,23 @@ def server_findings(
             text,
             Place(node=node_id, directory=directory.path),
             "see what is found about them",
-            count=len(failed.failures),
         )
 
 
 def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding:
     """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
     is_note = checkpoint.consequence is Consequence.LOADS
+    path = os.path.join(directory, checkpoint.name)
+    is_forbidden = not os.access(path, os.R_OK)
     return Finding(
         "bad-checkpoint",
         Severity.NOTE if is_note else Severity.STOPS,
         f"a start cannot read it: {checkpoint.reason}",
-        Place(directory=directory, file=os.path.join(directory, checkpoint.name)),
-        "remove it: a server finds out what it says",
+        Place(directory=directory, file=path),
+        "give the permission to read it"
+        if is_forbidden
+        else "remove it: a server finds out what it says",
+        is_possible=is_forbidden,
     )
 
 

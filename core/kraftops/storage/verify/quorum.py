@@ -71,6 +71,9 @@ def _damaged(node: Node, damage: Damage) -> Finding:
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
         return note_finding("harmless-damage", damage.reason, Place(file=damage.path), cure)
+    if damage.is_forbidden:
+        cure = "give the permission to read it"
+        return stop_finding("unreadable", damage.reason, Place(file=damage.path), cure)
     if damage.lost is None:
         return stop_finding("damage", damage.reason, Place(file=damage.path), _recover(node))
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"

@@ -54,7 +54,10 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
             yield stop_finding("not-a-directory", "it is not a directory", place, *cure)
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
-            yield stop_finding("bad-meta", problem, place, _restore(node, state, cluster_id))
+            text = _restore(node, state, cluster_id)
+            if not os.access(state.directory.meta_path, os.R_OK):
+                text = "give the permission to read it"
+            yield stop_finding("bad-meta", problem, place, text)
         elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
             problem = "it has a metadata log, and no meta.properties"
             yield stop_finding("not-formatted", problem, place, _restore(node, state, cluster_id))

@@ -325,3 +325,45 @@ def test_records_cut_out_of_a_closed_segment(
         assert (finding.severity, finding.is_possible) == (Severity.NOTE, True)
         assert "if it is not, they are lost" in finding.text
         assert check.lost_offsets == 0
+
+
+def test_end_that_an_index_hides_after_a_clean_stop_is_lost(tmp_path: Path) -> None:
+    """The last entry leads beyond the cut log, where a start finds nothing: the end is its base."""
+    folder = tmp_path / "logs/t-0"
+    folder.mkdir(parents=True)
+    batches = [batch_bytes([Record(offset, 1, None, bytes(90))]) for offset in range(6)]
+    last = OffsetEntry(5, sum(map(len, batches[:5])))
+    (folder / f"{0:020}.log").write_bytes(b"".join(batches[:3]))
+    (folder / f"{0:020}.index").write_bytes(offset_index_bytes([last], 0))
+    (folder.parent / ".kafka_cleanshutdown").write_text("")
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        (folder.parent / name).write_text("0\n1\nt 0 6\n")
+    check, _ = checked(folder.parent, "t-0")
+    assert check.end == 0
+    assert sorted(lost(check)) == [(0, 2), (3, 5)]
+    (evidence,) = finding_of(check, "start-cuts-log").evidence
+    assert evidence.source == f"{0:020}.index"
+
+
+def test_partition_that_is_moved_here_can_keep_a_directory_from_loading(stopped: Path) -> None:
+    """LogManager loads `-future`, `-delete` and `-stray` like all others."""
+    future = stopped / f"plain-0.{7:032x}-future"
+    shutil.copytree(stopped / "plain-0", future)
+    _, sound = checked(stopped, "plain-0")
+    (future / "leader-epoch-checkpoint").write_text("words\n")
+    check, damaged = checked(stopped, "plain-0")
+    assert check.state is State.CLEAN
+    new = [finding for finding in damaged if finding not in sound]
+    assert [finding.code for finding in new] == ["start-refused", "server-stops"]
+    assert future.name in new[1].text
+
+
+def test_forbidden_checkpoint_is_not_to_be_removed(
+    stopped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (stopped / "replication-offset-checkpoint").write_text("words\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read all files
+    _, findings = checked(stopped, "plain-0")
+    finding = next(finding for finding in findings if finding.code == "bad-checkpoint")
+    assert finding.is_possible
+    assert finding.cure == "give the permission to read it"
