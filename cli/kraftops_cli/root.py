@@ -38,6 +38,10 @@ COMMANDS = {
         "kraftops_cli.incidents.incidents:incidents",
         "Show what happened, by cause.",
     ),
+    "disk": (
+        "kraftops_cli.doctor.disk:disk",
+        "Show what takes the room on the disks of brokers.",
+    ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",

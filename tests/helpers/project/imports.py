@@ -46,6 +46,7 @@ ROWS = (
     ("tree",),
     ("recovery",),
     ("placement",),
+    ("disk",),
     ("views",),
     ("incidents",),
     ("wire",),
