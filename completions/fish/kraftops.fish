@@ -1334,6 +1334,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from disk' -l command-config -x 
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -l timeout -x -d 'With -b or -C: longest wait for an answer'
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -l by -x -a 'topic partition broker' -d 'The rows of the second table'
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -l limit -x -d 'Most rows of that table; JSON has all'
+complete -c kraftops -n '__fish_seen_subcommand_from disk' -l why -x -d 'Say instead why nothing is deleted or compacted of a partition, what will go, and when. This reads its indexes, checkpoints and producer snapshots, and the metadata log'
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
 complete -c kraftops -n '__fish_seen_subcommand_from disk' -s V -l version -d 'Show the version and exit'

@@ -21,12 +21,16 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.disk.totals import DiskUsage
     from kraftops.disk.usage import DirectoryUsage
+    from kraftops.disk.why import Why
+    from kraftops.server.log_directory import LogDirectory
+    from kraftops.storage.config.server_config import ServerConfig
     from kraftops_terminal.console import Console
 
 _MOST_ROWS = 1_000_000
 EXAMPLES = (
     ("the disk is full: which topic?", "kraftops disk -c server.properties"),
     ("all partitions of some log directories", "kraftops disk /var/kafka-1 --by partition"),
+    ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
     ("the disks of a running cluster", "kraftops disk -b localhost:9092"),
 )
 SECTIONS = (
@@ -49,7 +53,7 @@ that is left. With --bootstrap-server only the logs of segments are known, and t
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=OURS | {"by", "limit", "form", "color"}, expands_files=False),
+    syntax=Argparse4j(ours=OURS | {"by", "limit", "why", "form", "color"}, expands_files=False),
     name="disk",
     answer="kraftops.disk.answer:DISK",
     examples=EXAMPLES,
@@ -76,22 +80,32 @@ them.""",
     show_default=True,
     help="Most rows of that table; JSON has all.",
 )
+@click.option(
+    "--why",
+    metavar="TOPIC-N",
+    help="Say instead why nothing is deleted or compacted of a partition, what will go, and when."
+    " This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
+)
 @FORM
 @COLOR
 @click.pass_obj
-def disk(terminal: Terminal, /, form: str, *, by: str, limit: int, **options: Any) -> int:
+def disk(
+    terminal: Terminal, /, form: str, *, by: str, limit: int, why: str | None, **options: Any
+) -> int:
     """Print the sizes; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.disk.totals import DiskUsage
 
     what = What(**options)
+    if why is not None:
+        return _explain(what, why, terminal, form)
     usage = DiskUsage(_of_brokers(what, terminal) if what.is_live else _on_disk(what, terminal))
     print_answer(
         terminal,
         form,
         "disk",
-        lambda: json_of(DISK.fields, usage),
+        lambda: json_of(DISK.fields[:-1], usage),
         lambda: _tables(terminal.console, usage, by, limit),
     )
     return 0
@@ -99,18 +113,80 @@ def disk(terminal: Terminal, /, form: str, *, by: str, limit: int, **options: An
 
 def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
     from kraftops.disk.usage import read_usage
+
+    now = int(time.time() * 1000)
+    directories = {
+        directory.path: directory
+        for _, directories in _brokers(what, terminal)
+        for directory in directories
+    }
+    return [
+        read_usage(path, now if directory.is_in_use else None)
+        for path, directory in directories.items()
+    ]
+
+
+def _explain(what: What, name: str, terminal: Terminal, form: str) -> int:
+    """Print why a partition stays as it is; return the exit code.
+
+    Raises:
+        UsageError: the name is not that of a partition, or running brokers are asked.
+    """
+    from kraftops.answers.fields import json_of
+    from kraftops.disk.answer import DISK
+    from kraftops.disk.why import why_kept
+    from kraftops.errors import UsageError
+    from kraftops.server.loader.load_plan import parse_folder_name
+
+    partition = parse_folder_name(name)
+    if partition is None:
+        raise UsageError(f"--why {name}: expected TOPIC-N, as orders-3")
+    if what.is_live:
+        raise UsageError("--why reads files: name log directories, or a server.properties")
+    now = int(time.time() * 1000)
+    brokers = [(config, dirs) for config, dirs in _brokers(what, terminal) if dirs]
+    kept = [
+        why
+        for config, directories in brokers
+        for why in why_kept(directories, partition.topic, partition.partition, config, now)
+    ]
+    print_answer(
+        terminal,
+        form,
+        "disk",
+        lambda: json_of(DISK.fields[-1:], kept),
+        lambda: (line for why in kept for line in _reasons(terminal.console, why)),
+    )
+    return 0
+
+
+def _reasons(console: Console, why: Why) -> Iterator[str]:
+    from kraftops.disk.why import SEGMENT, SETTING
+    from kraftops_terminal.escaping import escaped
+    from kraftops_terminal.tables import table_of, table_text
+
+    state = why.state
+    yield escaped(f"{state.topic}-{state.partition} in {state.directory.path}:") + "\n"
+    for reason in why.reasons:
+        yield escaped(f"- {reason.text} [{reason.kind}]") + "\n"
+        if reason.cure:
+            yield escaped(f"  cure: {reason.cure}") + "\n"
+    yield "\n" + table_text(console, table_of(SEGMENT, state.segments, "Segments"))
+    yield "\n" + table_text(console, table_of(SETTING, state.settings, "Settings in force"))
+
+
+def _brokers(
+    what: What, terminal: Terminal
+) -> Iterator[tuple[ServerConfig | None, list[LogDirectory]]]:
+    """Yield the configuration and the log directories of each broker that is named."""
     from kraftops.server.log_directory import read_log_directory
     from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.directories import read_directories
 
-    paths = list(what.names)
+    yield None, [read_log_directory(path) for path in what.names]
     for kafka in what.nodes(terminal):
         config = load_config(kafka.path, kafka.overrides, os.environ)
-        paths += [*config.log_dirs, config.metadata_log_dir]
-    now = int(time.time() * 1000)
-    return [
-        read_usage(path, now if read_log_directory(path).is_in_use else None)
-        for path in dict.fromkeys(paths)
-    ]
+        yield config, [*read_directories(config)]
 
 
 def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:

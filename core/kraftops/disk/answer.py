@@ -11,6 +11,7 @@ from kraftops.disk.growth import Growth
 from kraftops.disk.space import Space
 from kraftops.disk.totals import DiskUsage, Total
 from kraftops.disk.usage import DirectoryUsage
+from kraftops.disk.why import REPLICA
 from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
 from kraftops.server.loader.load_plan import FolderKind
@@ -212,6 +213,7 @@ DISK = Answer(
         _list("brokers", "the brokers", BROKER, brokers),
         _list("topics", "the topics, the largest first", TOPIC, topics),
         _list("partitions", "their replicas, the largest first", PARTITION, partitions),
+        _list("replicas", "with --why, instead of all others", REPLICA, lambda whys: whys),
     ),
     "Sizes are bytes by the names of files; with --bootstrap-server, only those of logs are known.",
 )

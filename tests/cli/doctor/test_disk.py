@@ -93,3 +93,29 @@ def test_running_brokers_tell_what_they_can() -> None:
     (topic,) = answer["topics"]
     assert (topic["topic"], topic["logBytes"], topic["indexBytes"]) == ("a", 8192, None)
     assert [row["broker"] for row in answer["brokers"]] == [1, 2]
+
+
+def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
+    done = disk(str(full), "--why", "plain-0")
+    answer = json.loads(disk(str(full), "--why", "plain-0", "--format", "json").text)
+
+    assert "Settings in force" in done.text
+    assert "[waiting]" in done.text
+    (replica,) = answer["replicas"]
+    assert {reason["reason"] for reason in replica["reasons"]} >= {"waiting"}
+    assert replica["pendingDeletionBytes"] == 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (("--why", "orders"), "expected TOPIC-N"),
+        (("--why", "orders-0", "-b", "b:9092"), "--why reads files"),
+        (("--why", "orders-0", str(REAL / "stopped")), "orders-0 is not in"),
+    ],
+)
+def test_why_refuses_what_it_cannot_read(args: tuple[str, ...], text: str) -> None:
+    done = disk(*args)
+
+    assert done.code in (1, 4)
+    assert text in done.errors[0]
