@@ -38,6 +38,10 @@ COMMANDS = {
         "kraftops_cli.incidents.incidents:incidents",
         "Show what happened, by cause.",
     ),
+    "explain": (
+        "kraftops_cli.doctor.explain:explain",
+        "Explain a code of a finding or an error.",
+    ),
     "disk": (
         "kraftops_cli.doctor.disk:disk",
         "Show what takes the room on the disks of brokers.",

@@ -168,7 +168,7 @@ def _reasons(console: Console, why: Why) -> Iterator[str]:
     state = why.state
     yield escaped(f"{state.topic}-{state.partition} in {state.directory.path}:") + "\n"
     for reason in why.reasons:
-        yield escaped(f"- {reason.text} [{reason.kind}]") + "\n"
+        yield escaped(f"- {reason.text}") + "\n"
         if reason.cure:
             yield escaped(f"  cure: {reason.cure}") + "\n"
     yield "\n" + table_text(console, table_of(SEGMENT, state.segments, "Segments"))

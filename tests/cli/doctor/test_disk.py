@@ -100,7 +100,7 @@ def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
     answer = json.loads(disk(str(full), "--why", "plain-0", "--format", "json").text)
 
     assert "Settings in force" in done.text
-    assert "[waiting]" in done.text
+    assert "19.1 MiB are renamed already" in done.text
     (replica,) = answer["replicas"]
     assert {reason["reason"] for reason in replica["reasons"]} >= {"waiting"}
     assert replica["pendingDeletionBytes"] == 20_000_000

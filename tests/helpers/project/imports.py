@@ -53,6 +53,7 @@ ROWS = (
     ("reassign",),
     ("voters",),
     ("report",),
+    ("doctor",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""
