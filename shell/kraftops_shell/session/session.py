@@ -10,7 +10,7 @@ from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
-from kraftops_shell.grammar.paths import Match, matches
+from kraftops_shell.grammar.paths import Match, absolute, escaped, matches, meant_instead
 from kraftops_shell.grammar.registry import commands, words_of_a_terminal
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
@@ -151,9 +151,15 @@ class Session:
         for path in paths:
             found = self.matches(path)
             if not found:
-                self.print_error(f"{call.command.name}: {path}: {missing}")
+                self.print_error(f"{call.command.name}: {path}: {missing}{self._hint(path)}")
             for match in found:
                 yield path, match
+
+    def _hint(self, path: str) -> str:
+        """Return what may be meant by a path that does not exist; Kafka's form has no hints."""
+        names = absolute(path, self.working, with_escapes=True)
+        near = [] if self.is_kafka else meant_instead(self.root, names)
+        return f" Did you mean {' or '.join(map(escaped, near))}?" if near else ""
 
     def _kafka_text(self, leaf: Leaf) -> str:
         return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
