@@ -108,7 +108,8 @@ def split_by_column(
     """
     types = {field.name: field.type for field in (*log_columns(dialect), column)}
     condition = checked(parse_condition(text), text, types, now)
-    rows, others = [], []
+    rows: list[Condition] = []
+    others: list[Condition] = []
     for part in conjuncts(condition):
         is_other = any(path.names[0] == column.name for path in paths_of(part))
         (others if is_other else rows).append(part)
@@ -246,7 +247,7 @@ class _Listener:
     def _note(self, address: int) -> None:
         store = self._image.store
         if store.place(address)[2] is None:  # the records of a snapshot have no offsets of the log
-            self.offsets.add(store.offset(address))
+            self.offsets.add(store.head(address)[0])
 
     def _watch(self) -> None:
         keys = [key for subject in self._subjects for key in subject.entries(self._image)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
@@ -18,12 +19,14 @@ from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
+from kraftops_terminal.json_text import plain_json
 
 if TYPE_CHECKING:
     from kraftops.image.travel.travel import Travel
     from kraftops_shell.session.settings_file import SettingsFile
 
 OK, FAILED = 0, 1
+_TEXTS_AT_ONCE = 256  # a write costs as much as the text of a few leaves
 
 
 @dataclass
@@ -87,7 +90,7 @@ class Session:
 
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
-        self.shown_leaf = self._kafka_text if self.is_kafka else _json
+        self.shown_leaf = self._kafka_text if self.is_kafka else plain_json
         self.table_console = TableConsole(self.out, -1, is_terminal=False, color="never")
 
     @property
@@ -117,6 +120,12 @@ class Session:
     def line(self, text: str) -> None:
         """Print a line of text from data."""
         self.out(f"{self.shown(text)}\n")
+
+    def stream(self, texts: Iterable[str]) -> None:
+        """Write many texts, some hundreds at a time."""
+        rest = iter(texts)
+        while block := "".join(islice(rest, _TEXTS_AT_ONCE)):
+            self.out(block)
 
     @property
     def shows_secrets(self) -> bool:
@@ -163,7 +172,3 @@ class Session:
 
     def _kafka_text(self, leaf: Leaf) -> str:
         return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
-
-
-def _json(leaf: Leaf) -> str:
-    return leaf.json
