@@ -73,9 +73,9 @@ node-101.tar.gz --dry-run
 server has been started: kafka-storage recover -c server.properties --undo
 
 6: Follow the steps that it prints, in their order. Brokers that have applied more than the chosen
-log has lose their metadata log first. This controller starts; kafka-metadata-quorum.sh describe
---status says that it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is
-there. Then the brokers start. At last each lost controller is wiped, formatted, started and added.
+log has lose their metadata log first. This controller starts; kafka-cluster controllers says that
+it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is there. Then the
+brokers start. At last each lost controller is wiped, formatted, started and added.
 
 Lost controllers that are brokers too keep their partitions. Their log directory has a new id, which
 they tell the controller only once they run: a partition that has no other replica stays without a

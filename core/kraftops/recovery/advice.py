@@ -16,6 +16,8 @@ from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _COPY = "recovered-log"
+LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
+"""What is to know of commands that ask a controller: they do not read a server.properties."""
 
 
 class Advice(NamedTuple):
@@ -138,15 +140,17 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
     for voter in plan.new_voters:
         if voter.node_id != own:
             yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
-    yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
+    yield Advice(
+        "see whether it leads", shlex.join(["kafka-cluster", "controllers", *_leader(plan)])
+    )
     if brokers := _other_brokers(plan):
         yield Advice(f"once it does, start {named('broker', brokers)}")
 
 
-def _quorum_tool(plan: RecoveryPlan) -> list[str]:
-    """Return the beginning of a command that asks this node, from any host."""
+def _leader(plan: RecoveryPlan) -> list[str]:
+    """Return the option of a command that asks this node, from any host."""
     own = _own_voter(plan)
-    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{_host(own)}:{own.port}"]
+    return ["-C", f"{_host(own)}:{own.port}"]
 
 
 def _own_voter(plan: RecoveryPlan) -> Voter:
@@ -189,12 +193,8 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     if plan.config.values.get(_AUTO_JOIN):
         yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
     else:
-        tool = shlex.join(_quorum_tool(plan))
-        yield Advice(
-            f"node {node_id}: let it vote",
-            f'{tool} --command-config "$CONFIG" add-controller',
-            node_id,
-        )
+        add = ["kafka-cluster", "controllers", "add", *_leader(plan), "--id", str(node_id), "--yes"]
+        yield Advice(f"node {node_id}: let it vote ({LOGIN})", shlex.join(add), node_id)
 
 
 def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -209,7 +209,7 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
         if voter.node_id == own.node_id and voter.directory_id != own.directory_id:
             changed.add(own.node_id)
     if brokers := sorted(changed.intersection(plan.brokers)):
-        tool = ["kraftops", "metadata-shell", "--controllers", f"{_host(own)}:{own.port}"]
+        tool = ["kraftops", "metadata-shell", *_leader(plan)]
         yield Advice(
             "see whether partitions stay without a leader, since directories of "
             f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",

@@ -43,7 +43,7 @@ class Host:
         directory_id: the id of its metadata directory before; None if it is unknown.
         is_broker: whether it is a registered broker, also beside its role.
         is_ahead: whether its log has records that the recovered one lacks.
-        joins_itself: whether it needs no add-controller.
+        joins_itself: whether it adds itself to the voters.
     """
 
     copy: NodeCopy
@@ -88,7 +88,8 @@ def host_script(
         Role.JOINS: lambda: _joins(host, cluster_id, release),
         Role.BROKER: lambda: _broker(host),
     }[host.role]()
-    join = _join(host) if host.role is Role.JOINS and not host.joins_itself else ""
+    is_added = host.role is Role.JOINS and not host.joins_itself
+    join = _join(host, cluster_id) if is_added else ""
     return _guards(host, cluster_id, voters) + join + _STOPPED + body
 
 
@@ -187,19 +188,11 @@ has "$old_disk" || refuse "$directory is not the disk that was copied"
 """
 
 
-def _join(host: Host) -> str:
+def _join(host: Host, cluster_id: str) -> str:
     return f"""\
 if [ $action = join ]; then
-  quorum() {{
-    "${{KAFKA_METADATA_QUORUM:-kafka-metadata-quorum.sh}}" \\
-      --bootstrap-controller "$servers" --command-config "$config" "$@"
-  }}
-  if quorum describe --status | grep '^CurrentVoters:' | grep -Eq '"id": {host.node_id}[,}}]'; then
-    echo "node {host.node_id} votes"
-  else
-    quorum add-controller
-  fi
-  exit 0
+  exec "${{KAFKA_CLUSTER:-kafka-cluster}}" controllers add --id {host.node_id} -C "$servers" \\
+    --yes --expect-cluster-id={_q(cluster_id)} ${{COMMAND_CONFIG:+-c "$COMMAND_CONFIG"}}
 fi
 """
 

@@ -52,7 +52,8 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     yield ""
     yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
     yield "this directory. A script refuses another host or disk, and a running server; it can be"
-    yield "repeated."
+    yield "repeated. If the controllers ask for a login or for TLS, kafka-cluster and kraftops need"
+    yield "--command-config CLIENT.PROPERTIES, and the scripts COMMAND_CONFIG=CLIENT.PROPERTIES."
 
 
 _KINDS = {
@@ -139,8 +140,8 @@ def _starts(hosts: Sequence[Host]) -> list[str]:
 def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
     servers = addresses(plan.voters)
     ids = named("node", [voter.node_id for voter in plan.voters])
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: the LeaderId is of {ids}, and CurrentVoters are these and no others."
+    yield f"    kafka-cluster controllers -C {servers}"
+    yield f"Check: the leader is of {ids}, and the voters are these and no others."
     yield f"    kraftops metadata-shell --controllers {servers} summary"
     yield "Check: topics and brokers are those that you expect."
 
@@ -153,9 +154,8 @@ def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
     if not host.joins_itself:
         yield "Once it runs, let it vote; if it fails, wait a moment and repeat it:"
         yield from _scripts([host], " join")
-    servers = addresses(plan.voters)
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: CurrentVoters have node {host.node_id}, too."
+    yield f"    kafka-cluster controllers -C {addresses(plan.voters)}"
+    yield f"Check: node {host.node_id} is a voter, too."
 
 
 def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
@@ -165,7 +165,8 @@ def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
                 f"Node {node_id} never starts with its old disk. To let it join again, make its",
                 "metadata directory empty, format it with",
                 f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N",
-                "start it, and kafka-metadata-quorum.sh add-controller.",
+                "start it, and let it vote:",
+                f"    kafka-cluster controllers add -C {addresses(plan.voters)} --id {node_id}",
             ]
         else:
             yield [
