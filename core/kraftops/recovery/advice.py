@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
@@ -56,12 +57,6 @@ def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
 def _other_brokers(plan: RecoveryPlan) -> list[int]:
     """Return the brokers on other nodes that stay as they are; lost voters may be brokers too."""
     return sorted({*plan.brokers} - {plan.config.node_id, *plan.lost_ids})
-
-
-def named(kind: str, ids: Sequence[int]) -> str:
-    """Return nodes as people name them: `broker 4`, `brokers 4, 5 and 6`."""
-    *others, last = map(str, ids)
-    return f"{kind}s {', '.join(others)} and {last}" if others else f"{kind} {last}"
 
 
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -143,8 +138,18 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
     yield Advice(
         "see whether it leads", shlex.join(["kafka-cluster", "controllers", *_leader(plan)])
     )
-    if brokers := _other_brokers(plan):
-        yield Advice(f"once it does, start {named('broker', brokers)}")
+    others = _other_brokers(plan)
+    for broker in plan.partitions.first_brokers:
+        if broker.broker in others:
+            others.remove(broker.broker)
+            yield Advice(
+                f"once it does, start broker {broker.broker}, and wait until it is there: it alone "
+                f"has the newest copies of {many(broker.newest_alone, 'partition')}",
+                node_id=broker.broker,
+            )
+    if others:
+        when = "then" if plan.partitions.first_brokers else "once it does,"
+        yield Advice(f"{when} start {named('broker', others)}")
 
 
 def _leader(plan: RecoveryPlan) -> list[str]:

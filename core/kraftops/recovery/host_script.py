@@ -11,6 +11,7 @@ import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
@@ -44,6 +45,7 @@ class Host:
         is_broker: whether it is a registered broker, also beside its role.
         is_ahead: whether its log has records that the recovered one lacks.
         joins_itself: whether it adds itself to the voters.
+        starts_after: the brokers that alone have newest copies of partitions, and start before it.
     """
 
     copy: NodeCopy
@@ -52,6 +54,7 @@ class Host:
     is_broker: bool
     is_ahead: bool
     joins_itself: bool
+    starts_after: tuple[int, ...]
 
     @property
     def node_id(self) -> int:
@@ -179,13 +182,20 @@ fi
 
 def _broker(host: Host) -> str:
     if not host.is_ahead:
-        return f'echo "node {host.node_id}: nothing to change"\n'
+        return f'echo "node {host.node_id}: nothing to change"\n{_order(host)}'
     return f"""\
 {_done(host)}\
 has "$old_disk" || refuse "$directory is not the disk that was copied"
 {_saved(host, (METADATA_PARTITION,))}\
 : >"$done"
-"""
+{_order(host)}"""
+
+
+def _order(host: Host) -> str:
+    if not host.starts_after:
+        return ""
+    others = named("broker", host.starts_after)
+    return f'echo "start it once {others} runs: newer copies of partitions are only there"\n'
 
 
 def _join(host: Host, cluster_id: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from kraftops.recovery.advice import named
+from kraftops.display.sizes import many, named
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.host_script import Host, Role, addresses
 from kraftops.recovery.partitions.losses import total_of
@@ -85,10 +85,8 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
         yield [
             f"On {_hosts(brokers)}:",
             *_scripts(brokers),
-            "Check: each ends with 0. Then start them:",
-            *_starts(brokers),
-            f"    kafka-cluster describe -C {addresses(plan.voters)}",
-            "Check: all of them are there, and not fenced.",
+            "Check: each ends with 0. Then start them, in this order:",
+            *_broker_starts(plan, brokers),
         ]
     for host in joins:
         yield list(_join(plan, host))
@@ -135,6 +133,19 @@ def _argument(host: Host) -> str:
 def _starts(hosts: Sequence[Host]) -> list[str]:
     paths = [shlex.quote(host.copy.config_path or "SERVER.PROPERTIES") for host in hosts]
     return [f"    kafka-server-start.sh {path}" for path in paths]
+
+
+def _broker_starts(plan: ClusterPlan, brokers: Sequence[Host]) -> Iterator[str]:
+    look = f"    kafka-cluster describe -C {addresses(plan.voters)}"
+    newest_alone = {first.broker: first for first in plan.recovery.partitions.first_brokers}
+    for host in brokers:
+        yield from _starts([host])
+        if first := newest_alone.get(host.node_id):
+            yield look
+            yield f"Check: broker {host.node_id} is there, and not fenced. It alone has the newest"
+            yield f"copies of {many(first.newest_alone, 'partition')}: start no other before."
+    yield look
+    yield "Check: all of them are there, and not fenced."
 
 
 def _quorum_check(plan: ClusterPlan) -> Iterator[str]:

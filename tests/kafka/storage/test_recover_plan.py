@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.node_copies import PACK
+from kraftops.recovery.archives import PACK
 from tests.helpers.kafka.cases.damaged_directories import format_node
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER
