@@ -51,6 +51,7 @@ ROWS = (
     ("wire",),
     ("reassign",),
     ("voters",),
+    ("restart",),
     ("report",),
     ("spark",),
 )
