@@ -36,6 +36,10 @@ COMMANDS = {
         "Move leaders away from brokers, for a restart.",
     ),
     "undrain": ("kraftops_cli.cluster.moving.undrain:undrain", "Move leaders back."),
+    "restart": (
+        "kraftops_cli.cluster.restart:restart",
+        "Restart nodes one after another, while all stays available.",
+    ),
     "decommission": (
         "kraftops_cli.cluster.moving.decommission:decommission",
         "Take brokers out of the cluster.",
