@@ -19,7 +19,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
-    from kraftops.recovery.partitions.answer import DiskComparison
+    from kraftops.recovery.partitions.comparison import DiskComparison
     from kraftops.recovery.partitions.losses import PartitionLoss
 
 EXAMPLES = (
@@ -78,7 +78,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.partitions.answer import COMPARE
-    from kraftops.recovery.partitions.compared_disks import compare_disks
+    from kraftops.recovery.partitions.comparison import compare_disks
 
     with unpacked(names) as sources:
         answered = compare_disks(sources)

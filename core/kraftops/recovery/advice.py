@@ -16,7 +16,6 @@ from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
-_COPY = "recovered-log"
 LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
 """What is to know of commands that ask a controller: they do not read a server.properties."""
 
@@ -80,23 +79,14 @@ def _host(voter: Voter) -> str:
 
 
 def _others_first(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield the commands that give the other voters the same log, before any of them starts."""
-    voters = ",".join(map(str, plan.new_voters))
-    for voter in plan.new_voters:
-        if voter.node_id == plan.config.node_id:
-            continue
-        theirs = next((log for log in plan.logs if log.log.owner.node_id == voter.node_id), None)
-        is_equal = theirs and theirs.common_end == theirs.log.end == plan.chosen.end
-        if is_equal and plan.offset is None:
-            continue
-        choice = f" --choose {_COPY}" if plan.is_named else ""
+    """Yield that the other voters must get the same log before any of them starts."""
+    others = [voter.node_id for voter in plan.new_voters if voter.node_id != plan.config.node_id]
+    choice = " and --choose" if plan.is_named else ""
+    if others and plan.steps:
         yield Advice(
-            f"copy {plan.own.folder} to the host of voter {voter.node_id} as {_COPY}, beside its "
-            "log directories, not in one. There, with CONFIG as the path of its server.properties, "
-            "give it the same log",
-            f'kafka-storage recover -c "$CONFIG" --from {_COPY}{choice} '
-            f"--voters {shlex.quote(voters)}",
-            voter.node_id,
+            f"give {named('voter', others)} the same log, byte by byte, before any of them starts: "
+            "kafka-storage recover-plan writes a script for each; by hand, copy "
+            f"{plan.own.folder} there, and give it with --from{choice}, with the same --voters"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftops.findings.finding import Finding, worst_first
@@ -75,7 +75,7 @@ class RecoveryRequest:
     sources: Sequence[LogSource] = ()
     choice: str | None = None
     voters: str | None = None
-    host_changes: Mapping[HostPort, HostPort]
+    host_changes: Mapping[HostPort, HostPort] = field(default_factory=dict)
     own_name: str | None = None
     allows_minority: bool = False
     elects_newest: bool = False
