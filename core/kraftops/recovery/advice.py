@@ -80,9 +80,15 @@ def _host(voter: Voter) -> str:
 
 def _others_first(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield that the other voters must get the same log before any of them starts."""
-    others = [voter.node_id for voter in plan.new_voters if voter.node_id != plan.config.node_id]
+    equal = {
+        compared.log.owner.node_id
+        for compared in plan.logs
+        if plan.offset is None and compared.common_end == compared.log.end == plan.chosen.end
+    }
+    own = plan.config.node_id
+    others = [voter.node_id for voter in plan.new_voters if voter.node_id not in (own, *equal)]
     choice = " and --choose" if plan.is_named else ""
-    if others and plan.steps:
+    if others:
         yield Advice(
             f"give {named('voter', others)} the same log, byte by byte, before any of them starts: "
             "kafka-storage recover-plan writes a script for each; by hand, copy "
