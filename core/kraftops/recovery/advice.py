@@ -67,8 +67,8 @@ def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
             f"controller.quorum.voters: controller.quorum.bootstrap.servers={servers}"
         )
         return
-    known = set(plan.config.bootstrap_servers)
-    if not known.intersection(servers.split(",")):
+    servers_before = set(plan.config.bootstrap_servers)
+    if not servers_before.intersection(servers.split(",")):
         yield Advice(
             f"in the configuration of every node, set controller.quorum.bootstrap.servers={servers}"
         )
@@ -109,10 +109,10 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
             None if log.is_unpacked else _move_away(log),
             log.owner.node_id,
         )
-    known = {compared.log.owner.node_id for compared in plan.logs}
-    if unknown := [broker for broker in _other_brokers(plan) if broker not in known]:
+    read = {compared.log.owner.node_id for compared in plan.logs}
+    if unknown := [broker for broker in _other_brokers(plan) if broker not in read]:
         yield Advice(
-            f"how far {named('broker', unknown)} may have read is not known: before a start, move "
+            f"the metadata log of {named('broker', unknown)} was not given: before a start, move "
             f"{METADATA_PARTITION} away there too, or undo this and give it with --from"
         )
 

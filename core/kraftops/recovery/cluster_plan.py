@@ -96,10 +96,10 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
                 starts_after=first[: first.index(node_id) if node_id in first else len(first)],
             )
         )
-    known = {host.node_id for host in hosts}
+    with_config = {host.node_id for host in hosts}
     return ClusterPlan(
         recovery=recovery,
         log_name=recovery.chosen.name,
         hosts=tuple(sorted(hosts, key=lambda host: host.node_id)),
-        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - known)),
+        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - with_config)),
     )

@@ -144,7 +144,7 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
     if not ahead:
         return
     evidence = [
-        Evidence(each.name, f"epoch {each.epoch}, end {each.end}") for each in (chosen, log)
+        Evidence(other.name, f"epoch {other.epoch}, end {other.end}") for other in (chosen, log)
     ]
     for kind, names in compared.missing.items():
         evidence.append(Evidence(log.name, f"{KINDS[kind]}: {_some(names)}"))
@@ -250,8 +250,8 @@ def unseen_brokers(
         KraftopsError: a source of an image cannot be read any more.
     """
     images = [image, *(compared.image for compared in logs if compared.image)]
-    given = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
-    unseen = {broker for state in images for broker in state.brokers} - given
+    read = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
+    unseen = {broker for state in images for broker in state.brokers} - read
     long_fenced = {
         broker
         for broker in unseen

@@ -69,7 +69,7 @@ class RecoveryRequest:
         allows_minority: whether several voters may go on without the logs of most; one always may.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
         unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
-        ask: asks controllers whether one leads; None where nobody is to be asked.
+        ask: asks controllers whether one leads; None where none is to be asked.
     """
 
     sources: Sequence[LogSource] = ()
@@ -105,7 +105,7 @@ class RecoveryPlan:
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
-        answers: the answers of controllers that run; None if nobody was asked.
+        answers: the answers of controllers that run; None if none was asked.
     """
 
     config: ServerConfig

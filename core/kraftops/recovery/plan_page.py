@@ -27,8 +27,8 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     yield ""
     yield f"{total_of(plan.losses)}."
     for loss in plan.losses:
-        shown = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
-        yield f"- {loss.copy.name}: {shown} of broker {loss.copy.broker}, by broker {loss.leader}"
+        offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
+        yield f"- {loss.copy.name}: {offsets} of broker {loss.copy.broker}, by broker {loss.leader}"
     yield ""
     yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
     yield f"Voters: {', '.join(map(str, plan.voters))}"
@@ -48,7 +48,7 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         place = f" on {host.copy.host}" if host.copy.host else ""
         yield f"- node {host.node_id}{place}: {_KINDS[host.role]}; {host.script_name}, {config}"
     for node_id in plan.without_copy:
-        yield f"- node {node_id}: no copy was given, so there is no script; see the last steps"
+        yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
     yield ""
     yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
     yield "this directory. A script refuses another host or disk, and a running server; it can be"

@@ -572,7 +572,10 @@ class TestRefusals:
         done = storage(node, "recover", "-c", "server.properties", "--voters", "self")
 
         assert done.code == 3
-        assert done.errors[0] == "kafka-storage: nothing was written: nobody has agreed"
+        assert (
+            done.errors[0]
+            == "kafka-storage: nothing was written: the question was not answered with yes"
+        )
         assert "Logs, the best first:" in done.text
         assert log_files(node) == before
 

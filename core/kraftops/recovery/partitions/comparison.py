@@ -159,8 +159,8 @@ def compare_disks(sources: Sequence[LogSource]) -> DiskComparison:
     disks = read_disks(sources)
     clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
     if len(clusters) > 1:
-        shown = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
-        raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {shown}")
+        names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
+        raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {names}")
     copies = [copy for disk in disks for copy in disk.copies]
     if not copies:
         hint = "name log directories of brokers, with their meta.properties"
