@@ -19,7 +19,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
-    from kraftops.recovery.partitions.comparison import DiskComparison
+    from kraftops.recovery.partitions.comparison import Comparison
     from kraftops.recovery.partitions.losses import PartitionLoss
 
 EXAMPLES = (
@@ -92,13 +92,12 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     return HAS_FINDINGS if answered.losses else 0
 
 
-def _text(console: Console, answered: DiskComparison) -> Iterator[str]:
+def _text(console: Console, comparison: Comparison) -> Iterator[str]:
     from kraftops.recovery.partitions.answer import BROKER, COPY
 
-    comparison = answered.comparison
-    if answered.metadata_log:
-        yield from losses_text(console, answered.losses)
-        yield escaped(f"By the metadata log of {answered.metadata_log}.") + "\n\n"
+    if comparison.metadata_log:
+        yield from losses_text(console, comparison.losses)
+        yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n\n"
     differing = {copy.newest for copy in comparison.copies if copy.lacking or copy.own}
     apart = [copy for copy in comparison.copies if copy.newest in differing]
     yield table_text(console, table_of(COPY, apart, "Copies that differ"))

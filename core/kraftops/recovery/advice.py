@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.host_script import addresses
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
@@ -60,7 +61,7 @@ def _other_brokers(plan: RecoveryPlan) -> list[int]:
 
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield the changes of configurations."""
-    servers = ",".join(f"{_host(voter)}:{voter.port}" for voter in plan.new_voters)
+    servers = addresses(plan.new_voters)
     if plan.config.voters:
         yield Advice(
             "in the configuration of every node, put this in the place of "
@@ -72,10 +73,6 @@ def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
         yield Advice(
             f"in the configuration of every node, set controller.quorum.bootstrap.servers={servers}"
         )
-
-
-def _host(voter: Voter) -> str:
-    return f"[{voter.host}]" if ":" in voter.host else voter.host
 
 
 def _others_first(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -150,8 +147,7 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
 
 def _leader(plan: RecoveryPlan) -> list[str]:
     """Return the option of a command that asks this node, from any host."""
-    own = _own_voter(plan)
-    return ["-C", f"{_host(own)}:{own.port}"]
+    return ["-C", addresses([_own_voter(plan)])]
 
 
 def _own_voter(plan: RecoveryPlan) -> Voter:
@@ -160,16 +156,8 @@ def _own_voter(plan: RecoveryPlan) -> Voter:
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     """Yield the steps that make a removed voter a voter again, with paths of its own host."""
-    directory = next(
-        (
-            shlex.quote(os.path.dirname(os.path.realpath(compared.log.folder)))
-            for compared in plan.logs
-            if compared.log.owner.node_id == node_id and _is_in_log_directory(compared.log)
-        ),
-        '"$LOG_DIR"',
-    )
-    files = " ".join(f"{directory}/{name}" for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
-    meta = f"{directory}/{META_FILE}"
+    files = " ".join(f'"$LOG_DIR"/{name}' for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
+    meta = f'"$LOG_DIR"/{META_FILE}'
     yield Advice(
         f"on the host of node {node_id}, with CONFIG as the path of its server.properties and "
         "LOG_DIR as its metadata directory (metadata.log.dir, else the first of log.dirs): wipe "
@@ -216,9 +204,3 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
             f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",
             shlex.join([*tool, "ls", "/image/topics/byState/leaderless"]),
         )
-
-
-def _is_in_log_directory(log: LogCopy) -> bool:
-    path = os.path.realpath(log.folder)
-    is_named_so = os.path.basename(path) == METADATA_PARTITION and not log.is_unpacked
-    return is_named_so and os.path.isfile(os.path.join(os.path.dirname(path), META_FILE))

@@ -49,6 +49,7 @@ def recovery_findings(
     logs: Sequence[ComparedLog],
     disks: Sequence[BrokerDisk],
     partitions: PartitionPlan,
+    unseen: UnseenBrokers,
 ) -> list[Finding]:
     """Return the findings of a recovery but those of `address_findings`.
 
@@ -57,6 +58,7 @@ def recovery_findings(
         logs: all logs, the chosen one first.
         disks: the log directories of brokers.
         partitions: what is done to the partitions on them.
+        unseen: the brokers whose disks were not read.
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
@@ -68,7 +70,7 @@ def recovery_findings(
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
         findings += _rival(compared, chosen)
-    findings += _unread_brokers(unseen_brokers(image, logs, disks), chosen)
+    findings += _unread_brokers(unseen, chosen)
     return findings
 
 

@@ -210,7 +210,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = frozenset() if is_copied else unseen_brokers(image, compared, disks).ids
+    unseen = unseen_brokers(image, compared, disks)
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -225,12 +225,12 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=tuple(sorted(unseen - request.unseen_brokers)),
+        unseen_brokers=() if is_copied else tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
         findings=tuple(
             worst_first(
                 [
-                    *recovery_findings(image, compared, disks, partitions),
+                    *recovery_findings(image, compared, disks, partitions, unseen),
                     *address_findings(config, new_voters),
                     *live_findings(answers),
                 ]

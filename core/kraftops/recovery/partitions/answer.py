@@ -91,16 +91,16 @@ LOSS = (
         get=attrgetter("meaning"),
     ),
 )
-TOTAL = (
-    number("acknowledged", "acknowledged records", get=attrgetter("acknowledged")),
-    number("possible", "possibly acknowledged records", get=attrgetter("possible")),
-    texts("partitions", "names of their partitions", get=attrgetter("partitions")),
-)
 LOSSES = parts("losses", "records that would be cut", LOSS, get=attrgetter("losses"))
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
-    (*TOTAL, text("text", "the same in a sentence", get=str)),
+    (
+        number("acknowledged", "acknowledged records", get=attrgetter("acknowledged")),
+        number("possible", "possibly acknowledged records", get=attrgetter("possible")),
+        texts("partitions", "names of their partitions", get=attrgetter("partitions")),
+        text("text", "the same in a sentence", get=str),
+    ),
     get=lambda answered: total_of(answered.losses),
 )
 COPY = (
@@ -152,9 +152,9 @@ COMPARE = Answer(
             "brokers",
             "brokers, in the order in which they should start",
             BROKER,
-            get=attrgetter("comparison.brokers"),
+            get=attrgetter("brokers"),
         ),
-        parts("copies", "copies of all partitions", COPY, get=attrgetter("comparison.copies")),
+        parts("copies", "copies of all partitions", COPY, get=attrgetter("copies")),
         text(
             "metadataLog",
             "newest metadata log that was given",

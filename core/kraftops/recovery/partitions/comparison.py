@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.image.load.loading import load
 from kraftops.recovery.archives import LogSource
@@ -67,10 +67,15 @@ class ComparedBroker:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Compared copies by partition and broker, and brokers in the order in which to start them."""
+    """Compared copies by partition and broker, and brokers in the order in which to start them.
+
+    *losses* are what a start with the metadata log *metadata_log* would cut, if one was given.
+    """
 
     copies: tuple[ComparedCopy, ...]
     brokers: tuple[ComparedBroker, ...]
+    metadata_log: str | None = None
+    losses: Sequence[PartitionLoss] = ()
 
 
 def compare(copies: Iterable[PartitionCopy]) -> Comparison:
@@ -132,20 +137,8 @@ def _gone(partition: dict[int, PartitionCopy], broker: int) -> PartitionLoss:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DiskComparison:
-    """A comparison, and what a start with the newest given metadata log would cut.
-
-    *metadata_log* is the name of that log; None where none was given.
-    """
-
-    comparison: Comparison
-    metadata_log: str | None
-    losses: Sequence[PartitionLoss]
-
-
-def compare_disks(sources: Sequence[LogSource]) -> DiskComparison:
-    """Compare the copies of partitions on disks.
+def compare_disks(sources: Sequence[LogSource]) -> Comparison:
+    """Compare the copies of partitions on disks, also with the newest metadata log on them.
 
     Raises:
         NotFound: a directory does not exist.
@@ -167,5 +160,7 @@ def compare_disks(sources: Sequence[LogSource]) -> DiskComparison:
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
     newest = max(sound, key=lambda log: log.rank, default=None)
-    table = losses(assignments(load([newest.folder])), copies) if newest else []
-    return DiskComparison(compare(copies), newest.name if newest else None, table)
+    if newest is None:
+        return compare(copies)
+    table = losses(assignments(load([newest.folder])), copies)
+    return replace(compare(copies), metadata_log=newest.name, losses=table)
