@@ -25,10 +25,7 @@ COMMANDS = {
         "kraftops_cli.cluster.controllers:controllers",
         "Show, add, remove and replace the voters of the quorum.",
     ),
-    "problems": (
-        "kraftops_cli.cluster.problems:problems",
-        "List broken partitions by cause.",
-    ),
+    "problems": ("kraftops_cli.cluster.problems:problems", "List broken partitions by cause."),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -47,10 +44,7 @@ COMMANDS = {
         "kraftops_cli.cluster.moving.decommission:decommission",
         "Take brokers out of the cluster.",
     ),
-    "rebalance": (
-        "kraftops_cli.cluster.moving.rebalance:rebalance",
-        "Load all brokers evenly.",
-    ),
+    "rebalance": ("kraftops_cli.cluster.moving.rebalance:rebalance", "Load all brokers evenly."),
     "replication": (
         "kraftops_cli.cluster.moving.replication:replication",
         "Change the replication factor of topics.",

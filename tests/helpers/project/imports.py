@@ -46,6 +46,7 @@ ROWS = (
     ("tree",),
     ("recovery",),
     ("placement",),
+    ("disk",),
     ("views",),
     ("incidents",),
     ("wire",),
@@ -53,6 +54,7 @@ ROWS = (
     ("voters",),
     ("restart",),
     ("report",),
+    ("doctor",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""

@@ -62,12 +62,7 @@ then removes throttles and marks: rebalance itself plans anew.""",
 @YES
 @click.pass_obj
 def operations(
-    terminal: Any,
-    /,
-    action: str | None,
-    names: tuple[str, ...],
-    form: str,
-    **options: Any,
+    terminal: Any, /, action: str | None, names: tuple[str, ...], form: str, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import UsageError

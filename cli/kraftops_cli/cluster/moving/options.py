@@ -69,9 +69,7 @@ _PLAN = (
         help="A topic that stays where it is; may be given more than once.",
     ),
     click.option(
-        "--plan",
-        metavar="FILE",
-        help="Carry out this plan, as kafka-reassign-partitions takes it.",
+        "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
     ),
 )
 PLAN_ONLY = click.option(
@@ -98,9 +96,7 @@ _NEW_PLAN = (
     PLAN_ONLY,
     BATCH_OPTION,
     click.option(
-        "--check-disks",
-        is_flag=True,
-        help="Refuse a plan for which a broker has too little room.",
+        "--check-disks", is_flag=True, help="Refuse a plan for which a broker has too little room."
     ),
     THROTTLE,
     STALL_TIMEOUT,
@@ -191,9 +187,7 @@ class PlanOptions:
     plan: str | None = None
 
 
-def split_options(
-    options: dict[str, Any],
-) -> tuple[AccessOptions, dict[str, Any]]:
+def split_options(options: dict[str, Any]) -> tuple[AccessOptions, dict[str, Any]]:
     """Return the options that name the cluster, and the others."""
     names = AccessOptions.__slots__
     access = AccessOptions(**{name: options[name] for name in names})
