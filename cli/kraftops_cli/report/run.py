@@ -81,10 +81,6 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
         refuse_output(request.output, request.flags)
     elif options["overwrite"]:
         raise UsageError("--overwrite needs --output")
-    if request.form == "html":
-        from kraftops.report.page.render import check_template_engine
-
-        check_template_engine()
     if any(options[name] is not None for name in LIVE):
         if spark is not None:
             raise UsageError("--controllers and --spark do not go together")

@@ -189,7 +189,7 @@ SCENARIOS = {
     # The rules were not changed for what follows.
     "unseen-3.9": Scenario(
         "3.9.1",
-        Shape(controllers=3, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        Shape(3, 4, release="3.9-IV0", settings=_SLOW, node_settings=_RACKS),
         {"billing": (8, 3), "clicks": (4, 2), "audit": (3, 1)},
         (
             ("start", ()),
@@ -203,7 +203,7 @@ SCENARIOS = {
     ),
     "unseen-4.1": Scenario(
         "4.1.1",
-        Shape(controllers=1, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        Shape(1, 4, release="4.1-IV1", settings=_SLOW, node_settings=_RACKS),
         {"audit": (3, 1), "clicks": (4, 2), "billing": (5, 3)},
         (
             ("start", ()),
