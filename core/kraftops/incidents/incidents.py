@@ -145,7 +145,7 @@ class _Tracker:
     def _goes_on(own: Tracked, time: int, *, in_order: bool) -> bool:
         if own.end is None:
             return True
-        # What several brokers had together is over once all are back: one that goes then goes alone.
+        # What several brokers had together is over once all are back.
         is_alone = len(own.brokers) == 1
         may_flap = is_alone and not in_order and not own.is_in_order
         return may_flap and time - own.end <= FLAPPING_PAUSE
