@@ -1306,6 +1306,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from report' -l output -x -d 'Wr
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l overwrite -d 'Replace the output if it exists, as a whole'
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l since -x -d 'Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02 or \'yesterday 14:02\', on the last day of the log, or a duration before now, as 2h'
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l until -x -d 'Only what happened before this time'
+complete -c kraftops -n '__fish_seen_subcommand_from report' -l incident -x -d 'Only incident N of those that kraftops incidents lists, and a minute around it'
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l title -x -d 'The title of the report'
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l format -x -a 'html json' -d 'A page, or its data'
 complete -c kraftops -n '__fish_seen_subcommand_from report' -l jobs -x -d 'Threads that count'
