@@ -25,10 +25,7 @@ COMMANDS = {
         "kraftops_cli.cluster.controllers:controllers",
         "Show, add, remove and replace the voters of the quorum.",
     ),
-    "problems": (
-        "kraftops_cli.cluster.problems:problems",
-        "List broken partitions by cause.",
-    ),
+    "problems": ("kraftops_cli.cluster.problems:problems", "List broken partitions by cause."),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
     "safe-to-stop": (
         "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
@@ -39,14 +36,15 @@ COMMANDS = {
         "Move leaders away from brokers, for a restart.",
     ),
     "undrain": ("kraftops_cli.cluster.moving.undrain:undrain", "Move leaders back."),
+    "restart": (
+        "kraftops_cli.cluster.restart:restart",
+        "Restart nodes one after another, while all stays available.",
+    ),
     "decommission": (
         "kraftops_cli.cluster.moving.decommission:decommission",
         "Take brokers out of the cluster.",
     ),
-    "rebalance": (
-        "kraftops_cli.cluster.moving.rebalance:rebalance",
-        "Load all brokers evenly.",
-    ),
+    "rebalance": ("kraftops_cli.cluster.moving.rebalance:rebalance", "Load all brokers evenly."),
     "replication": (
         "kraftops_cli.cluster.moving.replication:replication",
         "Change the replication factor of topics.",

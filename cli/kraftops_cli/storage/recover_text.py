@@ -24,7 +24,7 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
     losses = "No partitions were given: what brokers would cut is unknown.\n\n"
-    if partitions.copies:
+    if partitions.brokers:
         losses = "".join(losses_text(console, partitions.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
@@ -16,6 +17,8 @@ from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _COPY = "recovered-log"
+LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
+"""What is to know of commands that ask a controller: they do not read a server.properties."""
 
 
 class Advice(NamedTuple):
@@ -54,12 +57,6 @@ def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
 def _other_brokers(plan: RecoveryPlan) -> list[int]:
     """Return the brokers on other nodes that stay as they are; lost voters may be brokers too."""
     return sorted({*plan.brokers} - {plan.config.node_id, *plan.lost_ids})
-
-
-def named(kind: str, ids: Sequence[int]) -> str:
-    """Return nodes as people name them: `broker 4`, `brokers 4, 5 and 6`."""
-    *others, last = map(str, ids)
-    return f"{kind}s {', '.join(others)} and {last}" if others else f"{kind} {last}"
 
 
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -138,15 +135,27 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
     for voter in plan.new_voters:
         if voter.node_id != own:
             yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
-    yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
-    if brokers := _other_brokers(plan):
-        yield Advice(f"once it does, start {named('broker', brokers)}")
+    yield Advice(
+        "see whether it leads", shlex.join(["kafka-cluster", "controllers", *_leader(plan)])
+    )
+    others = _other_brokers(plan)
+    for broker in plan.partitions.first_brokers:
+        if broker.broker in others:
+            others.remove(broker.broker)
+            yield Advice(
+                f"once it does, start broker {broker.broker}, and wait until it is there: it alone "
+                f"has the newest copies of {many(broker.newest_alone, 'partition')}",
+                node_id=broker.broker,
+            )
+    if others:
+        when = "then" if plan.partitions.first_brokers else "once it does,"
+        yield Advice(f"{when} start {named('broker', others)}")
 
 
-def _quorum_tool(plan: RecoveryPlan) -> list[str]:
-    """Return the beginning of a command that asks this node, from any host."""
+def _leader(plan: RecoveryPlan) -> list[str]:
+    """Return the option of a command that asks this node, from any host."""
     own = _own_voter(plan)
-    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{_host(own)}:{own.port}"]
+    return ["-C", f"{_host(own)}:{own.port}"]
 
 
 def _own_voter(plan: RecoveryPlan) -> Voter:
@@ -189,12 +198,8 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     if plan.config.values.get(_AUTO_JOIN):
         yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
     else:
-        tool = shlex.join(_quorum_tool(plan))
-        yield Advice(
-            f"node {node_id}: let it vote",
-            f'{tool} --command-config "$CONFIG" add-controller',
-            node_id,
-        )
+        add = ["kafka-cluster", "controllers", "add", *_leader(plan), "--id", str(node_id), "--yes"]
+        yield Advice(f"node {node_id}: let it vote ({LOGIN})", shlex.join(add), node_id)
 
 
 def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -209,7 +214,7 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
         if voter.node_id == own.node_id and voter.directory_id != own.directory_id:
             changed.add(own.node_id)
     if brokers := sorted(changed.intersection(plan.brokers)):
-        tool = ["kraftops", "metadata-shell", "--controllers", f"{_host(own)}:{own.port}"]
+        tool = ["kraftops", "metadata-shell", *_leader(plan)]
         yield Advice(
             "see whether partitions stay without a leader, since directories of "
             f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",

@@ -69,8 +69,8 @@ def ask_controllers(
             f"{answer.address} answers: controller {answer.leader} leads this cluster in epoch "
             f"{answer.epoch}{voters}",
             "let this node join that quorum: format it with --no-initial-controllers, start it, "
-            "and kafka-metadata-quorum add-controller. If that leader is not to go on, stop it "
-            "and give its log with --from",
+            "then kafka-cluster controllers add. If that leader must not go on, stop it and give "
+            "its log with --from",
             address=answer.address,
             leader=answer.leader,
             epoch=answer.epoch,

@@ -109,8 +109,10 @@ class LogCopy:
         return (snapshot.epoch, snapshot.end_offset) > last and snapshot.end_offset > 0
 
 
-def partition_folder(name: str) -> str:
+def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
     """Return the directory of the metadata partition in, or named by, *name*.
+
+    The log directory of an archive need not have one.
 
     Raises:
         NotFound: there is no such directory.
@@ -119,7 +121,7 @@ def partition_folder(name: str) -> str:
     if not os.path.isdir(name):
         raise NotFound("not-there", f"{name} is no directory")
     inside = os.path.join(name, METADATA_PARTITION)
-    if os.path.isdir(inside):
+    if is_unpacked or os.path.isdir(inside):
         return inside
     if os.path.basename(os.path.realpath(name)) == METADATA_PARTITION or _has_log(name):
         return name

@@ -53,8 +53,8 @@ def own_directory(config: ServerConfig) -> LogDirectory:
         check_ids(directories, own.meta.cluster_id, config.node_id)
     except StorageError as error:
         raise RecoveryRefused("other-identity", error.message, error.hint) from None
-    for each in directories:
-        _refuse_running(each.path)
+    for directory in directories:
+        _refuse_running(directory.path)
     return own
 
 
@@ -84,8 +84,8 @@ def read_logs(
         )
     ]
     read = {os.path.realpath(logs[0].folder)}
-    for name, place, is_unpacked in sources:
-        folder = partition_folder(place)
+    for name, place, is_unpacked, node_id in sources:
+        folder = partition_folder(place, is_unpacked=is_unpacked)
         if not os.path.isdir(folder) and has_partitions(place):
             if not is_unpacked:
                 _refuse_running(place)
@@ -96,6 +96,8 @@ def read_logs(
             continue
         read.add(os.path.realpath(folder))
         log = replace(read_log(name, folder), is_unpacked=is_unpacked)
+        if log.owner.node_id is None:
+            log = replace(log, owner=replace(log.owner, node_id=node_id))
         cluster_id = log.owner.cluster_id
         if cluster_id not in (None, directory.meta.cluster_id):
             raise RecoveryRefused(

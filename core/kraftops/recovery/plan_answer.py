@@ -34,6 +34,11 @@ RECOVER_PLAN = Answer(
         texts("voters", "voters after it", get=lambda plan: [str(voter) for voter in plan.voters]),
         number("offset", "end of the log that goes on", get=attrgetter("recovery.chosen.end")),
         parts("hosts", "nodes with a script, by id", _HOST, get=attrgetter("hosts")),
+        numbers(
+            "startOrder",
+            "brokers whose copies were read, in the order of their start",
+            get=attrgetter("start_order"),
+        ),
         numbers("withoutCopy", "nodes without a script", get=lambda plan: [*plan.without_copy]),
         FINDINGS,
     )

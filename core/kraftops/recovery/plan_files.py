@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.directories import sync_directory
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource
+from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.cluster_plan import ClusterPlan, ClusterRequest, cluster_plan
 from kraftops.recovery.execute import execute
 from kraftops.recovery.host_script import LOG_ARCHIVE, host_script
-from kraftops.recovery.node_copies import PACK, NodeCopy, working_directory
+from kraftops.recovery.node_copies import NodeCopy, working_directory
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.recovery.plan_page import plan_page
 from kraftops.recovery.refusal import RecoveryRefused
@@ -64,7 +64,7 @@ def write_cluster_plan(
             )
             recovery = plan_recovery(working_directory(first, scratch), request, now)
             if recovery.unseen_brokers:
-                raise _unseen(recovery.unseen_brokers)
+                raise recovery.unseen_refusal()
             execute(recovery, None)
             plan = cluster_plan(recovery, copies)
             _write(plan, scratch, output)
@@ -113,29 +113,8 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
 def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
     """Return the log directories to read beside the copy of the first voter's metadata log."""
     has_partitions = copy.config is None or "broker" in copy.config.roles
-    return [
-        source
-        for source in copy.sources
-        if (
-            (copy is not first or has_partitions or source != first.source)
-            # Without either, nothing tells whose partitions they are.
-            and any(
-                os.path.exists(os.path.join(source.folder, name))
-                for name in (METADATA_PARTITION, META_FILE)
-            )
-        )
-        or copy.config is None
-    ]
-
-
-def _unseen(brokers: Sequence[int]) -> RecoveryRefused:
-    shown = ",".join(map(str, brokers))
-    return RecoveryRefused(
-        "unseen-brokers",
-        f"registered brokers were not given: {shown}",
-        f"pack each there: {PACK}; or accept that they may have newer records, or are gone: "
-        f"--unseen-broker {shown}",
-    )
+    is_read = copy is not first or has_partitions
+    return [source for source in copy.sources if is_read or source != first.source]
 
 
 def _write(plan: ClusterPlan, scratch: str, output: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from kraftops.recovery.advice import named
+from kraftops.display.sizes import many, named
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.host_script import Host, Role, addresses
 from kraftops.recovery.partitions.losses import total_of
@@ -52,7 +52,8 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     yield ""
     yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
     yield "this directory. A script refuses another host or disk, and a running server; it can be"
-    yield "repeated."
+    yield "repeated. If the controllers ask for a login or for TLS, kafka-cluster and kraftops need"
+    yield "--command-config CLIENT.PROPERTIES, and the scripts COMMAND_CONFIG=CLIENT.PROPERTIES."
 
 
 _KINDS = {
@@ -84,10 +85,8 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
         yield [
             f"On {_hosts(brokers)}:",
             *_scripts(brokers),
-            "Check: each ends with 0. Then start them:",
-            *_starts(brokers),
-            f"    kafka-cluster describe -C {addresses(plan.voters)}",
-            "Check: all of them are there, and not fenced.",
+            "Check: each ends with 0. Then start them, in this order:",
+            *_broker_starts(plan, brokers),
         ]
     for host in joins:
         yield list(_join(plan, host))
@@ -136,11 +135,24 @@ def _starts(hosts: Sequence[Host]) -> list[str]:
     return [f"    kafka-server-start.sh {path}" for path in paths]
 
 
+def _broker_starts(plan: ClusterPlan, brokers: Sequence[Host]) -> Iterator[str]:
+    look = f"    kafka-cluster describe -C {addresses(plan.voters)}"
+    newest_alone = {first.broker: first for first in plan.recovery.partitions.first_brokers}
+    for host in brokers:
+        yield from _starts([host])
+        if first := newest_alone.get(host.node_id):
+            yield look
+            yield f"Check: broker {host.node_id} is there, and not fenced. It alone has the newest"
+            yield f"copies of {many(first.newest_alone, 'partition')}: start no other before."
+    yield look
+    yield "Check: all of them are there, and not fenced."
+
+
 def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
     servers = addresses(plan.voters)
     ids = named("node", [voter.node_id for voter in plan.voters])
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: the LeaderId is of {ids}, and CurrentVoters are these and no others."
+    yield f"    kafka-cluster controllers -C {servers}"
+    yield f"Check: the leader is of {ids}, and the voters are these and no others."
     yield f"    kraftops metadata-shell --controllers {servers} summary"
     yield "Check: topics and brokers are those that you expect."
 
@@ -153,9 +165,8 @@ def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
     if not host.joins_itself:
         yield "Once it runs, let it vote; if it fails, wait a moment and repeat it:"
         yield from _scripts([host], " join")
-    servers = addresses(plan.voters)
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: CurrentVoters have node {host.node_id}, too."
+    yield f"    kafka-cluster controllers -C {addresses(plan.voters)}"
+    yield f"Check: node {host.node_id} is a voter, too."
 
 
 def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
@@ -165,7 +176,8 @@ def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
                 f"Node {node_id} never starts with its old disk. To let it join again, make its",
                 "metadata directory empty, format it with",
                 f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N",
-                "start it, and kafka-metadata-quorum.sh add-controller.",
+                "start it, and let it vote:",
+                f"    kafka-cluster controllers add -C {addresses(plan.voters)} --id {node_id}",
             ]
         else:
             yield [

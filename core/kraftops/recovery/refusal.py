@@ -16,13 +16,13 @@ CODES = {
     "no-archive": "a file is no tar or zip archive, or is damaged",
     "no-backup": "there is nothing to undo with",
     "no-controller": "the configuration is of a broker only",
-    "no-identity": "the meta.properties has no cluster.id or no directory.id",
+    "no-identity": "a meta.properties is missing, or has no cluster.id or no directory.id",
     "no-log": "a directory or archive holds no metadata log",
     "no-partitions": "none of the disks has a copy of a partition",
     "no-records": "no server has ever written to any of the logs",
     "no-room": "an archive is larger than what the temporary directory has room for",
     "not-a-voter": "this node is none of the voters that there are to be",
-    "not-confirmed": "nobody has agreed",
+    "not-confirmed": "the question was not answered with yes",
     "not-formatted": "the metadata directory has no meta.properties that can be read",
     "not-there": "what was named does not exist",
     "old-release": "the server is older than 3.9, which cannot read the record of the voters",
@@ -40,7 +40,7 @@ CODES = {
     "unknown-host": "no voter is at a host that is to change",
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
-    "unseen-brokers": "nobody has looked at the disks of registered brokers",
+    "unseen-brokers": "the disks of registered brokers were not read",
 }
 """Meanings of the codes of refusals."""
 

@@ -150,8 +150,8 @@ def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: 
             f"{chosen.name} was recovered at offset {chosen.recovered.offset}, to the voters "
             f"{', '.join(map(str, old_voters))}: recovered to others too, there are "
             "two clusters with one id",
-            "start those voters, and let this node join them: kafka-metadata-quorum "
-            f"add-controller. Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+            "start those voters, and let this node join them: kafka-cluster controllers add. "
+            f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
         )
     return set(new_voters) == set(old_voters)
 
@@ -211,7 +211,7 @@ def check_target_voters(
                 "unknown-voter",
                 f"the log of voter {voter} was not given, and no quorum had it so",
                 "give it with --from, or leave the voter out and add it once the quorum is there: "
-                "kafka-metadata-quorum add-controller",
+                "kafka-cluster controllers add",
             )
         if log is None:
             continue
@@ -252,8 +252,7 @@ def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
         f"{log.name} is empty: as voter {voter.node_id} it would vote for a log without records, "
         "and be trusted to have them",
         "remove its meta.properties and format it with --no-initial-controllers, which gives it a "
-        "new id; once the quorum is there, kafka-metadata-quorum remove-controller and "
-        "add-controller",
+        f"new id; once the quorum is there, kafka-cluster controllers replace --id {voter.node_id}",
     )
 
 

@@ -28,7 +28,7 @@ def test_lost_voters_are_stopped_first_and_join_at_the_end(tmp_path: Path, plan:
     assert found[0].text == "keep controllers 2 and 3 from starting with their old disks"
     starts = [step.node_id for step in found if "start" in (step.command or "")]
     assert starts == [1, 2, 3]
-    assert "add-controller" in (found[-1].command or "")
+    assert "controllers add" in (found[-1].command or "")
     assert [step.node_id for step in found[-4:]] == [3, 3, 3, 3]
 
 

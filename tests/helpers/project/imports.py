@@ -52,6 +52,7 @@ ROWS = (
     ("wire",),
     ("reassign",),
     ("voters",),
+    ("restart",),
     ("report",),
     ("doctor",),
     ("spark",),

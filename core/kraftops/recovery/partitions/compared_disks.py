@@ -9,8 +9,8 @@ from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.partitions.answer import DiskComparison
 from kraftops.recovery.partitions.comparison import compare
+from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import assignments, losses
-from kraftops.recovery.partitions.sources import copies_on, read_disks
 from kraftops.recovery.refusal import RecoveryRefused
 
 
@@ -22,13 +22,16 @@ def compare_disks(sources: Sequence[LogSource]) -> DiskComparison:
         RecoveryRefused: one is of another cluster, or none has a copy of a partition.
         KraftopsError: a metadata log cannot be read.
     """
-    logs = [read_log(source.name, partition_folder(source.folder)) for source in sources]
+    logs = [
+        read_log(name, partition_folder(folder, is_unpacked=is_unpacked))
+        for name, folder, is_unpacked, _ in sources
+    ]
     disks = read_disks(sources)
     clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
     if len(clusters) > 1:
         shown = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
         raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {shown}")
-    copies = copies_on(disks)
+    copies = [copy for disk in disks for copy in disk.copies]
     if not copies:
         hint = "name log directories of brokers, with their meta.properties"
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)

@@ -1,15 +1,17 @@
-"""The copies of partitions in a log directory, by names, checkpoints and last batches."""
+"""Log directories of brokers, with the copies of partitions: names, checkpoints, last batches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kraftops.errors import DecodeError, KraftopsError, SourceError
 from kraftops.fileio.reading import read_small
-from kraftops.log.files import FileKind, file_name
+from kraftops.log.files import METADATA_PARTITION, FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.producers import read_producers
+from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.batches import walk_of
@@ -25,6 +27,63 @@ from kraftops.server.loader.thrown import LoadError
 from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
 
 _LARGEST_WHOLE = 16 << 20  # bytes; of a longer segment only the batches after its last index entry
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDisk:
+    """A log directory of a node, or a copy of one; *name* is that of the command line.
+
+    With *is_unpacked* the directory is a temporary one, made from an archive.
+    """
+
+    name: str
+    directory: LogDirectory
+    node_id: int
+    cluster_id: str | None
+    copies: tuple[PartitionCopy, ...]
+    is_unpacked: bool = False
+
+
+def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
+    """Return the log directories among sources, each once.
+
+    Raises:
+        RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
+    """
+    disks: dict[str, BrokerDisk] = {}
+    for name, place, is_unpacked, packed_id in sources:
+        directory = log_directory_of(place)
+        real_path = os.path.realpath(directory)
+        if real_path in disks:
+            continue
+        log_directory = read_log_directory(directory)
+        meta = log_directory.meta
+        node_id = packed_id if meta is None or meta.node_id is None else meta.node_id
+        if node_id is None:
+            # Beside a metadata log that was named alone may lie anything.
+            if directory == place and has_partitions(place):
+                raise _nameless(name)
+            continue
+        copies = tuple(read_copies(log_directory, node_id, name if is_unpacked else None))
+        cluster_id = meta.cluster_id if meta else None
+        disks[real_path] = BrokerDisk(name, log_directory, node_id, cluster_id, copies, is_unpacked)
+    return list(disks.values())
+
+
+def _nameless(name: str) -> RecoveryRefused:
+    return RecoveryRefused(
+        "no-identity",
+        f"{name} has partitions and neither a meta.properties nor a server.properties: whose they "
+        "are is unknown",
+        f"pack one of both with them: {PACK}",
+    )
+
+
+def log_directory_of(place: str) -> str:
+    """Return the log directory that a directory is, or that holds it as the metadata partition."""
+    if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
+        return os.path.dirname(os.path.realpath(place))
+    return place
 
 
 def has_partitions(path: str) -> bool:

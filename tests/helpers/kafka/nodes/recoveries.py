@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.configs import Config
-from tests.helpers.kafka.nodes.nodes import Node, tool_command, until
+from tests.helpers.kafka.nodes.nodes import Node, until
 from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
@@ -73,7 +72,7 @@ def leads(node: Node, limit: float = 60) -> Quorum:
     return node.quorum()
 
 
-def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
+def follow(cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
     """Run the next steps of a recovery for a lost controller, on its host."""
     config = cluster.nodes[node_id].config
     for step in plan["nextSteps"]:
@@ -83,12 +82,8 @@ def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) 
         if "kafka-server-start.sh" in command:
             cluster.nodes[node_id].start()
             continue
-        command = command.replace("kafka-storage ", f"{shlex.quote(STORAGE)} ")
-        tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-        command = command.replace("kafka-metadata-quorum.sh", shlex.join(tool))
-
         paths = {"CONFIG": str(config.path), "LOG_DIR": str(config.log_dirs[0])}
-        patiently(command, environment={**os.environ, **paths})
+        patiently(command, environment={**with_tools(), **paths})
 
 
 def follow_moves(plan: Mapping[str, Any]) -> None:
@@ -125,16 +120,9 @@ def patiently(
     return answers[-1].stdout
 
 
-def with_tools(jars: Path, folder: Path) -> dict[str, str]:
-    """Return an environment in which a shell finds our tools, and Kafka's for its quorum."""
-    programs = folder / "bin"
-    programs.mkdir()
-    tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-    script = programs / "kafka-metadata-quorum.sh"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(tool)} "$@"\n')
-    script.chmod(0o755)
-    paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
-    return {**os.environ, "PATH": ":".join(paths)}
+def with_tools() -> dict[str, str]:
+    """Return an environment in which a shell finds our tools."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def known_leader(node: Node) -> int | None:
