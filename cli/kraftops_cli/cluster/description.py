@@ -31,13 +31,7 @@ from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import KeptState
-from kraftops_cli.cluster.health import (
-    Health,
-    KeptFacts,
-    NodeFacts,
-    ask_health,
-    controller_facts,
-)
+from kraftops_cli.cluster.health import Health, KeptFacts, NodeFacts, ask_health, controller_facts
 from kraftops_cli.cluster.target import KeptImage, Target
 
 if TYPE_CHECKING:
@@ -370,9 +364,7 @@ class _Questions:
         if self.target.is_of_controllers or self.connection.versions_of(_CONFIGS) is None:
             return None
         return self._permitted(
-            "operations",
-            lambda: [*ask_marks(self.connection).values()],
-            any_controller=False,
+            "operations", lambda: [*ask_marks(self.connection).values()], any_controller=False
         )
 
     def quorum(

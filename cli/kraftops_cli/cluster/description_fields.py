@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.answers.fields import (
-    Answer,
-    boolean,
-    number,
-    numbers,
-    part,
-    parts,
-    text,
-    texts,
-    time,
-)
+from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
 from kraftops.display.sizes import size_text
@@ -134,18 +124,12 @@ _LISTENER = (
     number("port", "port", get=lambda listener: listener[1].port),
 )
 FEATURE = (
-    text(
-        "name",
-        "name of the feature",
-        column=columns.Column("FEATURE"),
-        get=lambda feature: feature.name,
-    ),
+    text("name", "name of the feature", column=columns.Column("FEATURE")),
     number(
         "finalized",
         "finalized level",
         may_be_null=True,
         column=columns.Column("FINALIZED"),
-        get=lambda feature: feature.finalized,
         cell=lambda feature: (
             None if feature.finalized is None else level_text(feature.name, feature.finalized)
         ),
@@ -188,49 +172,30 @@ FEATURE = (
 """The fields of a feature of a server."""
 
 BROKER = (
-    number("id", "broker id", column=columns.number("BROKER"), get=lambda broker: broker.id),
+    number("id", "broker id", column=columns.number("BROKER")),
     text(
         "state",
         "state of its registration",
         values=("active", "in-controlled-shutdown", "registered-fenced"),
         column=columns.Column("STATE"),
-        get=lambda broker: broker.state,
         cell=lambda broker: Styled(broker.state, state_style(broker.state)),
     ),
-    text(
-        "rack",
-        "broker.rack",
-        may_be_null=True,
-        column=columns.folded("RACK", 1),
-        get=lambda broker: broker.rack,
-    ),
+    text("rack", "broker.rack", may_be_null=True, column=columns.folded("RACK", 1)),
     text(
         "release",
         "release as 4.3, by its features and APIs",
         may_be_null=True,
         column=columns.Column("RELEASE", 4),
-        get=lambda broker: broker.release,
     ),
     number(
-        "leaders",
-        "partitions that it leads",
-        may_be_null=True,
-        column=columns.number("LEADERS", 2),
-        get=lambda broker: broker.leaders,
+        "leaders", "partitions that it leads", may_be_null=True, column=columns.number("LEADERS", 2)
     ),
-    number(
-        "replicas",
-        "replicas on it",
-        may_be_null=True,
-        column=columns.number("REPLICAS", 2),
-        get=lambda broker: broker.replicas,
-    ),
+    number("replicas", "replicas on it", may_be_null=True, column=columns.number("REPLICAS", 2)),
     number(
         "lag",
         "records of the metadata log that it lacks",
         may_be_null=True,
         column=columns.number("LAG", 1),
-        get=lambda broker: broker.lag,
     ),
     number(
         "lastCaughtUpAgeMs",
@@ -266,7 +231,6 @@ BROKER = (
         "advertised listeners",
         _LISTENER,
         column=columns.folded("LISTENERS", 3),
-        get=lambda broker: broker.listeners,
         cell=lambda broker: _listener_text(broker.listeners),
     ),
     texts(
@@ -295,7 +259,6 @@ REPLICA = (
         "role in the quorum",
         values=("leader", "voter", "observer"),
         column=columns.Column("ROLE"),
-        get=lambda replica: replica.role,
         cell=lambda replica: Styled(replica.role, "name" if replica.role == "leader" else ""),
     ),
     text(
@@ -303,22 +266,9 @@ REPLICA = (
         "release as 4.3, by its features and APIs",
         may_be_null=True,
         column=columns.Column("RELEASE", 4),
-        get=lambda replica: replica.release,
     ),
-    number(
-        "endOffset",
-        "end of its log",
-        may_be_null=True,
-        column=columns.number("END OFFSET", 2),
-        get=lambda replica: replica.end_offset,
-    ),
-    number(
-        "lag",
-        "records behind the longest log",
-        may_be_null=True,
-        column=columns.number("LAG"),
-        get=lambda replica: replica.lag,
-    ),
+    number("endOffset", "end of its log", may_be_null=True, column=columns.number("END OFFSET", 2)),
+    number("lag", "records behind the longest log", may_be_null=True, column=columns.number("LAG")),
     time(
         "lastFetchTimestamp",
         "time of its last fetch, by the leader's clock",
@@ -350,7 +300,6 @@ REPLICA = (
         "listeners, of a voter",
         _LISTENER,
         column=columns.folded("LISTENERS", 3),
-        get=lambda replica: replica.listeners,
         cell=lambda replica: _listener_text(replica.listeners),
     ),
     text(
@@ -397,21 +346,12 @@ _REASSIGNMENT = (
 )
 _PARTITIONS = (
     number("count", "partitions that the user may describe", get=lambda health: health.partitions),
-    number(
-        "underReplicated",
-        "partitions with replicas out of sync",
-        get=lambda health: health.under_replicated,
-    ),
-    number("offline", "partitions without a leader", get=lambda health: health.offline),
-    number(
-        "underMinIsr",
-        "partitions with an ISR below min.insync.replicas",
-        get=lambda health: health.under_min_isr,
-    ),
+    number("underReplicated", "partitions with replicas out of sync"),
+    number("offline", "partitions without a leader"),
+    number("underMinIsr", "partitions with an ISR below min.insync.replicas"),
     boolean(
         "isMinIsrAssumed",
         "whether nobody told the default of min.insync.replicas, and it is taken to be 1",
-        get=lambda health: health.is_min_isr_assumed,
     ),
     parts(
         "reassignments",
@@ -472,7 +412,6 @@ DESCRIPTION = Answer(
             "operations that are under way; their bytes are told by the command operations",
             OPERATION,
             may_be_null=True,
-            get=lambda cluster: cluster.operations,
         ),
         parts(
             "controllers",
@@ -483,12 +422,7 @@ DESCRIPTION = Answer(
                 None if cluster.controllers is None else cluster.controllers.items()
             ),
         ),
-        parts(
-            "features",
-            "features of the server that was asked",
-            FEATURE,
-            get=lambda cluster: cluster.features,
-        ),
+        parts("features", "features of the server that was asked", FEATURE),
     ),
     help="null stands for what the asked node does not know, or the user may not see.",
 )

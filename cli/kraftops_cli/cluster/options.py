@@ -22,10 +22,7 @@ _OPTIONS = (
         "--bootstrap-controller", "-C", metavar="HOST:PORT,...", help="Addresses of controllers."
     ),
     click.option(
-        "--command-config",
-        "-c",
-        metavar="FILE",
-        help="Client properties, for login and TLS.",
+        "--command-config", "-c", metavar="FILE", help="Client properties, for login and TLS."
     ),
     click.option("--config", metavar="FILE", help="The former name of --command-config."),
     click.option(

@@ -108,14 +108,10 @@ def cure_of(problem: Problem, brokers: str) -> Cure:
 
 
 _CHANGE = (
-    number("offset", "offset in the metadata log", get=attrgetter("offset")),
-    time("time", "time of the record", get=attrgetter("time")),
-    text("record", "type of the record", get=attrgetter("record")),
-    boolean(
-        "isUpperBound",
-        "whether only a snapshot has it, so that it came before",
-        get=attrgetter("is_upper_bound"),
-    ),
+    number("offset", "offset in the metadata log"),
+    time("time", "time of the record"),
+    text("record", "type of the record"),
+    boolean("isUpperBound", "whether only a snapshot has it, so that it came before"),
 )
 AFFECTED = (
     text(
@@ -130,7 +126,6 @@ AFFECTED = (
         "state",
         "its state",
         values=State,
-        get=attrgetter("state"),
         column=Column("STATE"),
         cell=lambda affected: Styled(
             affected.state.replace("-", " "), _STYLES.get(affected.state, "")
@@ -166,12 +161,7 @@ AFFECTED = (
         get=attrgetter("behind"),
         column=number_column("BEHIND", 4),
     ),
-    boolean(
-        "isCatchingUp",
-        "whether these become fewer, between two looks",
-        may_be_null=True,
-        get=attrgetter("is_catching_up"),
-    ),
+    boolean("isCatchingUp", "whether these become fewer, between two looks", may_be_null=True),
     part(
         "lastChange",
         "of the partition, in the metadata log",

@@ -193,12 +193,7 @@ def ask_registrations(
 
 
 def _from_metadata_log(
-    target: Target,
-    address: str,
-    cluster_id: str | None,
-    kept: KeptImage | None,
-    *,
-    is_forced: bool,
+    target: Target, address: str, cluster_id: str | None, kept: KeptImage | None, *, is_forced: bool
 ) -> Registrations:
     try:
         image = (kept.of(target) if kept else target.live_image()).image

@@ -21,10 +21,7 @@ def cells_of(fields: Iterable[Field], thing: object) -> list[Cell]:
 
 
 def _cell_of_thing(field: Field, thing: object) -> Cell:
-    if field.cell:
-        return field.cell(thing)
-    assert field.get, f"{field.name} has values only in a view"
-    return cell_of(field, field.get(thing))
+    return field.cell(thing) if field.cell else cell_of(field, field.value_of(thing))
 
 
 def cell_of(field: Field, value: object) -> Cell:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from kraftops.answers.types import (
@@ -43,7 +45,7 @@ class Field:
     numeral: Numeral = "plain"
     gives_way: int = 0
     get: Callable[[Any], object] | None = None
-    """Returns its value of a thing that is answered; None for a view, which has values itself."""
+    """Returns its value of a thing that is answered; None for the attribute of the same name."""
     may_be_null: bool = False
     may_be_missing: bool = False
     """Whether some forms of the command leave it out."""
@@ -53,6 +55,16 @@ class Field:
     """The column of a table about one thing a row; None for a field that such tables leave out."""
     cell: Callable[[Any], Cell] | None = None
     """Returns the cell of a thing in that column, where people read more than the value."""
+
+    def value_of(self, thing: object) -> object:
+        """Return its value of a thing that is answered."""
+        return self.get(thing) if self.get else getattr(thing, _attribute(self.name))
+
+
+@cache
+def _attribute(name: str) -> str:
+    """Return the name in Python of a field's name in JSON."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 class More(TypedDict, total=False):
@@ -130,8 +142,7 @@ def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
 
 
 def _value_of(field: Field, thing: object) -> object:
-    assert field.get, f"{field.name} has values only in a view"
-    value = field.get(thing)
+    value = field.value_of(thing)
     if value is None or not field.fields:
         return dict(value) if isinstance(value, Mapping) else value
     if LIST in field.type.kinds:

@@ -36,8 +36,7 @@ def parse_condition(text: str) -> Condition:
     if brokers := _BROKERS.fullmatch(text):
         least, only_unfenced = int(brokers[1]), brokers[2] is not None
         return Condition(
-            text,
-            lambda placement: _too_few(placement, least, only_unfenced=only_unfenced),
+            text, lambda placement: _too_few(placement, least, only_unfenced=only_unfenced)
         )
     known = [
         "brokers=N",

@@ -8,13 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self, TypeVar
 
-from kraftops.errors import (
-    AnswerError,
-    KraftopsError,
-    RefusedError,
-    UsageError,
-    WireError,
-)
+from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
 from kraftops.image.history import history
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
@@ -448,11 +442,7 @@ class ClusterAccess:
             known |= {address: Bootstrap(address) for address in self._addresses.values()}
             deadline = self._limit(endpoints.settings)
             self._connection = connect(
-                [*known.values()],
-                endpoints.settings,
-                deadline,
-                NodeKind.BROKER,
-                first=self._learn,
+                [*known.values()], endpoints.settings, deadline, NodeKind.BROKER, first=self._learn
             )
         return self._connection
 

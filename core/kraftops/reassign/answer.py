@@ -24,11 +24,7 @@ from kraftops.reassign.obstacles import CODES
 from kraftops.reassign.operations import Amounts, Operation, State
 from kraftops.reassign.steering import Cancelled
 
-_STYLES = {
-    State.MOVING: "good",
-    State.STALLED: "bad",
-    State.LEFT_OVER: "warning",
-}
+_STYLES = {State.MOVING: "good", State.STALLED: "bad", State.LEFT_OVER: "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +86,21 @@ def _why(operation: Operation) -> Cell:
 
 
 _OBSTACLE = (
-    text("code", "what it is", values=CODES, get=attrgetter("code")),
-    text("text", "in words", get=attrgetter("text")),
+    text("code", "what it is", values=CODES),
+    text("text", "in words"),
     texts("partitions", "partitions that wait", get=lambda each: [*map(str, each.partitions)]),
 )
 OPERATION = (
-    text(
-        "name",
-        "its name, for cancel, resume and clear-throttles",
-        column=Column("OPERATION"),
-        get=attrgetter("name"),
-    ),
-    text("kind", "what it is", get=attrgetter("kind")),
+    text("name", "its name, for cancel, resume and clear-throttles", column=Column("OPERATION")),
+    text("kind", "what it is"),
     text(
         "state",
         "what it does at the moment",
         values=[*State],
         column=Column("STATE"),
-        get=attrgetter("state"),
         cell=lambda operation: Styled(operation.state, _STYLES.get(operation.state, "")),
     ),
-    boolean("isOurs", "whether it has a mark of kafka-cluster", get=attrgetter("is_ours")),
+    boolean("isOurs", "whether it has a mark of kafka-cluster"),
     text("user", "user who began or resumed it", may_be_null=True, get=_author("user")),
     text(
         "host",
@@ -121,12 +111,7 @@ OPERATION = (
         cell=_who,
     ),
     number("pid", "id of that process", may_be_null=True, get=_author("pid")),
-    boolean(
-        "isRunning",
-        "whether that process exists; null of another host",
-        may_be_null=True,
-        get=attrgetter("is_running"),
-    ),
+    boolean("isRunning", "whether that process exists; null of another host", may_be_null=True),
     time(
         "since",
         "when it began",
@@ -135,11 +120,7 @@ OPERATION = (
         get=_author("since"),
         cell=lambda operation: operation.author and (iso_time(operation.author.since) or "")[:19],
     ),
-    numbers(
-        "brokers",
-        "brokers that it is about; none for all",
-        get=lambda operation: [*operation.brokers],
-    ),
+    numbers("brokers", "brokers that it is about; none for all"),
     number(
         "partitions",
         "partitions that it had to move when it began",
@@ -151,7 +132,6 @@ OPERATION = (
         "partitions that have been moved; null where only its author has the plan",
         may_be_null=True,
         column=Column("DONE", 2),
-        get=attrgetter("done"),
         cell=_done_text,
     ),
     number(
@@ -166,7 +146,6 @@ OPERATION = (
         "partitions to move after those; null where only its author has the plan",
         may_be_null=True,
         column=Column("WAITING", 2, justify="right"),
-        get=attrgetter("waiting"),
         cell=lambda operation: None if operation.waiting is None else str(operation.waiting),
     ),
     number(
@@ -202,19 +181,9 @@ OPERATION = (
         get=_of_amounts("seconds_left"),
         cell=lambda operation: _time_left_text(operation.amounts),
     ),
-    number(
-        "throttle",
-        "lowest rate of its throttles",
-        numeral="size",
-        may_be_null=True,
-        get=attrgetter("throttle"),
-    ),
+    number("throttle", "lowest rate of its throttles", numeral="size", may_be_null=True),
     numbers("throttledBrokers", "brokers with a rate", get=lambda each: [*each.throttled]),
-    texts(
-        "throttledTopics",
-        "topics with lists of throttled replicas of others",
-        get=lambda each: [*each.throttled_topics],
-    ),
+    texts("throttledTopics", "topics with lists of throttled replicas of others"),
     numbers(
         "cordonedBrokers",
         "brokers with a cordon",
@@ -222,14 +191,7 @@ OPERATION = (
         get=lambda each: [*each.cordoned],
         cell=_settings_text,
     ),
-    parts(
-        "obstacles",
-        "why it does not move",
-        _OBSTACLE,
-        column=folded("WHY NOT"),
-        get=lambda each: [*each.obstacles],
-        cell=_why,
-    ),
+    parts("obstacles", "why it does not move", _OBSTACLE, column=folded("WHY NOT"), cell=_why),
 )
 """The fields of an operation."""
 
@@ -260,10 +222,7 @@ STEERING: Sequence[Field] = (
     boolean("changed", "whether anything was changed", get=lambda _: True),
     parts("steered", "operations that were cancelled", STEERED, get=lambda each: each),
 )
-_EVENT = (
-    text("event", "name of the step"),
-    text("text", "in words"),
-)
+_EVENT = (text("event", "name of the step"), text("text", "in words"))
 ANSWER = Answer(
     (
         *(replace(each, may_be_missing=True) for each in (*OPERATIONS, *STEERING)),

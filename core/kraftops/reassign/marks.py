@@ -18,7 +18,7 @@ from typing import NamedTuple
 from kraftops.wire.admin.configs import ConfigChange, Operation
 
 DECOMMISSION, REBALANCE, DRAIN = "decommission", "rebalance", "drain"
-REPLICATION, REPAIR = "replication", "repair"
+REPLICATION, REPAIR, RESTART = "replication", "repair", "restart"
 _MARK = re.compile(
     r"kraftops\.(?:(?P<part>throttle|cordon)\.of\.)?(?P<kind>[a-z][a-z-]*)"
     r"(?:\.broker\.(?P<brokers>[0-9]{1,10}(?:-[0-9]{1,10})*))?"

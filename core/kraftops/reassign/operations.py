@@ -11,7 +11,7 @@ from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.reassign.access import CORDON, ClusterAccess
 from kraftops.reassign.copying import CopyMeter, CopyState, look_at_copies, sizes_of_partitions
 from kraftops.reassign.decommission import is_leaving
-from kraftops.reassign.marks import DECOMMISSION, DRAIN, Author, Mark, Part, marks_in
+from kraftops.reassign.marks import DECOMMISSION, DRAIN, RESTART, Author, Mark, Part, marks_in
 from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
 from kraftops.reassign.throttles import Throttles, find_throttles, rate_in
 from kraftops.wire.admin.configs import ConfigValue
@@ -52,9 +52,10 @@ class Amounts:
 class Operation:
     """An operation, and what it has changed.
 
-    *brokers* are those that it is about: that leave, are drained or cordoned; none for all.
-    *total* is the number of partitions when it began, *waiting* that of those that are not in
-    flight and not done; None where only its author has the plan. *throttle* is its lowest rate.
+    *brokers* are those that it is about: that leave, are drained or cordoned; none for all; of a
+    restart, the nodes to go. *total* is the number of partitions, or such nodes, when it began,
+    *waiting* that of those that are not in flight and not done; None where only its author has the
+    plan. *throttle* is its lowest rate.
     """
 
     kind: str
@@ -74,7 +75,12 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """Its name, by which it is cancelled and resumed."""
+        """Its name, by which it is cancelled and resumed.
+
+        There is one restart at a time, and the nodes in its mark get fewer.
+        """
+        if self.kind == RESTART:
+            return self.kind
         return f"{self.kind}-{','.join(map(str, self.brokers))}" if self.brokers else self.kind
 
     @property
@@ -156,6 +162,8 @@ def _with_moves(
     """Return an operation with its reassignments, which are taken from the *rest*."""
     if operation.kind == DRAIN:
         return operation
+    if operation.kind == RESTART:
+        return replace(operation, waiting=len(operation.brokers))
     leaving = frozenset(operation.brokers)
     own = {
         partition: replicas

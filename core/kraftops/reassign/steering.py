@@ -16,11 +16,7 @@ from kraftops.reassign.operations import CORDONS, THROTTLES, Operation
 from kraftops.reassign.throttles import clear_throttles
 from kraftops.wire.admin.configs import ConfigChange
 from kraftops.wire.admin.configs import Operation as Change
-from kraftops.wire.admin.replicas import (
-    NO_REASSIGNMENT_IN_PROGRESS,
-    Refusal,
-    alter_reassignments,
-)
+from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, Refusal, alter_reassignments
 
 _PARTITIONS_AT_ONCE = 1000
 

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 _OF_MOVES = {"batch", "throttle", "stall_timeout"}
 _OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "plan_only", "check_disks"}
-_IGNORED = {
-    "status": {*_OF_MOVES, *_OF_NEW_MOVES, "plan"},
-    "cancel": _OF_NEW_MOVES,
-}
+_IGNORED = {"status": {*_OF_MOVES, *_OF_NEW_MOVES, "plan"}, "cancel": _OF_NEW_MOVES}
 """The parameters that have no meaning for an action."""
 _OUTCOMES = {
     "already": "is not registered",

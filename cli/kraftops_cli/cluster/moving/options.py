@@ -69,9 +69,7 @@ _PLAN = (
         help="A topic that stays where it is; may be given more than once.",
     ),
     click.option(
-        "--plan",
-        metavar="FILE",
-        help="Carry out this plan, as kafka-reassign-partitions takes it.",
+        "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
     ),
 )
 PLAN_ONLY = click.option(
@@ -98,12 +96,15 @@ _NEW_PLAN = (
     PLAN_ONLY,
     BATCH_OPTION,
     click.option(
-        "--check-disks",
-        is_flag=True,
-        help="Refuse a plan for which a broker has too little room.",
+        "--check-disks", is_flag=True, help="Refuse a plan for which a broker has too little room."
     ),
     THROTTLE,
     STALL_TIMEOUT,
+)
+ALLOW_SINGLE_REPLICA = click.option(
+    "--allow-single-replica",
+    is_flag=True,
+    help="Partitions of a single replica may go offline.",
 )
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
@@ -131,7 +132,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
-            *("stall_timeout", "check_permissions"),
+            *("stall_timeout", "check_permissions", "allow_single_replica"),
             *names,
         },
         expands_files=False,
@@ -186,9 +187,7 @@ class PlanOptions:
     plan: str | None = None
 
 
-def split_options(
-    options: dict[str, Any],
-) -> tuple[AccessOptions, dict[str, Any]]:
+def split_options(options: dict[str, Any]) -> tuple[AccessOptions, dict[str, Any]]:
     """Return the options that name the cluster, and the others."""
     names = AccessOptions.__slots__
     access = AccessOptions(**{name: options[name] for name in names})

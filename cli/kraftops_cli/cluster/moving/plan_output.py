@@ -43,11 +43,7 @@ _BROKER = (
         cell=lambda effect: str(effect.broker),
     ),
     text(
-        "rack",
-        "its rack",
-        may_be_null=True,
-        get=attrgetter("place.rack"),
-        column=folded("RACK", 2),
+        "rack", "its rack", may_be_null=True, get=attrgetter("place.rack"), column=folded("RACK", 2)
     ),
     boolean(
         "isFenced",
@@ -56,18 +52,8 @@ _BROKER = (
         column=Column("STATE", 1),
         cell=lambda effect: state_cell("fenced" if effect.place.is_fenced else "unfenced"),
     ),
-    number(
-        "replicas",
-        "replicas before",
-        get=attrgetter("replicas"),
-        column=columns.number("REPLICAS"),
-    ),
-    number(
-        "replicasAfter",
-        "replicas after",
-        get=attrgetter("replicas_after"),
-        column=columns.number("AFTER"),
-    ),
+    number("replicas", "replicas before", column=columns.number("REPLICAS")),
+    number("replicasAfter", "replicas after", column=columns.number("AFTER")),
     number(
         "bytes",
         "of these replicas before; null where sizes cannot be seen",
@@ -93,7 +79,7 @@ _DIRECTORY = (
         column=columns.number("BROKER"),
         cell=lambda effect: str(effect.broker),
     ),
-    text("path", "log directory", get=attrgetter("path"), column=folded("DIRECTORY")),
+    text("path", "log directory", column=folded("DIRECTORY")),
     number(
         "bytes",
         "in it before",
@@ -118,21 +104,10 @@ _DIRECTORY = (
     ),
 )
 _EFFECTS = (
-    parts("brokers", "all brokers, before and after", _BROKER, get=attrgetter("brokers")),
-    parts(
-        "directories",
-        "log directories of brokers that run, before and after",
-        _DIRECTORY,
-        get=attrgetter("directories"),
-    ),
-    number("copiedReplicas", "replicas to copy", get=attrgetter("copied_replicas")),
-    number(
-        "copiedBytes",
-        "to copy",
-        numeral="size",
-        may_be_null=True,
-        get=attrgetter("copied"),
-    ),
+    parts("brokers", "all brokers, before and after", _BROKER),
+    parts("directories", "log directories of brokers that run, before and after", _DIRECTORY),
+    number("copiedReplicas", "replicas to copy"),
+    number("copiedBytes", "to copy", numeral="size", may_be_null=True, get=attrgetter("copied")),
     number(
         "generateBytes",
         "that a plan of kafka-reassign-partitions --generate would copy, on average",

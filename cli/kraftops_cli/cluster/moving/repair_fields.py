@@ -107,7 +107,6 @@ PARTITION = (
         "outcome",
         "what became of it",
         values=RepairOutcome,
-        get=attrgetter("outcome"),
         column=Column("OUTCOME"),
         cell=lambda repaired: Styled(
             repaired.outcome, "good" if repaired.outcome in _GOOD else "bad"
@@ -133,7 +132,6 @@ PARTITION = (
         "recordsAtStake",
         "that an unclean election may lose; null: unknown, kafka-storage compare tells by disks",
         may_be_null=True,
-        get=attrgetter("records_at_stake"),
         column=number_column("AT STAKE", 2),
         cell=lambda repaired: "unknown" if repaired.leaderless else None,
     ),

@@ -67,12 +67,7 @@ stays. If it is killed, run it again: it goes on where the cluster is.""",
 @YES
 @click.pass_context
 def replication(
-    context: click.Context,
-    /,
-    form: str,
-    topics: tuple[str, ...],
-    factor: int,
-    **options: Any,
+    context: click.Context, /, form: str, topics: tuple[str, ...], factor: int, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.display.sizes import many

@@ -32,9 +32,7 @@ def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Targ
     endpoints = Endpoints(target.bootstrap, settings, target.expected_id)
     is_log = target.is_of_controllers
     access = ClusterAccess(
-        None if is_log else endpoints,
-        endpoints if is_log else None,
-        deadline=target.deadline,
+        None if is_log else endpoints, endpoints if is_log else None, deadline=target.deadline
     )
     with access:
         _wait(access, conditions, target)

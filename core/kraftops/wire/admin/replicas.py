@@ -66,11 +66,7 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
         raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
     return {
         TopicPartition(topic.name, each.partition_index): Replicas(
-            tuple(each.replicas),
-            (),
-            -1,
-            tuple(each.adding_replicas),
-            tuple(each.removing_replicas),
+            tuple(each.replicas), (), -1, tuple(each.adding_replicas), tuple(each.removing_replicas)
         )
         for topic in answer.topics
         for each in topic.partitions

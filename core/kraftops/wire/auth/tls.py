@@ -193,9 +193,7 @@ def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
     from cryptography.hazmat.primitives import serialization
 
     pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return pem + b"".join(c.public_bytes(serialization.Encoding.PEM) for c in certificates)
 

@@ -6,11 +6,7 @@ From Kafka 4.3's AdminClientConfig, ProducerConfig, ConsumerConfig, SslConfigs a
 from __future__ import annotations
 
 INTS = frozenset(
-    {
-        "default.api.timeout.ms",
-        "request.timeout.ms",
-        "socket.connection.setup.timeout.ms",
-    }
+    {"default.api.timeout.ms", "request.timeout.ms", "socket.connection.setup.timeout.ms"}
 )
 """Keys with a time in ms, at least 1, checked as Kafka checks an INT."""
 

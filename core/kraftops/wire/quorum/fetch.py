@@ -190,10 +190,7 @@ def send_snapshot_request(
     partition = {
         "partition": 0,
         "current_leader_epoch": request.leader_epoch,
-        "snapshot_id": {
-            "end_offset": request.snapshot.end_offset,
-            "epoch": request.snapshot.epoch,
-        },
+        "snapshot_id": {"end_offset": request.snapshot.end_offset, "epoch": request.snapshot.epoch},
         "position": request.position,
     }
     return connection.send(
