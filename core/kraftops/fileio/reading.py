@@ -40,3 +40,11 @@ def read_small(path: str) -> bytes:
     if len(data) > _SMALL_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return data
+
+
+def is_forbidden(path: str) -> bool:
+    """Tell whether there is a file that this user may not read."""
+    try:
+        return os.path.exists(path) and not os.access(path, os.R_OK)
+    except ValueError:  # no file can have such a name
+        return False

@@ -12,6 +12,7 @@ from kraftops.dump.check.findings import Loss, lost_text
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
@@ -325,16 +326,16 @@ def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding
     """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
     is_note = checkpoint.consequence is Consequence.LOADS
     path = os.path.join(directory, checkpoint.name)
-    is_forbidden = not os.access(path, os.R_OK)
+    is_set_aside = is_forbidden(path)
     return Finding(
         "bad-checkpoint",
         Severity.NOTE if is_note else Severity.STOPS,
         f"a start cannot read it: {checkpoint.reason}",
         Place(directory=directory, file=path),
         "give the permission to read it"
-        if is_forbidden
+        if is_set_aside
         else "remove it: a server finds out what it says",
-        is_possible=is_forbidden,
+        is_possible=is_set_aside,
     )
 
 

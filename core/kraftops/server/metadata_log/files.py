@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -45,11 +44,6 @@ class Damage(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
-
-    @property
-    def is_forbidden(self) -> bool:
-        """Whether this user may not read the file, of which nothing else is known then."""
-        return os.path.exists(self.path) and not os.access(self.path, os.R_OK)
 
 
 def reason_of(error: KraftopsError, path: str) -> str:

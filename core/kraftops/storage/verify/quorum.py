@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
@@ -71,7 +72,7 @@ def _damaged(node: Node, damage: Damage) -> Finding:
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
         return note_finding("harmless-damage", damage.reason, Place(file=damage.path), cure)
-    if damage.is_forbidden:
+    if is_forbidden(damage.path):
         cure = "give the permission to read it"
         return stop_finding("unreadable", damage.reason, Place(file=damage.path), cure)
     if damage.lost is None:

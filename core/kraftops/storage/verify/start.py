@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Cure, Finding, Place, stop_finding
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.storage.logdirs.directories import has_metadata_log
@@ -55,7 +56,7 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
             text = _restore(node, state, cluster_id)
-            if not os.access(state.directory.meta_path, os.R_OK):
+            if is_forbidden(state.directory.meta_path):
                 text = "give the permission to read it"
             yield stop_finding("bad-meta", problem, place, text)
         elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
