@@ -212,7 +212,7 @@ def _bands_of(
             if (
                 word == "fenced"
                 and is_new
-                and not any(one.state != "unregistered" for one in bands)
+                and not any(band.state != "unregistered" for band in bands)
             ):
                 word = "starting"  # a broker is fenced until it has caught up: no outage
             offset = offset_of(log.image, address)
