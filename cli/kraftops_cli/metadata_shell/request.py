@@ -52,9 +52,10 @@ class ShellRequest:
 
     @property
     def is_kept_current(self) -> bool:
-        """Whether the state follows its log; a screen of a running quorum does."""
+        """Whether the state follows its log; a session or screen of a running quorum does."""
         is_newest = (self.at_offset, self.at_time) == (None, None)
-        return self.follow or (self.is_browsed and self.quorum is not None and is_newest)
+        is_session = self.is_browsed or not self.words
+        return self.follow or (is_session and self.quorum is not None and is_newest)
 
     @property
     def version(self) -> str:

@@ -6,7 +6,7 @@ import os
 import time
 from functools import partial
 
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, WireError
 from kraftops.storage.logdirs.directories import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
@@ -56,7 +56,7 @@ class _Browsed:
             shown=terminal.shown,
         )
         self._show()
-        self._session.refresh = self._refresh
+        self._session.refresh = self._refresh_or_note if request.quorum else self._refresh
         self._session.travel = opened.travel
         if request.follow or request.quorum:
             self._session.go_home = self._show
@@ -143,6 +143,14 @@ class _Browsed:
             self._show()
         return has_changed
 
+    def _refresh_or_note(self) -> None:
+        """Update the image of a running quorum; without an answer, go on with what is known."""
+        try:
+            self._refresh()
+        except WireError as error:
+            offset = self._opened.current.image.offset
+            self._session.err(f"note: {error.message}; this is the state at offset {offset}")
+
     def _welcome(self, width: int) -> list[str]:
         from kraftops_shell.repl.beginning import welcome_lines
 
@@ -155,8 +163,8 @@ class _Browsed:
             self._refresh()
         except KraftopsError as error:
             return fitting([f" {error.message}"], width)
-        newest = self._opened.current.image.offset
-        return toolbar_text(self._request.source, self._session.source.image, width, newest)
+        shown, newest = self._session.source.image, self._opened.current.image
+        return toolbar_text(self._request.source, shown, width, newest.offset)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -243,8 +243,8 @@ class _Listener:
         entry = self._image.fold.topic(topic_id)
         if entry is not None:
             self._names[topic_id] = entry.name
-        elif topic_id not in self._names and (known := self._first.fold.topic(topic_id)):
-            self._names[topic_id] = known.name
+        elif topic_id not in self._names and (first := self._first.fold.topic(topic_id)):
+            self._names[topic_id] = first.name
 
     def _topic_name(self, topic_id: Any) -> str:
         if topic_id not in self._names:
@@ -287,21 +287,21 @@ class _Listener:
                 number, None, before, after,
             )  # fmt: skip
             return
-        made = MetadataChange(
+        blank = MetadataChange(
             raw.time, raw.offset, "isr", what, None, None, _cause(before, after, events), topic,
             number, None, before, after, self._needed_by(topic_id, len(after.replicas)),
         )  # fmt: skip
         if _replicas_text(before) != _replicas_text(after):
             texts = _replicas_text(before), _replicas_text(after)
-            yield replace(made, kind="topic", old=texts[0], new=texts[1])
+            yield replace(blank, kind="topic", old=texts[0], new=texts[1])
         if before.leader != after.leader or _is_unclean(before, after):
             unclean = ", unclean: records may be lost" if _is_unclean(before, after) else ""
             old, new = _leader_text(before.leader), _leader_text(after.leader)
             yield replace(
-                made, kind="leader", old=old, new=f"{new}{unclean}", broker=_broker(after.leader)
+                blank, kind="leader", old=old, new=f"{new}{unclean}", broker=_broker(after.leader)
             )
         if _isr_text(before) != _isr_text(after):
-            yield replace(made, old=_isr_text(before), new=_isr_text(after))
+            yield replace(blank, old=_isr_text(before), new=_isr_text(after))
 
     def _needed_by(self, topic_id: Any, replicas: int) -> int:
         if self._needed is None:
@@ -311,11 +311,11 @@ class _Listener:
 
     def _other(self, raw: _Raw, events: Mapping[int, str], client: str) -> MetadataChange:
         change = raw.change
-        made = MetadataChange(raw.time, raw.offset, "broker", "", None, None, client)
+        blank = MetadataChange(raw.time, raw.offset, "broker", "", None, None, client)
         if change.table == "brokers":
             broker: Any = change.key[0]
             return replace(
-                made,
+                blank,
                 what=f"broker {broker}",
                 old=_status_text(raw.before),
                 new=_broker_text(raw.after, raw.before),
@@ -327,9 +327,9 @@ class _Listener:
         if change.table == "topics":
             name = self._topic_name(change.key[0])
             old, new = self._topic_texts(change)
-            return replace(made, kind="topic", what=f"topic {name}", old=old, new=new, topic=name)
+            return replace(blank, kind="topic", what=f"topic {name}", old=old, new=new, topic=name)
         if change.table not in WORDED:
-            return replace(made, what=change.table)
+            return replace(blank, what=change.table)
         topic = None
         if change.table == "configs" and change.key[0] == TOPIC_RESOURCE:
             topic = str(change.key[1])
@@ -340,7 +340,7 @@ class _Listener:
             what, texts = error.message, (None, None)
         cause = f"controller {change.key[0]}" if change.table == "controllers" else client
         return replace(
-            made, kind=_KIND_OF[change.table], what=what, old=texts[0], new=texts[1], cause=cause,
+            blank, kind=_KIND_OF[change.table], what=what, old=texts[0], new=texts[1], cause=cause,
             topic=topic,
         )  # fmt: skip
 
@@ -463,7 +463,7 @@ def _broker_text(state: BrokerState | None, before: BrokerState | None) -> str |
         ("logDirs", "log directories"),
         ("cordonedLogDirs", "cordoned directories"),
     ):
-        old, new = (each[name] or [] for each in (before, state))  # type: ignore[literal-required]
+        old, new = (broker[name] or [] for broker in (before, state))  # type: ignore[literal-required]
         if old != new:
             text += f", {words} {len(old)} → {len(new)}"
     return text

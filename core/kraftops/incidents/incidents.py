@@ -70,8 +70,12 @@ def incidents_of(log: ChangeLog) -> list[Incident]:
             tracker.take(change)
     racks = _racks(log.image, log.changes)
     now = log.image.provenance.timestamp
-    tracked = sorted(tracker.incidents, key=lambda each: each.first_offset)
-    return [_incident(each, racks, now) for each in tracked if each.brokers or each.moved]
+    tracked = sorted(tracker.incidents, key=lambda incident: incident.first_offset)
+    return [
+        _incident(incident, racks, now)
+        for incident in tracked
+        if incident.brokers or incident.moved
+    ]
 
 
 class _Tracker:
@@ -176,7 +180,7 @@ class _Tracker:
                 self._by_broker[broker] = slow
         key = change.topic, change.partition
         touched = lost | {before.leader, after.leader}
-        for tracked in {id(each): each for each in self._by_broker.values()}.values():
+        for tracked in {id(latest): latest for latest in self._by_broker.values()}.values():
             if tracked.end is not None:
                 continue
             if key in tracked.missing or not touched.isdisjoint(tracked.brokers):

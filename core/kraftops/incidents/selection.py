@@ -24,7 +24,7 @@ _GROUP_GAP = 10_000  # ms; Kafka's own broker.session.timeout.ms is 9 s
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """The changes that are wanted: those of one of the kinds, and so on; empty is all."""
+    """The selected changes: those of one of the kinds, and so on; empty is all."""
 
     kinds: frozenset[str] = frozenset()
     brokers: frozenset[int] = frozenset()

@@ -30,8 +30,8 @@ def words_of(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
 
 def endpoint_text(data: Mapping[str, Any]) -> str | None:
     """Return the first listener of a registration as `host:port`; None without one."""
-    for one in data["endPoints"]:
-        return f"{one['host']}:{one['port']}"
+    for endpoint in data["endPoints"]:
+        return f"{endpoint['host']}:{endpoint['port']}"
     return None
 
 
@@ -61,10 +61,10 @@ def _acl(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
 
 
 def _acl_text(data: Any) -> str:
-    shown = acl_data(data)
+    acl = acl_data(data)
     return (
-        f"{shown['permissionType']} {shown['operation']} on {shown['resourceType']}"
-        f" {shown['resourceName']} ({shown['patternType']}) from {shown['host']}"
+        f"{acl['permissionType']} {acl['operation']} on {acl['resourceType']}"
+        f" {acl['resourceName']} ({acl['patternType']}) from {acl['host']}"
     )
 
 
@@ -72,8 +72,8 @@ def _feature(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
     name = str(change.key[0])
 
     def show(data: Any) -> str:
-        known = by_level(data["featureLevel"]) if name == VERSION_FEATURE else None
-        return known.name if known else str(data["featureLevel"])
+        version = by_level(data["featureLevel"]) if name == VERSION_FEATURE else None
+        return version.name if version else str(data["featureLevel"])
 
     return name, _reader(image, show)
 

@@ -201,6 +201,7 @@ def _bands_of(
     """Return the bands of a broker: from its first step back to the begin, and of each change."""
     bands: list[Band] = []
     state, since, address = steps[0].before, began, None
+    is_new = state is None and steps[0].is_registration
     for step in [*steps, None]:
         if step is not None and step.state == state and step is not steps[0]:
             continue
@@ -208,6 +209,12 @@ def _bands_of(
         is_known = state is not None or address is not None
         if is_known and (until > since or step is None):
             word: BandState = "unregistered" if state is None else _STATES[state]
+            if (
+                word == "fenced"
+                and is_new
+                and not any(band.state != "unregistered" for band in bands)
+            ):
+                word = "starting"  # a broker is fenced until it has caught up: no outage
             offset = offset_of(log.image, address)
             if bands and bands[-1].state == word and bands[-1].end == since:
                 last = bands.pop()

@@ -15,7 +15,7 @@ from kraftops.findings.finding import Finding
 from kraftops.incidents.answer import INCIDENT
 from kraftops.incidents.incidents import Incident
 
-BandState = Literal["active", "fenced", "controlled-shutdown", "unregistered"]
+BandState = Literal["active", "starting", "fenced", "controlled-shutdown", "unregistered"]
 ChangeWord = Literal[
     "topic-created",
     "topic-deleted",

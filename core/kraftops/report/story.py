@@ -79,7 +79,9 @@ def _incidents(names: Sequence[str], span: Span) -> list[Incident]:
     since = span.since or 0
     before = limits_of(None, since - _EARLIER) if span.since is not None else None
     log = read_changes(names, since=before, until=limits_of(None, until))
-    return [one for one in incidents_of(log) if one.end is None or one.end >= since]
+    return [
+        incident for incident in incidents_of(log) if incident.end is None or incident.end >= since
+    ]
 
 
 def _over(incidents: Sequence[Incident]) -> int:

@@ -61,7 +61,7 @@ def toolbar_text(source: str, image: MetadataImage, width: int, newest: int | No
     """
     time = shown_time(image.provenance.timestamp)
     begin = f" offset {image.offset}"
-    if newest is not None and newest != image.offset:
+    if newest is not None and newest > image.offset:  # a state that was loaded may be the earlier
         begin += f" of {newest}"
     names = _shorter(source)
     texts = [f"{begin}  {time}  {name}" for name in names]

@@ -80,7 +80,10 @@ def move(session: Session, moment: Moment) -> list[str]:
         show(session, travel_of(session).at(offset=moment.offset, time=moment.time))
         if moment == Moment(None, None):
             session.standing, session.prompt_prefix = None, ""
-    return [place_line(session.source.image), *_stay(session)]
+    lines = [place_line(session.source.image), *_stay(session)]
+    if session.is_on_terminal and session.standing is not None:
+        lines.append("at now goes on")
+    return lines
 
 
 def show(session: Session, image: MetadataImage) -> None:
@@ -89,7 +92,9 @@ def show(session: Session, image: MetadataImage) -> None:
     session.root = source.tree(image)
     session.image_source = replace(source, image=image, at_offset=image.offset, at_time=None)
     session.standing = image.offset
-    session.prompt_prefix = f"@{max(image.offset, 0)} "
+    time = iso_time(image.provenance.timestamp) if image.provenance.timestamp >= 0 else None
+    clock = f"{time[:10]} {time[11:19]} " if time else ""
+    session.prompt_prefix = f"@{max(image.offset, 0)} {clock}"
 
 
 @contextmanager

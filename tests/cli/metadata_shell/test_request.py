@@ -21,6 +21,8 @@ AT = ShellRequest(
     keeps_history=True,
 )
 
+QUORUM = QuorumOptions("c:1", None, None, None, None)
+
 
 @pytest.mark.parametrize(
     ("moment", "offset", "time"),
@@ -46,8 +48,22 @@ def test_a_command_at_a_moment_reads_that_state_alone(
         replace(AT, at_offset=10),
         replace(AT, follow=True),
         replace(AT, is_kafka=True),
-        replace(AT, quorum=QuorumOptions("c:1", None, None, None, None)),
+        replace(AT, quorum=QUORUM),
     ],
 )
 def test_other_requests_stay_as_they_are(request_: ShellRequest) -> None:
     assert request_.read_at_once(NOW) is request_
+
+
+@pytest.mark.parametrize(
+    ("request_", "follows"),
+    [
+        (replace(AT, words=(), quorum=QUORUM), True),
+        (replace(AT, words=("ls",), quorum=QUORUM), False),
+        (replace(AT, words=(), quorum=QUORUM, at_offset=10), False),
+        (replace(AT, words=()), False),
+        (replace(AT, words=("ls",), follow=True), True),
+    ],
+)
+def test_a_session_with_a_running_quorum_follows_it(request_: ShellRequest, follows: bool) -> None:
+    assert request_.is_kept_current is follows

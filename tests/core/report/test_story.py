@@ -6,6 +6,8 @@ from kraftops.errors import UsageError
 from kraftops.incidents.changes import read_changes
 from kraftops.incidents.incidents import incidents_of
 from kraftops.report import story
+from kraftops.report.cluster import metadata_part
+from kraftops.report.commands import MetadataCommands
 from kraftops.report.metadata_log import MetadataLog, Span, read_metadata_log
 from tests.helpers.tools.corpus import DATA
 
@@ -60,3 +62,14 @@ def test_too_many_changes_are_not_grouped(monkeypatch: pytest.MonkeyPatch) -> No
     assert told
     assert told.incidents == ()
     assert "--since and --until choose" in told.text
+
+
+def test_the_first_start_of_a_broker_is_not_an_outage() -> None:
+    timeline = metadata_part(read(), MetadataCommands(), None).timeline
+
+    assert timeline
+    for broker in timeline.brokers:
+        states = [band.state for band in broker.bands if band.state != "unregistered"]
+        assert states[:2] == ["starting", "active"]
+        assert "fenced" in states[2:]
+        assert "starting" not in states[1:]

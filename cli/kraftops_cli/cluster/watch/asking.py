@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
-from kraftops.errors import AnswerError, WireError
+from kraftops.errors import AnswerError, KraftopsError, WireError
 from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import KeptAnswers, ask_description
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.past import past_happenings
 from kraftops_cli.cluster.watch.state import Trouble
 from kraftops_cli.cluster.watch.view import View, view_of
 
@@ -35,6 +36,7 @@ class Asker:
         self._target = target
         self._seconds = seconds
         self._tell = tell
+        self._has_past = False
         self._found: SimpleQueue[Item | Exception] = SimpleQueue()
         BackgroundCall(self._run)
 
@@ -76,6 +78,19 @@ class Asker:
     def _ask(self, kept: KeptAnswers, notes: _Notes) -> None:
         description = ask_description(self._target, notes.skipped, kept=kept)
         self._put(view_of(description))
+        if self._target.is_of_controllers and not self._has_past:
+            self._has_past = True
+            self._put_past(kept)
+
+    def _put_past(self, kept: KeptAnswers) -> None:
+        """Put what the log knows of the time before; it is little, and may fail by itself."""
+        now = time.time_ns() // 1_000_000
+        try:
+            happenings = past_happenings(kept.image.of(self._target).names, now)
+        except KraftopsError as error:
+            happenings = [Happening(now, "warning", error.message)]
+        for happening in happenings:
+            self._put(happening)
 
     def _put(self, item: Item | Exception) -> None:
         self._found.put(item)

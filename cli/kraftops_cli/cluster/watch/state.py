@@ -103,8 +103,9 @@ def with_trouble(state: ScreenState, trouble: Trouble) -> ScreenState:
 
 
 def with_note(state: ScreenState, happening: Happening) -> ScreenState:
-    """Return the state after something that is no change of the cluster."""
-    return replace(state, happenings=(*state.happenings, happening)[-_MOST_HAPPENINGS:])
+    """Return the state after a happening that is not between two views, perhaps an earlier one."""
+    happenings = sorted((*state.happenings, happening), key=lambda each: each.time)
+    return replace(state, happenings=tuple(happenings[-_MOST_HAPPENINGS:]))
 
 
 def shown_brokers(state: ScreenState) -> list[BrokerDescription]:

@@ -33,11 +33,17 @@ def last_segments(files: Sequence[Reading]) -> dict[Log, Reading]:
             raise UsageError(
                 f"--follow follows segments or the directories of partitions, not {file.path}"
             )
-        if name.kind is FileKind.LOG:
+        if is_segment(file):
             found[file.log] = file
     if not found:
         raise UsageError("--follow follows segments or the directories of partitions")
     return found
+
+
+def is_segment(file: Reading) -> bool:
+    """Tell whether a file is a segment, and not a snapshot or checkpoint beside it."""
+    name = file_name(file.path)
+    return name is not None and name.kind is FileKind.LOG
 
 
 class _Followed(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kraftops.dump.report import Report
 from kraftops.dump.summary.logs import Reading, fields_of
 from kraftops.errors import UsageError
-from kraftops_cli.dump_log.growing.growth import GrowingSummaries, last_segments
+from kraftops_cli.dump_log.growing.growth import GrowingSummaries, is_segment, last_segments
 from kraftops_cli.dump_log.growing.screen import FollowState, counted_again, frame, pressed
 from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.dump_log.summaries.table import Fields
@@ -35,6 +35,8 @@ def follow_summary(plan: Plan, terminal: Terminal) -> int:
         raise UsageError("--summary --follow and --tail do not go together")
     files = plan_readings(plan)
     last = last_segments(files)
+    # A checkpoint beside the segments has the records of the log once more.
+    files = [file for file in files if is_segment(file)]
     followed = {file.path for file in last.values()}
     run = Run(plan, terminal, Report())
     before = count_files(run, [file for file in files if file.path not in followed], None)

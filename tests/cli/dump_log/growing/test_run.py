@@ -8,6 +8,7 @@ from pathlib import Path
 from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_here
 from tests.helpers.tools.emulator import Emulator
+from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 
 
 def append(directory: Path, first: int, count: int) -> None:
@@ -54,6 +55,22 @@ def test_pipe_has_a_block_for_each_change(tmp_path: Path) -> None:
         assert run.wait(20) == 130
 
     assert [each["logs"][0]["records"]["count"] for each in (first, second)] == [10, 15]
+
+
+def test_checkpoints_beside_a_log_are_not_counted(tmp_path: Path) -> None:
+    log = MetadataLog()
+    for number in range(5):
+        log.add(*topic(number))
+    log.snapshot(drop=False)
+    folder = log.write(tmp_path)
+    command = [DUMP_LOG, "--summary", "--follow", "--format", "json", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT, text=True) as run:
+        assert run.stdout
+        first = json.loads(run.stdout.readline())
+        run.send_signal(signal.SIGINT)
+        assert run.wait(20) == 130
+
+    assert [each["records"]["count"] for each in first["logs"]] == [log.end]
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_move_is_told_by_a_line_and_the_prompt() -> None:
     shell = Shell()
 
     assert shell("at", "@300").out == "@300  2026-11-21T10:48:28.044Z  epoch 1\n"
-    assert shell.session.prompt_prefix == "@300 "
+    assert shell.session.prompt_prefix == "@300 2026-11-21 10:48:28 "
     assert shell("at", "now").out == "@583  2026-11-21T10:50:12.198Z  epoch 1\n"
     assert shell.session.prompt_prefix == ""
 

@@ -69,6 +69,10 @@ const STATES = {
     pen.fillStyle = colour("state-active");
     pen.fillRect(x, y, width, height);
   },
+  starting: (pen, x, y, width, height) => {
+    pen.fillStyle = hatch(pen, "state-active");
+    pen.fillRect(x, y, width, height);
+  },
   fenced: (pen, x, y, width, height) => {
     pen.fillStyle = colour("state-fenced");
     pen.fillRect(x, y, width, height);

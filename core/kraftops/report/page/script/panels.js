@@ -187,7 +187,7 @@ function brokers(it) {
   const { data, plots, panels, gutter, timeAt } = it;
   const all = data.brokers;
   if (!all.length) return;
-  const eventful = all.filter((each) => each.bands.some((band) => band.state !== "active"));
+  const eventful = all.filter((each) => each.bands.some((band) => !["active", "starting"].includes(band.state)));
   let isAll = all.length <= MOST_ROWS;
   const rows = () =>
     isAll ? all.slice(0, ALL_ROWS) : (eventful.length ? eventful : all).slice(0, MOST_ROWS);
