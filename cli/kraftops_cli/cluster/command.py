@@ -94,10 +94,10 @@ every connection.""",
         """\
 -b asks brokers, and they ask the leader of the quorum. Since Kafka 3.9 they also name the listeners
 of the voters: what only the metadata log has is read there, if they can be reached from here. -C
-asks controllers and reads that log. Of the two, -b has the defaults of server.properties, as
-min.insync.replicas, but before Kafka 4.0 no fenced brokers, and while no controller leads, its
-answers are old ones. -b needs DESCRIBE on topics and cluster, -C needs CLUSTER_ACTION for the log,
-and ALTER to find the leader.""",
+asks controllers and reads that log. restart reads it in any case. Of the two, -b has the defaults
+of server.properties, as min.insync.replicas, but before Kafka 4.0 no fenced brokers, and while no
+controller leads, its answers are old ones. -b needs DESCRIBE on topics and cluster, -C needs
+CLUSTER_ACTION for the log, and ALTER to find the leader.""",
     ),
     (
         "Checks before unregister",

@@ -84,6 +84,6 @@ ORDER = (
         "time that it may take, at a minute for each node",
         get=lambda answer: len(answer.request.nodes) * SECONDS_A_NODE,
     ),
-    parts("nodes", "nodes in the order of their restarts", NODE, get=lambda each: each.rows()),
+    parts("nodes", "nodes in the order of their restarts", NODE, get=lambda answer: answer.rows()),
 )
 RESTART = Answer((*ORDER, replace(parts("events", "what was done", _EVENT), may_be_missing=True)))

@@ -123,13 +123,14 @@ OPERATION = (
     numbers("brokers", "brokers that it is about; none for all"),
     number(
         "partitions",
-        "partitions that it had to move when it began",
+        "partitions that it had to move when it began; of a restart, nodes",
         may_be_null=True,
         get=attrgetter("total"),
     ),
     number(
         "done",
-        "partitions that have been moved; null where only its author has the plan",
+        "partitions that have been moved, or nodes that have restarted; null where only its author"
+        " has the plan",
         may_be_null=True,
         column=Column("DONE", 2),
         cell=_done_text,

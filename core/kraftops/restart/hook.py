@@ -31,7 +31,7 @@ class Hook:
         """Return the command for a node; other braces are the shell's."""
         values = {"id": node.node_id, "host": node.host, "role": node.roles, "rack": node.rack}
         return _PLACEHOLDER.sub(
-            lambda found: shlex.quote(str(values[found[1]] or "")), self.template
+            lambda match: shlex.quote(str(values[match[1]] or "")), self.template
         )
 
     def run(self, nodes: Sequence[Node]) -> None:

@@ -183,7 +183,7 @@ class Rolling:
         self._hooked: set[int] = set()
         self._last: Step | None = None
         self._started_at = self._changed_at = time.monotonic()
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._finished = 0
 
     def view(self) -> View:
@@ -329,8 +329,8 @@ class Rolling:
                 raise RefusedError(text, f"mend that: {_HINT}")
             hint = f"its log tells why; start it, or restart it yourself: {_HINT}"
             raise KraftopsError(text, hint, code="stalled")
-        if now > self._told_at + _PROGRESS_SECONDS:
-            self._told_at = now
+        if now > self._reported_at + _PROGRESS_SECONDS:
+            self._reported_at = now
             self._tell("waiting", step.reason, nodes)
         time.sleep(_PAUSE_SECONDS)
 
@@ -343,7 +343,7 @@ class Rolling:
                 directories = self._access.patiently(
                     partial(self._access.ask_broker, node, request)
                 )
-                failed[node] = [each.path for each in directories if each.is_failed]
+                failed[node] = [place.path for place in directories if place.is_failed]
         return failed
 
     def _tell(self, name: str, text: str, nodes: Sequence[Node]) -> None:

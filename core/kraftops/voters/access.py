@@ -126,7 +126,7 @@ class QuorumAccess:
         if self.cluster.controllers is not None:
             return self.cluster.controllers
         listeners = self.ask(describe_quorum).listeners
-        addresses = [Bootstrap(address) for each in listeners.values() for _, address in each]
+        addresses = [Bootstrap(address) for points in listeners.values() for _, address in points]
         if not addresses:
             raise WireError(
                 "brokers before Kafka 3.9 do not know the addresses of controllers",

@@ -16,7 +16,7 @@ from tests.helpers.kafka.nodes.clusters import (
     wait_for_leader,
 )
 from tests.helpers.kafka.nodes.configs import later_controller
-from tests.helpers.kafka.nodes.nodes import running
+from tests.helpers.kafka.nodes.nodes import running, until
 from tests.helpers.tools.fake_cluster import cluster as tool
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -104,3 +104,23 @@ def test_static_voters_stay(jars: Path, tmp_path: Path) -> None:
 
     assert not answer["isDynamic"]
     assert refused["error"] == "static-quorum"
+
+
+@pytest.mark.skipif(not EARLIER, reason="run by hand, with KRAFTOPS_KAFKA_RELEASES")
+def test_a_controller_that_joins_by_itself_is_recognised(jars: Path, tmp_path: Path) -> None:
+    """Removed while it runs, it would vote again a moment later (KIP-853, Kafka 4.2)."""
+    joins = {"controller.quorum.auto.join.enable": "true"}
+    with running_cluster(jars, tmp_path, Shape(is_dynamic=True)) as cluster:
+        second = later_controller(tmp_path, 2, [cluster.nodes[1].config]).changed(joins)
+        formatted_later(second)
+        with running(jars, second) as node:
+            cluster.nodes[2] = node
+            assert until(lambda: cluster.nodes[1].quorum().voters == {1, 2})
+            answer = controllers("-C", cluster.controllers)
+            refused = change(cluster, "remove", "-i", "2", code=3)
+
+    assert {member["id"]: member["isAutoJoining"] for member in answer["members"]} == {
+        1: False,
+        2: True,
+    }
+    assert "would join again" in refused["message"]

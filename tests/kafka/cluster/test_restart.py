@@ -30,6 +30,10 @@ def test_all_nodes_restart_and_lead_again(jars: Path, tmp_path: Path) -> None:
         assert done.code == 0, done.text + done.err
         ready(cluster, 1, 2, 3)
         after = placement(cluster).partitions
+        restarts.faults[first] = lambda: "No route to host"
+        again = tool("restart", *words, "--id", str(first))
+        cancelled = tool("operations", "cancel", "restart", "-b", cluster.brokers, "--yes")
+        back = placement(cluster).partitions
 
     assert [node["id"] for node in json.loads(order.text)["nodes"]] == [first, second, leader]
     answer = json.loads(failed.text)
@@ -39,6 +43,8 @@ def test_all_nodes_restart_and_lead_again(jars: Path, tmp_path: Path) -> None:
     assert (operation["name"], operation["brokers"]) == ("restart", sorted([second, leader]))
     assert (operation["done"], operation["partitions"]) == (1, 3)
     assert restarts.restarted == [first, second, leader]
-    assert {p: (r.replicas, r.leader) for p, r in after.items()} == {
-        p: (r.replicas, r.leader) for p, r in before.items()
-    }
+    assert (again.code, cancelled.code) == (1, 0), cancelled.err
+    for partitions in (after, back):
+        assert {p: (r.replicas, r.leader) for p, r in partitions.items()} == {
+            p: (r.replicas, r.leader) for p, r in before.items()
+        }

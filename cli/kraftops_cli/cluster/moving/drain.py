@@ -110,13 +110,13 @@ def _save(path: str, moves: Sequence[Move]) -> None:
     is_stream = os.path.abspath(path).startswith("/dev/")
     saved = read_plan(path) if os.path.isfile(path) and not is_stream else {}
     kept = {
-        partition: Move(partition, each.previous or each.replicas, each.replicas)
-        for partition, each in saved.items()
+        partition: Move(partition, planned.previous or planned.replicas, planned.replicas)
+        for partition, planned in saved.items()
     }
     for move in moves:
-        known = kept.get(move.partition)
-        is_same = known is not None and {*known.before} == {*move.before}
-        kept[move.partition] = known._replace(after=move.after) if known and is_same else move
-    text = json.dumps(plan_json([kept[each] for each in sorted(kept)]), indent=1) + "\n"
+        first = kept.get(move.partition)
+        is_same = first is not None and {*first.before} == {*move.before}
+        kept[move.partition] = first._replace(after=move.after) if first and is_same else move
+    text = json.dumps(plan_json([kept[partition] for partition in sorted(kept)]), indent=1) + "\n"
     with open_output(path, flags=OutputFlags(overwrite=True)) as fd:
         write_all(fd, text.encode())

@@ -102,10 +102,10 @@ def safe_to_stop(
         access.refuse_hidden_topics()
         check_topics(placement, rest["exclude_topic"])
         placement = without_topics(placement, rest["exclude_topic"])
-        known = min_isr_of_topics(access, placement, min_isr)
-    rules = StopRules(placement, known, quorum, rest["allow_single_replica"])
-    each = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
-    answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, each)
+        min_isr_by_topic = min_isr_of_topics(access, placement, min_isr)
+    rules = StopRules(placement, min_isr_by_topic, quorum, rest["allow_single_replica"])
+    alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
+    answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
     if work.is_json:
         work.terminal.answer("safe-to-stop", json_of(SAFE_TO_STOP.fields, answer))
     else:
@@ -158,5 +158,5 @@ def _lines(stop: Stop, console: Console) -> Iterator[str]:
 def _cells(danger: Danger) -> list[Cell]:
     needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
     state = "offline" if danger.is_offline else "under min ISR"
-    left = ",".join(map(str, danger.left))
-    return [str(danger.partition), Styled(state, "bad"), left or None, needed]
+    in_sync = ",".join(map(str, danger.left))
+    return [str(danger.partition), Styled(state, "bad"), in_sync or None, needed]

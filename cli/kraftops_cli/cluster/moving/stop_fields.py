@@ -19,13 +19,13 @@ class StopAnswer(NamedTuple):
 
     rules: StopRules
     asked: Stop | None
-    each: Sequence[Stop]
+    alone: Sequence[Stop]
 
     @property
     def is_safe(self) -> bool:
         """Whether the nodes that are named may stop, or else each one alone."""
         if self.asked is None:
-            return all(stop.is_safe for stop in self.each)
+            return all(stop.is_safe for stop in self.alone)
         return self.asked.is_safe
 
     @property
@@ -39,7 +39,7 @@ class StopAnswer(NamedTuple):
         """Return each node with its roles."""
         voters = self.rules.quorum.voters if self.rules.quorum else frozenset()
         rows = []
-        for stop in self.each:
+        for stop in self.alone:
             node = stop.nodes[0]
             roles = [BROKER] if node in self.rules.placement.brokers else []
             rows.append(NodeStop(node, roles + [CONTROLLER] * (node in voters), stop))
@@ -65,7 +65,7 @@ _PARTITION = (
     number("minIsr", "its min.insync.replicas", get=lambda danger: danger.min_isr.value),
     boolean(
         "isMinIsrAssumed",
-        "whether nobody told that, and it is taken to be 1",
+        "whether it could not be seen, and is taken to be 1",
         get=lambda danger: danger.min_isr.is_assumed,
     ),
     boolean("isOffline", "whether no replica stays in sync", get=lambda danger: danger.is_offline),
@@ -118,7 +118,7 @@ SAFE_TO_STOP = Answer(
     (
         boolean(
             "isSafe",
-            "whether all that are named may stop at once; without names, each one alone",
+            "whether all that are named may stop at once; without names, each alone",
             get=lambda answer: answer.is_safe,
         ),
         numbers(

@@ -42,12 +42,12 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
     planned = read_plan(plan)
     with work.access as access:
         access.check()
-        found = plan_restore(access.patiently(access.settled), planned)
-        if found.moves:
-            action = f"change the order of the replicas of {many(len(found.moves), 'partition')}"
+        restore = plan_restore(access.patiently(access.settled), planned)
+        if restore.moves:
+            action = f"change the order of the replicas of {many(len(restore.moves), 'partition')}"
             confirm("undrain", action, yes=work.yes)
-        stay = change_leaders(access, found.moves)
-        restored = {move.after[0] for move in found.moves}
+        stay = change_leaders(access, restore.moves)
+        restored = {move.after[0] for move in restore.moves}
         access.patiently(lambda: access.end_operation(DRAIN, restored))
-    moved = [move.partition for move in found.moves]
-    return print_leaders(work, "undrain", moved, [*found.changed, *stay])
+    moved = [move.partition for move in restore.moves]
+    return print_leaders(work, "undrain", moved, [*restore.changed, *stay])

@@ -119,7 +119,7 @@ def leaderless(cluster: Cluster) -> dict[TopicPartition, int]:
     log = cluster.nodes[6].config.log_dirs[0] / "__cluster_metadata-0"
     done = run_command(
         *(str(path) for path in sorted(log.glob("0*.log"))),
-        *("--type", "partition,partitionchange", "--format", "json"),
+        *("--cluster-metadata-decoder", "--type", "partition,partitionchange", "--format", "json"),
     )
     since: dict[TopicPartition, int] = {}
     longest: dict[TopicPartition, int] = {}
@@ -159,8 +159,9 @@ def main() -> int:
         }
         replace_controllers(cluster, jars, folder, version)
         count = records.end()
+        print_line(str(count))
         longest = leaderless(cluster)
-    print_line(f"{count}; longest without a leader: {max(longest.values(), default=0)} ms")
+    print_line(f"longest without a leader: {max(longest.values(), default=0)} ms")
     return 1 if count.lost or count.failed else 0
 
 
