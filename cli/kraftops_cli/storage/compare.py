@@ -43,9 +43,9 @@ above them, which it does every 5 seconds and when it stops; others are possibly
 
 The ends are those of the last batches. Archives need not hold the logs: without them the end is
 the recovery point of a clean stop, else the lowest that is possible; after a kill, give the
-directory itself. This packs what is needed: (cd /var/lib/kafka && find . -type f \\( -path
-'./__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\)) | tar -czf broker-101.tar.gz
--C /var/lib/kafka -T -
+directory itself. This packs what is needed: find /var/lib/kafka -type f \\( -path
+'/var/lib/kafka/__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\) | tar -czf
+node-101.tar.gz /etc/hostname /etc/kafka/server.properties -T -
 
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",

@@ -94,6 +94,23 @@ def test_follower_of_a_leader_that_this_host_does_not_reach_refuses(tmp_path: Pa
         assert (refused["error"], refused["leader"], refused["epoch"]) == ("quorum-alive", 3, 7)
 
 
+def test_last_word_of_a_follower_that_falls_silent_counts(tmp_path: Path) -> None:
+    log = Log(leader=3, epoch=7)
+    with running(log) as controllers:
+
+        class Asked(list[tuple[str, object]]):
+            def append(self, question: tuple[str, object]) -> None:
+                super().append(question)
+                controllers.mute.add(2)
+
+        log.asked = Asked()
+        node = survivor(tmp_path, controllers.address(2))
+
+        refused = refusal(node, "--voters", "self")
+
+        assert (refused["error"], refused["leader"], refused["epoch"]) == ("quorum-alive", 3, 7)
+
+
 def test_voter_without_a_leader_is_alive_and_need_not_be_lost(tmp_path: Path) -> None:
     with running(Log(leader=-1, epoch=3)) as controllers:
         node = survivor(tmp_path, controllers.address(2))

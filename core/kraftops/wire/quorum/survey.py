@@ -80,7 +80,12 @@ class _Inquiry:
         epoch, leader = 0, -1
         while True:
             request = FetchRequest(FetchPosition(0, 0), epoch, 1, 0, self._cluster_id)
-            reply = fetch(connection, request, self._deadline)
+            try:
+                reply = fetch(connection, request, self._deadline)
+            except WireError:
+                if leader < 0:
+                    raise
+                return replace(answer, leader=leader, epoch=epoch)  # its last word counts
             if reply.error not in WRONG_LEADER_CODES:
                 self._has_leader.set()
                 voters = _voters(connection)
