@@ -133,7 +133,7 @@ def second_copy(folder: Path) -> None:
     """Have a partition in two log directories."""
     (folder / "e").mkdir()
     text = (folder / "d/meta.properties").read_text()
-    other = text.replace("qsbfIilcoC-bKkzi751tUw", "qsbfIilcoC-bKkzi751tUx")
+    other = text.replace("qsbfIilcoC-bKkzi751tUw", "rsbfIilcoC-bKkzi751tUw")
     (folder / "e/meta.properties").write_text(other)
     shutil.copytree(folder / "d/plain-0", folder / "e/plain-0")
     make_node(folder, STATIC, log_dirs="d,e", metadata_log_dir="d")
