@@ -101,7 +101,7 @@ The metadata log is followed: by -C, or by the controllers that brokers name sin
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Go on with a restart whose process was on another host, and has ended.",
+    help="Go on with a restart whose process has ended, as on another host that is gone.",
 )
 @YES
 @click.pass_obj

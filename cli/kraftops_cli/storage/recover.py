@@ -94,7 +94,7 @@ Its epoch is 1 above the highest in any log or quorum-state.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
 the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
-is alive, and need not be lost. --offline asks nobody.
+is alive, and need not be lost. --offline asks none.
 
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
@@ -329,7 +329,7 @@ def _recover(
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
             raise RecoveryRefused(
                 "not-confirmed",
-                "nothing was written: nobody has agreed",
+                "nothing was written: the question was not answered with yes",
                 "--yes says that no other voter starts with its old disk",
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
@@ -349,7 +349,7 @@ def _check_unseen(terminal: Terminal, plan: RecoveryPlan) -> None:
     """Ask whether to go on without the disks of some brokers; --yes does not answer that.
 
     Raises:
-        RecoveryRefused: nobody has agreed to that.
+        RecoveryRefused: the answer is not theirs.
     """
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery

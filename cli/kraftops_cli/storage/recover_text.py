@@ -92,8 +92,8 @@ def _logs(plan: RecoveryPlan) -> Iterator[str]:
 def _age(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
-    shown = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000))
-    return f", last record {shown} UTC"
+    utc = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000))
+    return f", last record {utc} UTC"
 
 
 def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:

@@ -28,7 +28,7 @@ from kraftops.image.verify.targets import assumed_release
 from kraftops.image.verify.targets import release_findings as target_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import LogSource
-from kraftops.recovery.partitions.compared_disks import compare_disks
+from kraftops.recovery.partitions.comparison import compare_disks
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory

@@ -36,7 +36,7 @@ def plan_drain(placement: Placement, draining: Collection[int]) -> DrainPlan:
     for partition, found in placement.partitions.items():
         if found.leader not in gone and found.replicas[0] not in gone:
             continue
-        fit = [each for each in able_to_lead(placement, found) if each not in gone]
+        fit = [each for each in _able(placement, found) if each not in gone]
         if not fit or found.is_moving:
             if found.leader in gone:
                 stay.append(partition)
@@ -72,12 +72,12 @@ def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list
         replicas = placement.partitions.get(partition)
         if replicas is None or replicas.target[0] == replicas.leader:
             continue
-        if replicas.target[0] in able_to_lead(placement, replicas):
+        if replicas.target[0] in _able(placement, replicas):
             found.append(partition)
     return found
 
 
-def able_to_lead(placement: Placement, found: Replicas) -> list[int]:
+def _able(placement: Placement, found: Replicas) -> list[int]:
     """Return the replicas that are in sync on unfenced brokers."""
     return [
         each

@@ -78,8 +78,8 @@ def unpacked(names: Sequence[str]) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; the copies of archives are removed at the end.
 
     Raises:
-        NotFound: there is no such file or directory.
-        RecoveryRefused: it is no archive, or has no log directory, or several.
+        NotFound: a file or directory does not exist.
+        RecoveryRefused: it is not an archive, or has no log directory, or several.
     """
     with ExitStack() as stack:
         yield [source for name in names for source in _sources(name, stack)]
@@ -99,7 +99,7 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
     """Unpack what a recovery reads of an archive, for as long as *stack* is open.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: the file does not exist.
         RecoveryRefused: it is not an archive, or has several metadata logs.
     """
     import tempfile
@@ -108,7 +108,7 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
         raise NotFound("not-there", f"{name} does not exist")
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
-        raise RecoveryRefused("no-archive", f"{name} is no regular file", hint)
+        raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kraftops-"))
     try:
         return _unpack(name, scratch)

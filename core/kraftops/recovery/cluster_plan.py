@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kraftops.findings.finding import Finding, Severity, worst_first
 from kraftops.recovery.host_script import Host, Role
-from kraftops.recovery.live_controllers import AskControllers
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.voters import Voter
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRequest:
-    """Request of a plan.
-
-    Attributes:
-        voters: the ids of the new voters, or the form of `--initial-controllers`.
-        choice: the name of the copy whose log goes on; None for the best.
-        elects_newest: whether the brokers with the newest copies of partitions are elected.
-        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
-        ask: returns what asks controllers with the login in a server.properties; None for nobody.
-    """
-
-    voters: str
-    choice: str | None
-    elects_newest: bool
-    unseen_brokers: frozenset[int]
-    ask: Callable[[str], AskControllers] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +96,10 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
                 starts_after=first[: first.index(node_id) if node_id in first else len(first)],
             )
         )
-    known = {host.node_id for host in hosts}
+    with_config = {host.node_id for host in hosts}
     return ClusterPlan(
         recovery=recovery,
         log_name=recovery.chosen.name,
         hosts=tuple(sorted(hosts, key=lambda host: host.node_id)),
-        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - known)),
+        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - with_config)),
     )

@@ -49,6 +49,7 @@ def recovery_findings(
     logs: Sequence[ComparedLog],
     disks: Sequence[BrokerDisk],
     partitions: PartitionPlan,
+    unseen: UnseenBrokers,
 ) -> list[Finding]:
     """Return the findings of a recovery but those of `address_findings`.
 
@@ -57,6 +58,7 @@ def recovery_findings(
         logs: all logs, the chosen one first.
         disks: the log directories of brokers.
         partitions: what is done to the partitions on them.
+        unseen: the brokers whose disks were not read.
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
@@ -68,7 +70,7 @@ def recovery_findings(
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
         findings += _rival(compared, chosen)
-    findings += _unread_brokers(unseen_brokers(image, logs, disks), chosen)
+    findings += _unread_brokers(unseen, chosen)
     return findings
 
 
@@ -144,7 +146,7 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
     if not ahead:
         return
     evidence = [
-        Evidence(each.name, f"epoch {each.epoch}, end {each.end}") for each in (chosen, log)
+        Evidence(other.name, f"epoch {other.epoch}, end {other.end}") for other in (chosen, log)
     ]
     for kind, names in compared.missing.items():
         evidence.append(Evidence(log.name, f"{KINDS[kind]}: {_some(names)}"))
@@ -250,8 +252,8 @@ def unseen_brokers(
         KraftopsError: a source of an image cannot be read any more.
     """
     images = [image, *(compared.image for compared in logs if compared.image)]
-    given = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
-    unseen = {broker for state in images for broker in state.brokers} - given
+    read = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
+    unseen = {broker for state in images for broker in state.brokers} - read
     long_fenced = {
         broker
         for broker in unseen

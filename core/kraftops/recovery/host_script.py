@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.node_copies import NodeCopy
+from kraftops.recovery.target_voters import HostPort
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
@@ -68,10 +70,9 @@ class Host:
         return f"node-{self.node_id}.sh"
 
 
-def addresses(voters: tuple[Voter, ...]) -> str:
+def addresses(voters: Iterable[Voter]) -> str:
     """Return the addresses of voters, as `controller.quorum.bootstrap.servers` has them."""
-    hosts = [f"[{voter.host}]" if ":" in voter.host else voter.host for voter in voters]
-    return ",".join(f"{host}:{voter.port}" for host, voter in zip(hosts, voters, strict=True))
+    return ",".join(str(HostPort(voter.host, voter.port)) for voter in voters)
 
 
 def host_script(

@@ -29,7 +29,7 @@ def own_directory(config: ServerConfig) -> LogDirectory:
     if "controller" not in config.roles:
         raise RecoveryRefused(
             "no-controller",
-            f"{config.path}: node {config.node_id} is no controller",
+            f"{config.path}: node {config.node_id} is not a controller",
             "run it with the configuration of one; what a broker has is given with --from",
         )
     directories = read_directories(config)
@@ -116,7 +116,7 @@ def choose_log(logs: Sequence[LogCopy], named: str | None) -> LogCopy:
     The best has the highest epoch, then the highest offset. A log that is cut may be named.
 
     Raises:
-        NotFound: there is no log of that name.
+        NotFound: no log has that name.
         RecoveryRefused: it has no records, or is damaged; or none of the logs is sound.
     """
     candidates = logs if named is None else [_named(logs, named)]
@@ -144,8 +144,8 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
         folder = os.path.realpath(log.folder)
         if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
             return log
-    shown = ", ".join(log.name for log in logs)
-    raise NotFound("not-there", f"{name} is none of the logs", f"they are: {shown}")
+    names = ", ".join(log.name for log in logs)
+    raise NotFound("not-there", f"{name} is not one of the logs", f"they are: {names}")
 
 
 def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:

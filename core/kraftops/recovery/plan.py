@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftops.findings.finding import Finding, worst_first
@@ -69,13 +69,13 @@ class RecoveryRequest:
         allows_minority: whether several voters may go on without the logs of most; one always may.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
         unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
-        ask: asks controllers whether one leads; None where nobody is to be asked.
+        ask: asks controllers whether one leads; None where none is to be asked.
     """
 
     sources: Sequence[LogSource] = ()
     choice: str | None = None
     voters: str | None = None
-    host_changes: Mapping[HostPort, HostPort]
+    host_changes: Mapping[HostPort, HostPort] = field(default_factory=dict)
     own_name: str | None = None
     allows_minority: bool = False
     elects_newest: bool = False
@@ -105,7 +105,7 @@ class RecoveryPlan:
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
-        answers: the answers of controllers that run; None if nobody was asked.
+        answers: the answers of controllers that run; None if none was asked.
     """
 
     config: ServerConfig
@@ -210,7 +210,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = frozenset() if is_copied else unseen_brokers(image, compared, disks).ids
+    unseen = unseen_brokers(image, compared, disks)
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -225,12 +225,12 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=tuple(sorted(unseen - request.unseen_brokers)),
+        unseen_brokers=() if is_copied else tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
         findings=tuple(
             worst_first(
                 [
-                    *recovery_findings(image, compared, disks, partitions),
+                    *recovery_findings(image, compared, disks, partitions, unseen),
                     *address_findings(config, new_voters),
                     *live_findings(answers),
                 ]

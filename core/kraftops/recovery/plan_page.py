@@ -27,8 +27,9 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     yield ""
     yield f"{total_of(plan.losses)}."
     for loss in plan.losses:
-        shown = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
-        yield f"- {loss.copy.name}: {shown} of broker {loss.copy.broker}, by broker {loss.leader}"
+        offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
+        cut = f"{offsets} of broker {loss.copy.broker} would be cut"
+        yield f"- {loss.copy.name}: {cut}, since broker {loss.leader} may lead"
     yield ""
     yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
     yield f"Voters: {', '.join(map(str, plan.voters))}"
@@ -48,7 +49,7 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         place = f" on {host.copy.host}" if host.copy.host else ""
         yield f"- node {host.node_id}{place}: {_KINDS[host.role]}; {host.script_name}, {config}"
     for node_id in plan.without_copy:
-        yield f"- node {node_id}: no copy was given, so there is no script; see the last steps"
+        yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
     yield ""
     yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
     yield "this directory. A script refuses another host or disk, and a running server; it can be"
@@ -76,7 +77,7 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
     ]
     yield from _servers(plan, every)
     yield [
-        f"On {_hosts(voters)}, before any of them starts:",
+        f"On {_hosts(voters)}, before {'any of them' if len(voters) > 1 else 'it'} starts:",
         *_scripts(voters),
         'Check: each ends with 0, and has printed "Written" (or "done", if it ran before).',
     ]
@@ -142,8 +143,9 @@ def _broker_starts(plan: ClusterPlan, brokers: Sequence[Host]) -> Iterator[str]:
         yield from _starts([host])
         if first := newest_alone.get(host.node_id):
             yield look
+            count = many(first.newest_alone, "partition")
             yield f"Check: broker {host.node_id} is there, and not fenced. It alone has the newest"
-            yield f"copies of {many(first.newest_alone, 'partition')}: start no other before."
+            yield f"copies of {count}. Start no other before."
     yield look
     yield "Check: all of them are there, and not fenced."
 
@@ -152,7 +154,7 @@ def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
     servers = addresses(plan.voters)
     ids = named("node", [voter.node_id for voter in plan.voters])
     yield f"    kafka-cluster controllers -C {servers}"
-    yield f"Check: the leader is of {ids}, and the voters are these and no others."
+    yield f"Check: {'one of ' * (len(plan.voters) > 1)}{ids} leads, and there is no other voter."
     yield f"    kraftops metadata-shell --controllers {servers} summary"
     yield "Check: topics and brokers are those that you expect."
 
@@ -170,12 +172,14 @@ def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
 
 
 def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
+    release = plan.recovery.release
+    version = f" --release-version {release}" if release else ""
     for node_id in plan.without_copy:
         if node_id in plan.recovery.lost_ids:
             yield [
                 f"Node {node_id} never starts with its old disk. To let it join again, make its",
                 "metadata directory empty, format it with",
-                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N",
+                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N{version}",
                 "start it, and let it vote:",
                 f"    kafka-cluster controllers add -C {addresses(plan.voters)} --id {node_id}",
             ]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kraftops.display.sizes import many
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.restart.begun import Begun
-from kraftops.restart.nodes import BROKER, Node, in_order, same_domain
+from kraftops.restart.nodes import BROKER, Node, in_order
 from kraftops.voters.stop import Stop, StopRules
 
 
@@ -113,16 +113,18 @@ def _behind(placement: Placement, broker: int) -> list[TopicPartition]:
 
 
 def _next(view: View) -> Step:
-    """Begin with the next nodes: as many of a failure domain as may stop at once."""
-    nodes = in_order(view.nodes.values(), view.leader)
-    batch: tuple[int, ...] = ()
-    for node in same_domain(nodes):
-        stop = view.rules.stop((*batch, node.node_id))
-        if not stop.is_safe:
-            if batch:
-                break
-            return _hold(stop)
-        batch = (*batch, node.node_id)
-        if len(batch) == view.at_once:
+    """Begin with the next nodes: as many of a failure domain as may stop at once.
+
+    Brokers of a rack are one; a controller is restarted alone.
+    """
+    first, *others = in_order(view.nodes.values(), view.leader)
+    batch: tuple[int, ...] = (first.node_id,)
+    if not (stop := view.rules.stop(batch)).is_safe:
+        return _hold(stop)
+    for node in others:
+        is_same = not node.is_controller and node.rack == first.rack
+        if len(batch) == view.at_once or not is_same:
             break
+        if view.rules.stop((*batch, node.node_id)).is_safe:
+            batch = (*batch, node.node_id)
     return Step(Action.BEGIN, batch)

@@ -6,10 +6,9 @@ keep which partitions the broker was to lead.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 
-from kraftops.placement.leaders import able_to_lead
+from kraftops.placement.leaders import plan_drain
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 
@@ -26,22 +25,16 @@ def preferred(placement: Placement, broker: int) -> tuple[TopicPartition, ...]:
 def moves_away(placement: Placement, stopping: Collection[int]) -> list[Move]:
     """Return the lists to rotate, so that others lead what these brokers lead now or prefer to.
 
-    The others are in sync, and lead as little as possible.
+    A list that another broker is first in stays: an election is enough.
     """
-    leaders = Counter(placement.leader_counts())
-    moves = []
-    for partition, replicas in placement.partitions.items():
-        first = replicas.replicas[0]
-        if replicas.is_moving or (first not in stopping and replicas.leader not in stopping):
-            continue
-        able = [broker for broker in able_to_lead(placement, replicas) if broker not in stopping]
-        if not able:
-            continue
-        successor = first if first in able else min(able, key=lambda broker: leaders[broker])
-        leaders[first] -= 1
-        leaders[successor] += 1
-        moves.append(Move(partition, replicas.replicas, _rotated(replicas.replicas, successor)))
-    return moves
+    return [
+        Move(
+            move.partition,
+            move.before,
+            _rotated(move.before, move.after[0]) if move.before[0] in stopping else move.before,
+        )
+        for move in plan_drain(placement, stopping).moves
+    ]
 
 
 def moves_back(placement: Placement, broker: int, leads: Iterable[TopicPartition]) -> list[Move]:

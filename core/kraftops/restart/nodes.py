@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
@@ -85,13 +85,3 @@ def in_order(nodes: Collection[Node], leader: int) -> list[Node]:
         return node.is_controller, node.node_id == leader, node.rack or "", node.node_id
 
     return sorted(nodes, key=place)
-
-
-def same_domain(nodes: Collection[Node]) -> Iterator[Node]:
-    """Yield the first nodes that may restart at once: brokers of a rack; controllers one by one."""
-    first: Node | None = None
-    for node in nodes:
-        first = first or node
-        if node != first and (node.is_controller or node.rack != first.rack):
-            return
-        yield node

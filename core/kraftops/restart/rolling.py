@@ -5,6 +5,7 @@ All that the next run must know is in the cluster, so that it goes on after a ki
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,12 +113,10 @@ def check_alone(access: ClusterAccess, *, takes_over: bool) -> frozenset[int]:
     for operation in access.patiently(lambda: operations_under_way(access, placement)):
         if operation.kind == RESTART and operation.author:
             user, host, pid, _ = operation.author
-            if operation.is_running or (operation.is_running is None and not takes_over):
+            if operation.is_running is not False and pid != os.getpid() and not takes_over:
                 raise RefusedError(
                     f"a restart is under way, by {user}@{host} ({pid})",
-                    "--take-over goes on with it if that process has ended"
-                    if operation.is_running is None
-                    else "kafka-cluster operations shows it",
+                    hint="if that process has ended, --take-over goes on with what it has begun",
                 )
             remaining |= frozenset(operation.brokers)
         elif operation.kind not in (THROTTLES, CORDONS):

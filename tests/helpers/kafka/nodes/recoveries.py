@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from kraftops.recovery.archives import PACK
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.configs import Config
 from tests.helpers.kafka.nodes.nodes import Node, until
@@ -144,3 +146,38 @@ def dynamic(config: Config, servers: str) -> None:
     lines = [line for line in text.splitlines() if not line.startswith("controller.quorum")]
     lines.append(f"controller.quorum.bootstrap.servers={servers}")
     config.path.write_text("\n".join(lines) + "\n")
+
+
+def pack(config: Config, folder: Path) -> str:
+    """Pack a node as the page says, with the paths of its host; return the archive."""
+    name = str(folder / f"node-{config.node_id}.tar.gz")
+    command = PACK.replace("/var/lib/kafka", str(config.log_dirs[0])).replace("node-N.tar.gz", name)
+    command = command.replace("/etc/kafka/server.properties", str(config.path))
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+    return name
+
+
+class PageFollower:
+    """Somebody who has nothing but the page of a plan."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._nodes = {str(node.config.path): node for node in cluster.nodes.values()}
+        self._folder = folder
+        self._environment = with_tools()
+
+    def follow(self, page: str) -> Iterator[tuple[str, str]]:
+        """Run the commands of the page in their order; yield each with what it prints."""
+        for command in re.findall(r"^ {7}((?:sh|kafka-|kraftops).*)$", page, re.MULTILINE):
+            if command.endswith("--undo"):
+                continue
+            if command.startswith("kafka-server-start.sh "):
+                self._nodes[command.split()[1]].start()
+                continue
+            yield command, patiently(command, self._folder, self._environment)
+
+    def script(self, node_id: int) -> int:
+        """Run the script of a node; return its exit code."""
+        command = ["sh", f"node-{node_id}.sh"]
+        return subprocess.run(
+            command, cwd=self._folder, env=self._environment, capture_output=True, check=False
+        ).returncode
