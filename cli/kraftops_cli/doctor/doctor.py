@@ -120,14 +120,12 @@ def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
     from kraftops.fileio.output import OutputFlags, open_output, refuse_output
     from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
-    from kraftops.report.page.render import check_template_engine
 
     selection = _selection(options.pop("only"), options.pop("skip"), options.pop("baseline"))
     target = _target(options.pop("release_version"))
     is_deep = options.pop("deep")
     path, flags = options.pop("html"), OutputFlags(overwrite=options.pop("overwrite"))
     if path is not None:
-        check_template_engine()
         refuse_output(path, flags)
     what = What(**options)
     with ExitStack() as stack:

@@ -20,11 +20,7 @@ from kraftops.storage.logdirs.directories import cluster_id_near
 
 
 def page_of(diagnosis: Diagnosis, examination: Examination, generator: str) -> str:
-    """Return the page as HTML; *generator* is the program with its version.
-
-    Raises:
-        UsageError: jinja2 is not installed.
-    """
+    """Return the page as HTML; *generator* is the program with its version."""
     span = Span(None, None, examination.now)
     report = build(Heading(diagnosis.verdict, span, generator), _metadata(examination, span), {})
     report = replace(

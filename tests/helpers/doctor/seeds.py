@@ -274,3 +274,29 @@ HEALTHY: Mapping[str, Seed] = {
     "a configuration that changed": logged(None, [*BEGIN, *INCIDENT[19:21]]),
     "a topic that was deleted": logged(None, [*BEGIN, INCIDENT[-2]]),
 }
+UNSEEN: Mapping[str, Seed] = {
+    "an internal partition is gone": real("missing-partition", remove("__transaction_state-0")),
+    "an internal log is cut": real("missing-end", cut(f"__transaction_state-0/{LOG}", 3000)),
+    "epochs of transactions are damaged": real(
+        "start-refused", write("txn-0/leader-epoch-checkpoint", "0\nx\n")
+    ),
+    "the cleaner's checkpoint is damaged": real(
+        "bad-checkpoint", write("cleaner-offset-checkpoint", "zero\n")
+    ),
+    "log starts are damaged, and a transaction hangs": real(
+        "bad-checkpoint", write("log-start-offset-checkpoint", "0\n9\n"), HANGING
+    ),
+    "no metadata log": real("metadata-lost", remove("__cluster_metadata-0")),
+    "listeners are wrong": real("bad-configuration", set_key(listeners="PLAINTEXT//localhost")),
+    "another topic id": real(
+        "unknown-topic",
+        write("plain-1/partition.metadata", "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAABQ\n"),
+    ),
+    "quorum-state is damaged, and a log cut": real(
+        "missing-end", write("__cluster_metadata-0/quorum-state", "no"), SHORT
+    ),
+    "a broker is down, and another leads": logged(
+        "broker-down", [*INCIDENT[:9], (14, [partition_change(1, leader=2)])], 2
+    ),
+}
+"""Made after the order of findings was tuned by `SEEDS`."""
