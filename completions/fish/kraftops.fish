@@ -1364,6 +1364,8 @@ complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l release-version 
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l only -x -d 'Only findings with these codes'
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l skip -x -d 'No findings with these codes'
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l baseline -x -d 'Only what is new since this JSON of an earlier examination'
+complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l html -x -d 'Write a page too: a report, with the findings on top'
+complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l overwrite -d 'Replace the output if it exists, as a whole'
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l max-memory -x -d 'Memory beside the image, as 512m or 2g; a quarter for a batch'
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kraftops -n '__fish_seen_subcommand_from doctor' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'

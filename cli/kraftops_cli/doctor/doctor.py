@@ -17,8 +17,9 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR
+from kraftops_cli.terminal.options import COLOR, OVERWRITE
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.version import VERSION
 
 if TYPE_CHECKING:
     from kraftops.doctor.checks import CheckRun
@@ -62,7 +63,18 @@ read as far as Kafka's loader reads them.""",
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=OURS
-        | {"deep", "release_version", "only", "skip", "baseline", "form", "color", "max_memory"},
+        | {
+            "deep",
+            "release_version",
+            "only",
+            "skip",
+            "baseline",
+            "html",
+            "overwrite",
+            "form",
+            "color",
+            "max_memory",
+        },
         expands_files=False,
     ),
     name="doctor",
@@ -90,6 +102,10 @@ WHAT are log directories and archives of them. Without any, it looks for the Kaf
     metavar="FILE",
     help="Only what is new since this JSON of an earlier examination.",
 )
+@click.option(
+    "--html", metavar="FILE", help="Write a page too: a report, with the findings on top."
+)
+@OVERWRITE
 @MAX_MEMORY
 @FORM
 @COLOR
@@ -100,11 +116,17 @@ def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
     from kraftops.doctor.checks import CHECKS, run_checks
     from kraftops.doctor.diagnosis import DOCTOR, diagnosis_of
     from kraftops.doctor.examination import Examination
+    from kraftops.doctor.page import page_of
+    from kraftops.fileio.output import OutputFlags, open_output, refuse_output
+    from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
 
     selection = _selection(options.pop("only"), options.pop("skip"), options.pop("baseline"))
     target = _target(options.pop("release_version"))
     is_deep = options.pop("deep")
+    path, flags = options.pop("html"), OutputFlags(overwrite=options.pop("overwrite"))
+    if path is not None:
+        refuse_output(path, flags)
     what = What(**options)
     with ExitStack() as stack:
         examination = Examination(
@@ -118,6 +140,10 @@ def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
         )
         runs = _shown(run_checks(examination, CHECKS), terminal)
         diagnosis = diagnosis_of(examination, runs, selection)
+        if path is not None:
+            with open_output(path, what.names, flags) as fd:
+                text = page_of(diagnosis, examination, f"kraftops {VERSION}")
+                write_all(fd, text.encode("utf-8", "surrogateescape"))
     print_answer(
         terminal,
         form,

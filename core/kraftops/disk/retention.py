@@ -57,6 +57,10 @@ class OpenTransaction(NamedTuple):
     first_offset: int
     time: int
 
+    def hangs(self, now: int) -> bool:
+        """Tell whether its coordinator should have ended it."""
+        return now - self.time > _TRANSACTION_TIMEOUT_MS
+
 
 class Reason(NamedTuple):
     """Why something stays: a word for programs, a sentence, and what to do about it."""
@@ -98,9 +102,7 @@ class RetentionState:
     @property
     def hanging(self) -> tuple[OpenTransaction, ...]:
         """Transactions that their coordinator should have ended."""
-        return tuple(
-            each for each in self.transactions if self.now - each.time > _TRANSACTION_TIMEOUT_MS
-        )
+        return tuple(each for each in self.transactions if each.hangs(self.now))
 
 
 def read_retention(
@@ -119,7 +121,7 @@ def read_retention(
         partition,
         settings,
         tuple(_with_times(list(_segments(files)), settings, now)),
-        tuple(_open_transactions(files)),
+        tuple(open_transactions(files)),
         sum(size for name, size in files.folder.files.items() if name.endswith(".deleted")),
         now,
     )
@@ -188,7 +190,8 @@ def _with_times(
         )
 
 
-def _open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
+def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
+    """Yield the transactions that are open in the newest producer snapshot, if it can be read."""
     for offset in sorted(files.snapshots, reverse=True)[:1]:
         with suppress(OSError, KraftopsError):
             for producer in read_producers(read_small(files.snapshots[offset])):

@@ -6,9 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
+from kraftops.disk.retention import (
+    Reason,
+    RetentionState,
+    open_transactions,
+    read_retention,
+    reasons,
+)
 from kraftops.disk.settings import TopicSettings, topic_settings
-from kraftops.disk.usage import DirectoryUsage, Replica, read_usage
+from kraftops.disk.usage import DirectoryUsage, Replica
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
 from kraftops.doctor.examination import SILENT_SECONDS, Examination
@@ -26,6 +32,7 @@ from kraftops.recovery.partitions.comparison import compare_disks
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import partition_files
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.cluster import verify_cluster
@@ -159,7 +166,7 @@ def _features_behind(
 def room(examination: Examination) -> Iterator[Finding]:
     """Yield the disks that are nearly full, or will be."""
     for node, directory in examination.directories:
-        usage = _usage(examination, node, directory)
+        usage = examination.usage(node, directory)
         if usage is None or usage.free is None or not usage.size:
             continue
         days = usage.days_left
@@ -188,13 +195,6 @@ def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Fi
         tuple(evidence),
         "a broker takes a log directory offline when a write fails",
     )
-
-
-def _usage(examination: Examination, node: Node, directory: LogDirectory) -> DirectoryUsage | None:
-    try:
-        return read_usage(directory.path, examination.now if examination.is_running(node) else None)
-    except KraftopsError:
-        return None
 
 
 def retention(examination: Examination) -> Iterator[Finding]:
@@ -240,11 +240,12 @@ def _stuck(state: RetentionState) -> Reason | None:
 
 def transactions(examination: Examination) -> Iterator[Finding]:
     """Yield the transactions that are open for longer than any may be."""
-    for node, replica, directory, settings in _replicas(examination):
+    for node, replica, directory, _ in _replicas(examination):
         end = _end(examination, node, replica)
         with suppress(KraftopsError):
-            state = read_retention(directory, replica.topic, replica.partition, settings, end)
-            for transaction in state.hanging:
+            for transaction in open_transactions(partition_files(replica.path)):
+                if not transaction.hangs(end):
+                    continue
                 yield Finding(
                     "hanging-transaction",
                     Severity.RISK,
@@ -277,7 +278,7 @@ def _replicas(
 ) -> Iterator[tuple[Node, Replica, LogDirectory, TopicSettings]]:
     """Yield the partitions in their place, but for the metadata log, with their settings."""
     for node, directory in examination.directories:
-        usage = _usage(examination, node, directory)
+        usage = examination.usage(node, directory)
         image = examination.images.get(node.cluster_id)
         config = node.config if node.config.given else None
         settings: dict[str, TopicSettings] = {}

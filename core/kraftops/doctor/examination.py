@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Thread
 
+from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import ConfigError, KraftopsError, SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
@@ -43,6 +44,7 @@ class Examination:
     is_deep: bool = False
     now: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
+    _usages: dict[str, DirectoryUsage | None] = field(default_factory=dict)
 
     @cached_property
     def loaded(self) -> tuple[list[ServerConfig], list[Finding]]:
@@ -140,6 +142,16 @@ class Examination:
     def image(self) -> MetadataImage | None:
         """The newest metadata on disk, also of a log that begins late."""
         return next(iter(self.images.values()), None)
+
+    def usage(self, node: Node, directory: LogDirectory) -> DirectoryUsage | None:
+        """Return what takes the room in a log directory; None if it cannot be read any more."""
+        if directory.path not in self._usages:
+            now = self.now if self.is_running(node) else None
+            try:
+                self._usages[directory.path] = read_usage(directory.path, now)
+            except KraftopsError:
+                self._usages[directory.path] = None
+        return self._usages[directory.path]
 
     def is_running(self, node: Node) -> bool:
         """Tell whether a server has the directories of a node in use."""

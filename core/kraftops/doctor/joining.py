@@ -18,15 +18,29 @@ from kraftops.findings.finding import (
 
 _EVIDENCE = 5
 """Places of a finding and effects that are told; the number has all."""
-_START = frozenset({"server-stops", "directory-goes-offline"})
+_LOADING = frozenset({"start-refused", "bad-checkpoint", "partition-twice"})
+_LOST_METADATA = frozenset({"metadata-log-lost", "metadata-lost", "damage"})
 _CAUSES: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(_START, frozenset({"start-refused", "bad-checkpoint", "partition-twice"})),
+    # What a refused partition means for its directory and its server.
+    **dict.fromkeys(("server-stops", "directory-goes-offline"), _LOADING),
+    # Partitions are strays by metadata that have lost their topics.
+    **dict.fromkeys(("unknown-topic", "unknown-partition", "other-name"), _LOST_METADATA),
+    # The log ends where the damage begins.
+    "metadata-log-lost": frozenset({"damage"}),
     "disk-full-soon": frozenset({"retention-stuck"}),
     "directory-failed": frozenset({"directory-silent", "disk-full-soon"}),
     "incident": frozenset({"broker-down", "directory-failed"}),
 }
 """Codes of causes by those of their effects, on the same node."""
-
+_CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
+    # A partition.metadata that the loader refuses has no topic id that can be read.
+    "no-topic-id": frozenset({"start-refused"}),
+    "missing-partition": frozenset({"start-refused", "no-topic-id"}),
+}
+"""The same for one partition."""
+_FIRST = ("min-isr-above-replicas", "directory-failed", "broker-down", "follower-behind")
+"""Codes of one severity that stand before others: more partitions follow from them."""
+_RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _EACH = frozenset({"incident", "unclean-elections"})
 """Codes of what happened: one in the same log has nothing to do with another."""
 
@@ -38,29 +52,35 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     """Return findings by severity, those of one cause as one."""
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in dict.fromkeys(findings):
-        alike[_cause_of(finding)].append(finding)
+        alike[_kind_of(finding)].append(finding)
     grouped = [_grouped(group) for group in alike.values()]
     nodes = {id(finding): _node(finding, node_of) for finding in grouped}
+
+    def cause_of(finding: Finding) -> Finding | None:
+        causes, in_place = (table.get(finding.code, ()) for table in (_CAUSES, _CAUSES_IN_PLACE))
+        for other in grouped:
+            is_near = nodes[id(other)] == nodes[id(finding)]
+            if other.code in causes and is_near:
+                return cause_of(other) or other
+            if other.code in in_place and f"{other.place.path}/".startswith(
+                f"{finding.place.path}/"
+            ):
+                return cause_of(other) or other
+        return None
+
     effects: dict[int, list[Finding]] = defaultdict(list)
     stands = []
     for finding in grouped:
-        cause = next(
-            (
-                other
-                for other in grouped
-                if other.code in _CAUSES.get(finding.code, ())
-                and nodes[id(other)] == nodes[id(finding)]
-            ),
-            None,
-        )
+        cause = cause_of(finding)
         if cause is None:
             stands.append(finding)
         else:
             effects[id(cause)].append(finding)
+    stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     return worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
 
 
-def _cause_of(finding: Finding) -> tuple[object, ...]:
+def _kind_of(finding: Finding) -> tuple[object, ...]:
     """Return what findings of one cause share: a fault of many partitions is one of their disk."""
     place = finding.place
     directory = place.directory or (os.path.dirname(place.file) if place.file else None)

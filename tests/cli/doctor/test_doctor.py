@@ -103,6 +103,18 @@ def test_cluster_that_does_not_answer_is_told_from_findings() -> None:
     assert "could not be made" in answer["verdict"]
 
 
+def test_page_has_the_findings(tmp_path: Path) -> None:
+    folder = incident_directory(tmp_path / "node", INCIDENT[:9])
+
+    done = doctor(str(folder), "--html", str(tmp_path / "page.html"))
+    again = doctor(str(folder), "--html", str(tmp_path / "page.html"))
+
+    page = (tmp_path / "page.html").read_text()
+    assert (done.code, again.code) == (2, 3)
+    assert "broker 1 is down since" in page
+    assert "broker-down" in page
+
+
 @pytest.mark.parametrize("deep", [(), ("--deep",)])
 def test_damage_is_found(tmp_path: Path, deep: tuple[str, ...]) -> None:
     folder = Path(shutil.copytree(REAL / "stopped", tmp_path / "d"))

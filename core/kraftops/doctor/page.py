@@ -1,0 +1,48 @@
+"""The page of an examination: that of a report on the metadata log, with its findings on top."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from kraftops.answers.version import JSON_VERSION
+from kraftops.doctor.diagnosis import Diagnosis
+from kraftops.doctor.examination import Examination
+from kraftops.errors import KraftopsError
+from kraftops.report.build import Heading, MetadataInput, build
+from kraftops.report.changes import cut
+from kraftops.report.commands import of_metadata_files
+from kraftops.report.document import as_data
+from kraftops.report.findings import MOST_FINDINGS
+from kraftops.report.metadata_log import Span, read_metadata_log
+from kraftops.report.page.render import page
+from kraftops.storage.logdirs.directories import cluster_id_near
+
+
+def page_of(diagnosis: Diagnosis, examination: Examination, generator: str) -> str:
+    """Return the page as HTML; *generator* is the program with its version."""
+    span = Span(None, None, examination.now)
+    report = build(Heading(diagnosis.verdict, span, generator), _metadata(examination, span), {})
+    report = replace(
+        report,
+        title=cut(diagnosis.verdict),
+        findings=tuple(diagnosis.findings[:MOST_FINDINGS]),
+    )
+    return page({"command": "report", "formatVersion": JSON_VERSION, **as_data(report)})
+
+
+def _metadata(examination: Examination, span: Span) -> MetadataInput | None:
+    """Return what the newest metadata log on disk tells; None without one that can be read."""
+    folder = examination.metadata_log
+    if folder is None:
+        return None
+    try:
+        log = read_metadata_log([folder], span)
+    except KraftopsError:
+        return None
+    names = {
+        path: examination.shown(path)
+        for path in (os.path.join(folder, name) for name in os.listdir(folder))
+    }
+    commands = of_metadata_files([examination.shown(folder)], examination.shown(folder))
+    return MetadataInput(log, commands, cluster_id_near([folder]), names)
