@@ -273,6 +273,8 @@ complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l from -x 
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l to -x -d 'A log directory that takes replicas, by default all others; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l plan-only -d 'Print the plan, change nothing; with --format json for --plan'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l batch -x -d 'Most partitions in flight at once; the next begin when some have ended'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l throttle -x -d 'Most bytes a second that a broker copies, sent and received, as 50M'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l stall-timeout -x -d 'End with code 5 if nothing has moved for so long; all stays as `operations` shows it'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -l yes -s y -d 'Do not ask for confirmation'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -s V -l version -d 'Show the version and exit'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from move-dirs' -s h -l help -d 'Show this message and exit'

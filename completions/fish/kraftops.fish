@@ -1239,6 +1239,8 @@ complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l to -x -d 'A log directory that takes replicas, by default all others; may be given more than once'
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l plan-only -d 'Print the plan, change nothing; with --format json for --plan'
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l batch -x -d 'Most partitions in flight at once; the next begin when some have ended'
+complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l throttle -x -d 'Most bytes a second that a broker copies, sent and received, as 50M'
+complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l stall-timeout -x -d 'End with code 5 if nothing has moved for so long; all stays as `operations` shows it'
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -l yes -s y -d 'Do not ask for confirmation'
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from move-dirs' -s h -l help -d 'Show this message and exit'

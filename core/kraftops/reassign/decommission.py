@@ -205,7 +205,9 @@ class _Run:
     def _cordon(self, placement: Placement) -> None:
         """Mark the operation, also if nothing is to be moved, and cordon the brokers."""
         access, brokers = self._access, self._request.brokers
-        self._mover.mark_begin(sum(1 for _ in placement.on(brokers)), brokers)
+        moves = self._request.plan(placement).moves
+        count = sum(1 for _ in placement.on(brokers))
+        self._mover.mark_begin(placement, moves, brokers, count)
         mark = self._mover.mark
         done = access.patiently(lambda: cordon(access, access.placement(), mark, brokers))
         if done:

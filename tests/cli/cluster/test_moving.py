@@ -45,9 +45,8 @@ RACKS = dict.fromkeys(range(1, 5), None)
         (("safe-to-stop", "--id", "1"), "one of -b and -C is required"),
         (("drain", "-b", "h:1", "--id", "1"), "argument --save is required"),
         (("wait", "-b", "h:1"), "argument --for is required"),
-        (("wait", "-b", "h:1", "--until", "x", "--brokers", "1"), "do not go together"),
-        (("wait", "-b", "h:1", "--until", "x"), "'x' is no condition"),
-        (("wait", "-b", "h:1", "--for", "brokers=x"), "'brokers=x' is no condition"),
+        (("wait", "-b", "h:1", "--for", "x"), "'x' is not a condition"),
+        (("wait", "-b", "h:1", "--for", "brokers=x"), "'brokers=x' is not a condition"),
         (("operations", "cancel", "-b", "h:1"), "cancel needs the names of operations"),
     ],
 )

@@ -73,7 +73,7 @@ def check_factor(live: Cluster) -> None:
 def check_repaired(live: Cluster) -> None:
     """What has a leader is copied; partitions of one replica are listed."""
     log = ("-b", live.brokers, "-C", live.controllers)
-    fenced = tool("wait", *log[2:], "--until", "broker=103:fenced", "--timeout", "30")
+    fenced = tool("wait", *log[2:], "--for", "broker=103:fenced", "--timeout", "30")
     assert fenced.code == 0, fenced.err
     before = placement(live).partitions
     alone = {name for name, each in before.items() if each.replicas == (103,)}

@@ -112,6 +112,6 @@ def ready(cluster: Cluster, *brokers: int) -> None:
     """Wait until brokers are there and all replicas are in sync."""
     conditions = [f"broker={broker}:unfenced" for broker in brokers]
     conditions += ["no-under-replicated", "no-reassignments"]
-    arguments = [word for each in conditions for word in ("--until", each)]
+    arguments = [word for each in conditions for word in ("--for", each)]
     done = tool("wait", "-b", cluster.brokers, *arguments, "--timeout", "50")
     assert (done.code, done.err) == (0, "")
