@@ -288,6 +288,7 @@ complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l check-permi
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l id -s i -x -d 'The brokers; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l elect-unclean -x -d 'Partitions without a leader for which a replica may lead that lacks records'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l from -x -d 'The disk of a broker, of those that are gone and those that run, which tells the records at stake, as for kafka-storage compare; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l to -x -d 'Only these brokers take replicas'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l plan-only -d 'Print the plan, change nothing; with --format json for --plan'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from repair' -l batch -x -d 'Most partitions in flight at once; the next begin when some have ended'

@@ -59,7 +59,7 @@ def test_factor_is_raised_and_lowered() -> None:
         (("replication", "--topic", "a", "--factor", "3"), 3, "nobody can be asked"),
         (("repair", "--id", "9"), 4, "broker 9 is not registered"),
         (("repair", "--id", "2"), 3, "broker 2 runs, and none of its replicas is lost"),
-        (("repair", "--id", "1", "--elect-unclean", "x-0"), 4, "there is no partition 'x-0'"),
+        (("repair", "--id", "1", "--elect-unclean", "x-0"), 4, "partition 'x-0' does not exist"),
         (("repair", "--id", "1", "--elect-unclean", "a-0"), 3, "needs no unclean election"),
         (("repair", "--id", "1", "--elect-unclean", "b-0"), 3, "no broker that runs has a"),
         (("repair", "--id", "1", "--elect-unclean", "c-0"), 3, "nobody can be asked"),

@@ -102,6 +102,23 @@ def check_repaired(live: Cluster) -> None:
         for name in names(each["partitions"])
     }  # fmt: skip
     assert remaining == alone
+    check_stakes(live, min(alone))
+
+
+def check_stakes(live: Cluster, lost: TopicPartition) -> None:
+    """A second replica lacks all records, by both disks: the broker that had it is down."""
+    disks = [live.nodes[broker].config.settings["log.dirs"].split(",")[0] for broker in (101, 103)]
+    ask = ("-b", live.brokers, "-C", live.controllers, "--id", "103", "--plan-only")
+
+    done = tool("repair", *ask, "--from", disks[0], "--from", disks[1], "--format", "json")
+    other = tool("repair", *ask, "--from", "/nowhere")
+
+    outcomes = {
+        TopicPartition(each["topic"], each["partition"]): each
+        for each in json.loads(done.text)["outcomes"]
+    }
+    assert (outcomes[lost]["liveReplicas"], outcomes[lost]["recordsAtStake"]) == ([], None)
+    assert other.code == 4
 
 
 def names(partitions: object) -> set[TopicPartition]:
