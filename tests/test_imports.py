@@ -84,6 +84,7 @@ DOORS = {
     "kraftops.wire.auth": "TLS stores, and SASL of kafka-python",
     "kraftops.wire.messages": "no modules: definitions that are read as data",
     "kraftops_shell.commands": "one command at a time",
+    "kraftops_shell.commands.views.columns": "all views, for help alone",
     "kraftops_shell.repl.editor": "prompt_toolkit",
 }
 """Modules and packages that the library and the shell import in functions, with the reasons.

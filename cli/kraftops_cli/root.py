@@ -38,6 +38,14 @@ COMMANDS = {
         "kraftops_cli.incidents.incidents:incidents",
         "Show what happened, by cause.",
     ),
+    "explain": (
+        "kraftops_cli.doctor.explain:explain",
+        "Explain a code of a finding or an error.",
+    ),
+    "disk": (
+        "kraftops_cli.doctor.disk:disk",
+        "Show what takes the room on the disks of brokers.",
+    ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",

@@ -66,6 +66,7 @@ CODES: Mapping[str, Code] = {
     "not-in-time": Code(5, "what was waited for did not happen in time"),
     "stalled": Code(5, "nothing moved for --stall-timeout; the message has the causes"),
     "unknown-outcome": Code(6, "a change was sent, and it is not known whether it was made"),
+    "hook-failed": Code(1, "a command of --hook ended with an error, or not in time"),
     "interrupted": Code(130, "Ctrl-C or a signal ended the work; the answer has what was done"),
 }
 """The codes of errors, which stay the same between versions."""

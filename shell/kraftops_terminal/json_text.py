@@ -25,7 +25,12 @@ def leaf_text(*, is_pretty: bool, has_color: bool) -> LeafText:
         return lambda leaf: pretty(leaf.data, paint)
     if has_color:
         return lambda leaf: _on_one_line(leaf.data, paint, ",", ":")
-    return lambda leaf: leaf.json
+    return plain_json
+
+
+def plain_json(leaf: Leaf) -> str:
+    """Return the JSON of a leaf on one line, as it is."""
+    return leaf.json
 
 
 def pretty(value: object, paint: Paint, indent: str = "") -> str:

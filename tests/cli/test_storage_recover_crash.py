@@ -7,6 +7,7 @@ import pytest
 
 from kraftops.server.metadata_log.log import read_metadata_log
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, failing
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
@@ -52,7 +53,15 @@ def replace(folder: Path) -> Case:
     return Case(node, [*ARGS, "--from", "c2"])
 
 
-CASES = [append, copy, replace]
+def elect(folder: Path) -> Case:
+    """The own log gets the voters, and elections of the newest brokers."""
+    node = survivor(folder, *ORDERS)
+    broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+    broker_disk(node / "b102", 102, {"orders-0": [(0, 100), (4, 303)]})
+    return Case(node, [*ARGS, "--from", "b101", "--from", "b102", "--elect-newest"])
+
+
+CASES = [append, copy, replace, elect]
 
 
 @pytest.fixture

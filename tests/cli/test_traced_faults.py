@@ -26,6 +26,7 @@ from kraftops_cli.cluster.moving import drain
 from kraftops_shell.session.history import HistoryFile
 from kraftops_terminal.ending import EndedBySignal, end_by, raise_at_signals
 from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.child_processes import Child
 from tests.helpers.nodes.lost_quorums import MORE, log_files, other_node, recovery_data, survivor
 from tests.helpers.nodes.node_directories import (
@@ -265,7 +266,16 @@ def make_fork(folder: Path) -> None:
     other_node(survivor(folder, *MORE) / "c2", 2, no_ops(5, 2, epoch=3))
 
 
-FROM = {"recover from": ("--from", "c2")}
+def make_brokers(folder: Path) -> None:
+    survivor(folder, *ORDERS)
+    broker_disk(folder / "b101", 101, {"orders-0": [(0, 100)]})
+    broker_disk(folder / "b102", 102, {"orders-0": [(0, 100), (4, 303)]})
+
+
+FROM = {
+    "recover from": ("--from", "c2"),
+    "recover elect": ("--from", "b101", "--from", "b102", "--elect-newest"),
+}
 RECOVER = ("recover", "-c", "server.properties", "--voters", "self", "--offline", "--yes")
 
 
@@ -324,7 +334,8 @@ WRITERS = {
     "format": Writer(make_new, tuple(format_args("--standalone")), check_format),
     "rewrite": Writer(make_formatted, REWRITE, check_rewrite),
     "recover": Writer(make_survivor, RECOVER, check_recover),
-    "recover from": Writer(make_fork, (*RECOVER, "--from", "c2"), check_recover),
+    "recover from": Writer(make_fork, (*RECOVER, *FROM["recover from"]), check_recover),
+    "recover elect": Writer(make_brokers, (*RECOVER, *FROM["recover elect"]), check_recover),
 }
 FAULTS = (*ERRORS, *SIGNALS)
 CASES = [

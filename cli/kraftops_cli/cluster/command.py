@@ -36,6 +36,10 @@ COMMANDS = {
         "Move leaders away from brokers, for a restart.",
     ),
     "undrain": ("kraftops_cli.cluster.moving.undrain:undrain", "Move leaders back."),
+    "restart": (
+        "kraftops_cli.cluster.restart:restart",
+        "Restart nodes one after another, while all stays available.",
+    ),
     "decommission": (
         "kraftops_cli.cluster.moving.decommission:decommission",
         "Take brokers out of the cluster.",
@@ -106,11 +110,11 @@ needs CLUSTER_ACTION on the cluster, to read the metadata log.""",
     (
         "Moving replicas",
         """\
-decommission, rebalance, replication, repair, drain and undrain ask brokers to change the cluster.
-They need ALTER, DESCRIBE_CONFIGS and ALTER_CONFIGS on it; sizes need DESCRIBE, move-dirs ALTER. To
-decide, all topics must be seen: with -b alone, the user must be allowed everything on the cluster;
-with -C as well, CLUSTER_ACTION is enough to read the metadata log. Give -C in all runs of a
-decommission or in none.
+decommission, rebalance, replication, repair, drain, undrain and restart ask brokers to change the
+cluster. They need ALTER, DESCRIBE_CONFIGS and ALTER_CONFIGS on it; sizes need DESCRIBE, move-dirs
+ALTER. To decide, all topics must be seen: with -b alone, the user must be allowed everything on the
+cluster; with -C as well, and for restart, CLUSTER_ACTION is enough to read the metadata log. Give
+-C in all runs of a decommission or in none.
 
 Only replication changes the number of replicas of a partition. A partition moves only when it has a
 leader. If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.

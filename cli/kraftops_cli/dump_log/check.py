@@ -125,6 +125,7 @@ class _Text:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self._printed: set[Finding] = set()
 
     def partition(self, check: PartitionCheck) -> None:
         if check.unreadable:
@@ -133,6 +134,8 @@ class _Text:
 
     def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
         self._findings(common)
+        # What others say of a partition comes at the end.
+        self._findings(finding for check in checks for finding in check.findings)
         print_table(self._terminal.console, table_of(PARTITION, checks))
         states = Counter(check.state for check in checks)
         shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
@@ -140,7 +143,9 @@ class _Text:
 
     def _findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            self._terminal.write(f"{finding_line(finding)}\n")
+            if finding not in self._printed:
+                self._printed.add(finding)
+                self._terminal.write(f"{finding_line(finding)}\n")
         self._terminal.flush()
 
 

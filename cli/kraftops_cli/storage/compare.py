@@ -19,7 +19,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
-    from kraftops.recovery.partitions.answer import DiskComparison
+    from kraftops.recovery.partitions.comparison import Comparison
     from kraftops.recovery.partitions.losses import PartitionLoss
 
 EXAMPLES = (
@@ -78,7 +78,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.partitions.answer import COMPARE
-    from kraftops.recovery.partitions.compared_disks import compare_disks
+    from kraftops.recovery.partitions.comparison import compare_disks
 
     with unpacked(names) as sources:
         answered = compare_disks(sources)
@@ -92,13 +92,12 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     return HAS_FINDINGS if answered.losses else 0
 
 
-def _text(console: Console, answered: DiskComparison) -> Iterator[str]:
+def _text(console: Console, comparison: Comparison) -> Iterator[str]:
     from kraftops.recovery.partitions.answer import BROKER, COPY
 
-    comparison = answered.comparison
-    if answered.metadata_log:
-        yield from losses_text(console, answered.losses)
-        yield escaped(f"By the metadata log of {answered.metadata_log}.") + "\n\n"
+    if comparison.metadata_log:
+        yield from losses_text(console, comparison.losses)
+        yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n\n"
     differing = {copy.newest for copy in comparison.copies if copy.lacking or copy.own}
     apart = [copy for copy in comparison.copies if copy.newest in differing]
     yield table_text(console, table_of(COPY, apart, "Copies that differ"))

@@ -73,9 +73,9 @@ node-101.tar.gz --dry-run
 server has been started: kafka-storage recover -c server.properties --undo
 
 6: Follow the steps that it prints, in their order. Brokers that have applied more than the chosen
-log has lose their metadata log first. This controller starts; kafka-metadata-quorum.sh describe
---status says that it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is
-there. Then the brokers start. At last each lost controller is wiped, formatted, started and added.
+log has lose their metadata log first. This controller starts; kafka-cluster controllers says that
+it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is there. Then the
+brokers start. At last each lost controller is wiped, formatted, started and added.
 
 Lost controllers that are brokers too keep their partitions. Their log directory has a new id, which
 they tell the controller only once they run: a partition that has no other replica stays without a
@@ -94,7 +94,7 @@ Its epoch is 1 above the highest in any log or quorum-state.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
 the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
-is alive, and need not be lost. --offline asks nobody.
+is alive, and need not be lost. --offline asks none.
 
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
@@ -329,7 +329,7 @@ def _recover(
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
             raise RecoveryRefused(
                 "not-confirmed",
-                "nothing was written: nobody has agreed",
+                "nothing was written: the question was not answered with yes",
                 "--yes says that no other voter starts with its old disk",
                 **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
             )
@@ -349,28 +349,21 @@ def _check_unseen(terminal: Terminal, plan: RecoveryPlan) -> None:
     """Ask whether to go on without the disks of some brokers; --yes does not answer that.
 
     Raises:
-        RecoveryRefused: nobody has said so.
+        RecoveryRefused: the answer is not theirs.
     """
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery
-    from kraftops.recovery.partitions.sources import pack_command
-    from kraftops.recovery.refusal import RecoveryRefused
 
     expected = ",".join(map(str, plan.unseen_brokers))
     if not expected:
         return
     if can_ask():
         terminal.line("Records that only the brokers below have are lost if they do not lead.")
-        question = f"Type the ids of the brokers whose disks nobody can give ({expected})"
+        question = f"Type the ids of the brokers whose disks cannot be read ({expected})"
         if re.split(r"[,\s]+", asked(question)) == expected.split(","):
             return
-    raise RecoveryRefused(
-        "unseen-brokers",
-        f"nothing was written: nobody has looked at the disks of the brokers {expected}",
-        f"on the host of each: {pack_command('broker-ID')}; then --from broker-ID.tar.gz. Those "
-        f"that are gone: --unseen-broker {expected}",
-        **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
-    )
+    answer = json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan))
+    raise plan.unseen_refusal(**answer)
 
 
 def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:

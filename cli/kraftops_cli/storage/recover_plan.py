@@ -64,7 +64,7 @@ are.""",
         ),
     ),
     name="recover-plan",
-    answer="kraftops.recovery.plan_answer:RECOVER_PLAN",
+    answer="kraftops.recovery.answer:RECOVER_PLAN",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Write scripts for all hosts of a cluster that has lost its quorum, and a page.",
@@ -107,22 +107,21 @@ def recover_plan(
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
-    from kraftops.recovery.cluster_plan import ClusterRequest
+    from kraftops.recovery.answer import RECOVER_PLAN
     from kraftops.recovery.node_copies import node_copies
-    from kraftops.recovery.plan_answer import RECOVER_PLAN
+    from kraftops.recovery.plan import RecoveryRequest
     from kraftops.recovery.plan_files import PAGE, write_cluster_plan
 
     now = time.time_ns() // 1_000_000
-    ask = None if options["offline"] else asking
-    request = ClusterRequest(
+    request = RecoveryRequest(
         voters=options["voters"],
         choice=options["choice"],
         elects_newest=options["elect_newest"],
         unseen_brokers=broker_ids(options["unseen_brokers"]),
-        ask=ask,
     )
+    ask = None if options["offline"] else asking
     with node_copies(copies) as nodes:
-        plan = write_cluster_plan(nodes, request, now, output_dir)
+        plan = write_cluster_plan(nodes, request, ask, now, output_dir)
     if form == "text":
         terminal.write("".join(losses_text(terminal.console, plan.losses)) + "\n")
         terminal.write("".join(finding_blocks(terminal.console, plan.findings)))

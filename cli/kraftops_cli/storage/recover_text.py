@@ -24,7 +24,7 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
     losses = "No partitions were given: what brokers would cut is unknown.\n\n"
-    if partitions.copies:
+    if partitions.brokers:
         losses = "".join(losses_text(console, partitions.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""
@@ -92,8 +92,8 @@ def _logs(plan: RecoveryPlan) -> Iterator[str]:
 def _age(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
-    shown = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000))
-    return f", last record {shown} UTC"
+    utc = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000))
+    return f", last record {utc} UTC"
 
 
 def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:

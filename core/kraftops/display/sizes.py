@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -19,6 +21,12 @@ def size_text(size: int) -> str:
         value /= 1024
         unit += 1
     return f"{value:.1f} {_UNITS[unit]}"
+
+
+def named(thing: str, names: Iterable[int]) -> str:
+    """Return things with their numbers: `broker 4`, `brokers 4, 5 and 6`."""
+    *others, last = map(str, names)
+    return f"{thing}s {', '.join(others)} and {last}" if others else f"{thing} {last}"
 
 
 def many(count: int, thing: str) -> str:

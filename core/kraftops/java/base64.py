@@ -19,9 +19,8 @@ def decode(text: str, alphabet: str) -> bytes:
     if len(text) == 1:
         raise DecodeError("Input byte[] should at least have 2 bytes for base64 bytes")
     coded, _, rest = text.partition("=")
-    for sign in coded:
-        if sign not in alphabet:
-            raise DecodeError(f"Illegal base64 character {_code(sign)}")
+    if illegal := coded.lstrip(alphabet):
+        raise DecodeError(f"Illegal base64 character {_code(illegal[0])}")
     has_padding = len(coded) < len(text)
     unit = len(coded) % 4
     if has_padding and (unit == 0 or (unit == 2 and not rest.startswith("="))):
@@ -32,7 +31,7 @@ def decode(text: str, alphabet: str) -> bytes:
     if end < len(text):
         raise DecodeError(f"Input byte array has incorrect ending byte at {end}")
     if alphabet is URL_SAFE:
-        coded = coded.translate({ord("-"): "+", ord("_"): "/"})
+        coded = coded.replace("-", "+").replace("_", "/")
     return a2b_base64(coded + "=" * (-unit % 4))
 
 

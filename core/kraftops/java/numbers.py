@@ -16,14 +16,17 @@ def parse_integer(text: str, bits: int) -> int | None:
 
     Digits are of any script. None if it is no number, or one of more than *bits*.
     """
-    if not _INTEGER(text) or not (text.isascii() or max(text) <= "\uffff"):
-        return None
-    digits = text.lstrip("+-").lstrip("0")
-    if len(digits) > _MOST_DIGITS:
-        return None
-    number = int(digits or 0)
-    if text[0] == "-":
-        number = -number
+    if len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit():  # as most are
+        number = int(text)
+    else:
+        if not _INTEGER(text) or not (text.isascii() or max(text) <= "\uffff"):
+            return None
+        digits = text.lstrip("+-").lstrip("0")
+        if len(digits) > _MOST_DIGITS:
+            return None
+        number = int(digits or 0)
+        if text[0] == "-":
+            number = -number
     return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
 
 

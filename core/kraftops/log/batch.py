@@ -12,7 +12,7 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.codecs import CODECS, compress, decompress
-from kraftops.varint import read_varint, read_varlong, varint_bytes
+from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
 HEADER_SIZE = 61
@@ -203,6 +203,20 @@ def read_record(
     if not (_LEAST <= offset <= _MOST and _LEAST <= timestamp <= _MOST):
         offset, timestamp = int64(offset), int64(timestamp)
     return _new(Record, (offset, timestamp, key, value, headers)), pos
+
+
+def read_record_head(
+    buffer: bytes, pos: int, base_offset: int, base_timestamp: int
+) -> tuple[int, int]:
+    """Return offset and timestamp of the record at *pos*, and read no more of it.
+
+    Raises:
+        DecodeError: a number in it is impossible.
+    """
+    _, pos = read_uvarint(buffer, pos)
+    timestamp, pos = read_varlong(buffer, pos + 1)  # behind the attributes, which are unused
+    offset, _ = read_varint(buffer, pos)
+    return int64(base_offset + offset), int64(base_timestamp + timestamp)
 
 
 def int64(value: int) -> int:

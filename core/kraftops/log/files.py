@@ -3,6 +3,7 @@
 import os.path
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
@@ -147,7 +148,14 @@ def file_name(path: str) -> FileName | None:
     """Return the parsed name of a file, or None if it is not of a known kind."""
     if path == STANDARD_INPUT:
         return FileName(path, FileKind.LOG, "")
-    stem, suffix = _split_suffix(os.path.basename(path))
+    parts = _parts_of(path.rpartition("/")[2])
+    return FileName(path, *parts) if parts else None
+
+
+@lru_cache(1024)  # idle partitions have the same names
+def _parts_of(name: str) -> tuple[FileKind, str, str] | None:
+    """Return the kind of a file, its second suffix, and that of an archive."""
+    stem, suffix = _split_suffix(name)
     archive = suffix if suffix in ARCHIVES else ""
     if archive:
         stem, suffix = _split_suffix(stem)
@@ -160,7 +168,7 @@ def file_name(path: str) -> FileName | None:
     # Indexes are read at any position, archives only from one end to the other.
     if archive and kind not in (FileKind.LOG, FileKind.CHECKPOINT):
         return None
-    return FileName(path, kind, renamed, archive)
+    return kind, renamed, archive
 
 
 def offset_in(name: str) -> int:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from io import BytesIO
 
+from kraftops.errors import SourceError
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 
 _LARGEST_HELD = 64 << 10  # bytes: checkpoints, most indexes, and the logs of idle partitions
 _MOST_BYTES = 4 << 20  # that are held; the files that were opened first go first
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
 
 
 class HeldFiles:
     """Files of a directory as they were when they were first opened, if they are small."""
 
-    def __init__(self, path: str) -> None:
-        """Hold none yet."""
-        self._path = path
+    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
+        """Hold none yet; *sizes* are those of the regular files that were listed."""
+        self._prefix, self._sizes = os.path.join(path, ""), sizes
         self._held: dict[str, _HeldFile] = {}
         self._bytes = 0
 
@@ -30,17 +33,29 @@ class HeldFiles:
         held = self._held.get(name)
         if held is not None:
             return held
-        path = os.path.join(self._path, name)
-        file = LogFile(path)
-        if file.size > _LARGEST_HELD:
-            return file
-        with file:
-            held = _HeldFile(path, file.read_at(0, file.size))
-        self._held[name] = held
+        path = self._prefix + name
+        if self._sizes.get(name, _LARGEST_HELD) >= _LARGEST_HELD:
+            return LogFile(path)
+        content = _content(path)
+        if len(content) > _LARGEST_HELD:  # it has grown
+            return LogFile(path)
+        held = self._held[name] = _HeldFile(path, content)
         self._bytes += held.size
         while self._bytes > _MOST_BYTES:
             self._bytes -= self._held.pop(next(iter(self._held))).size
         return held
+
+
+def _content(path: str) -> bytes:
+    """Return the bytes of a file, at most one more than are held."""
+    try:
+        fd = os.open(path, _FLAGS)
+        try:
+            return os.read(fd, _LARGEST_HELD + 1)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise SourceError.of(path, error) from None
 
 
 class _HeldFile(LogFile):

@@ -68,6 +68,17 @@ class _Entries:
             raise SourceError(f"{self._file.path} lost bytes from position {position} on")
         return self.layout.unpack(entry)
 
+    def _last_used(self) -> tuple[int, ...]:
+        """Return the last entry before the zeros; only the first one may begin with a zero."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._at(middle)[0] > 0:
+                low = middle + 1
+            else:
+                high = middle
+        return self._at(low - 1) if low else (0, 0)
+
     def _all(self) -> Iterator[tuple[int, ...]]:
         size, end = self.layout.size, len(self) * self.layout.size
         position, block_size = 0, _FIRST_BLOCK // size * size
@@ -95,14 +106,7 @@ class OffsetIndex(_Entries):
 
     def last_used(self) -> OffsetEntry:
         """Return the last entry before the zeros of a preallocated file; zeros without one."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._at(middle)[0] > 0:
-                low = middle + 1
-            else:
-                high = middle
-        relative, position = self._at(low - 1) if low else (0, 0)
+        relative, position = self._last_used()
         return OffsetEntry(self.base_offset + relative, position)
 
     def position_below(self, offset: int) -> int:
@@ -151,6 +155,11 @@ class TimeIndex(_Entries):
     def last(self) -> TimeEntry:
         """Return the last entry; a preallocated file ends in zeros."""
         timestamp, relative = self._at(len(self) - 1)
+        return TimeEntry(timestamp, self.base_offset + relative)
+
+    def last_used(self) -> TimeEntry:
+        """Return the last entry before the zeros of a preallocated file; zeros without one."""
+        timestamp, relative = self._last_used()
         return TimeEntry(timestamp, self.base_offset + relative)
 
 

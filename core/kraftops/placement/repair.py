@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.placement.metadata_facts import Leadership
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Limits, Plan, plan_removal
-from kraftops.recovery.partitions.comparison import ComparedCopy
+
+if TYPE_CHECKING:
+    from kraftops.recovery.partitions.comparison import ComparedCopy
 
 
 class Leaderless(NamedTuple):

@@ -19,7 +19,8 @@ from kraftops.java.numbers import parse_integer
 from kraftops.wire.admin.configs import ConfigChange, Operation
 
 DECOMMISSION, REBALANCE, DRAIN = "decommission", "rebalance", "drain"
-REPLICATION, REPAIR, MOVE_DIRS = "replication", "repair", "move-dirs"
+REPLICATION, REPAIR, RESTART = "replication", "repair", "restart"
+MOVE_DIRS = "move-dirs"
 _MARK = re.compile(
     r"kraftops\.(?:(?P<part>throttle|directory-throttle|cordon)\.of\.)?(?P<kind>[a-z][a-z-]*)"
     r"(?:\.broker\.(?P<brokers>[0-9]{1,10}(?:-[0-9]{1,10})*))?"

@@ -18,7 +18,16 @@ from kraftops.reassign.copying import (
     sizes_of_partitions,
 )
 from kraftops.reassign.decommission import is_leaving
-from kraftops.reassign.marks import DECOMMISSION, DRAIN, MOVE_DIRS, Author, Mark, Part, marks_in
+from kraftops.reassign.marks import (
+    DECOMMISSION,
+    DRAIN,
+    MOVE_DIRS,
+    RESTART,
+    Author,
+    Mark,
+    Part,
+    marks_in,
+)
 from kraftops.reassign.obstacles import Obstacle, Pace, moving_between, obstacles_of
 from kraftops.reassign.throttles import (
     DIRECTORY_RATE,
@@ -68,10 +77,11 @@ class Amounts:
 class Operation:
     """An operation, and what it has changed.
 
-    *brokers* are those that it is about: that leave, are drained or cordoned; none for all.
-    *total* is the number of partitions when it began, *waiting* that of those that are not in
-    flight and not done, *size* and *waiting_size* are the bytes of both; None where nobody tells
-    them. *throttle* is its lowest rate, *directories* are those of its mark.
+    *brokers* are those that it is about: that leave, are drained or cordoned; none for all; of a
+    restart, the nodes to go. *total* is the number of partitions, or such nodes, when it began,
+    *waiting* that of those that are not in flight and not done, *size* and *waiting_size* are the
+    bytes of both; None where nobody tells them. *throttle* is its lowest rate, *directories* are
+    those of its mark.
     """
 
     kind: str
@@ -94,7 +104,12 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """Its name, by which it is cancelled and resumed."""
+        """Its name, by which it is cancelled and resumed.
+
+        There is one restart at a time, and the nodes in its mark get fewer.
+        """
+        if self.kind == RESTART:
+            return self.kind
         return f"{self.kind}-{','.join(map(str, self.brokers))}" if self.brokers else self.kind
 
     @property
@@ -187,6 +202,8 @@ def _with_moves(
     """Return an operation with its reassignments, which are taken from the *rest*."""
     if operation.kind in (DRAIN, MOVE_DIRS):
         return operation
+    if operation.kind == RESTART:
+        return replace(operation, waiting=len(operation.brokers))
     leaving = frozenset(operation.brokers)
     own = {
         partition: replicas

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.host_script import addresses
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
@@ -15,7 +17,8 @@ from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
-_COPY = "recovered-log"
+LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
+"""What is to know of commands that ask a controller: they do not read a server.properties."""
 
 
 class Advice(NamedTuple):
@@ -56,50 +59,37 @@ def _other_brokers(plan: RecoveryPlan) -> list[int]:
     return sorted({*plan.brokers} - {plan.config.node_id, *plan.lost_ids})
 
 
-def named(kind: str, ids: Sequence[int]) -> str:
-    """Return nodes as people name them: `broker 4`, `brokers 4, 5 and 6`."""
-    *others, last = map(str, ids)
-    return f"{kind}s {', '.join(others)} and {last}" if others else f"{kind} {last}"
-
-
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield the changes of configurations."""
-    servers = ",".join(f"{_host(voter)}:{voter.port}" for voter in plan.new_voters)
+    servers = addresses(plan.new_voters)
     if plan.config.voters:
         yield Advice(
             "in the configuration of every node, put this in the place of "
             f"controller.quorum.voters: controller.quorum.bootstrap.servers={servers}"
         )
         return
-    known = set(plan.config.bootstrap_servers)
-    if not known.intersection(servers.split(",")):
+    servers_before = set(plan.config.bootstrap_servers)
+    if not servers_before.intersection(servers.split(",")):
         yield Advice(
             f"in the configuration of every node, set controller.quorum.bootstrap.servers={servers}"
         )
 
 
-def _host(voter: Voter) -> str:
-    return f"[{voter.host}]" if ":" in voter.host else voter.host
-
-
 def _others_first(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield the commands that give the other voters the same log, before any of them starts."""
-    voters = ",".join(map(str, plan.new_voters))
-    for voter in plan.new_voters:
-        if voter.node_id == plan.config.node_id:
-            continue
-        theirs = next((log for log in plan.logs if log.log.owner.node_id == voter.node_id), None)
-        is_equal = theirs and theirs.common_end == theirs.log.end == plan.chosen.end
-        if is_equal and plan.offset is None:
-            continue
-        choice = f" --choose {_COPY}" if plan.is_named else ""
+    """Yield that the other voters must get the same log before any of them starts."""
+    equal = {
+        compared.log.owner.node_id
+        for compared in plan.logs
+        if plan.offset is None and compared.common_end == compared.log.end == plan.chosen.end
+    }
+    own = plan.config.node_id
+    others = [voter.node_id for voter in plan.new_voters if voter.node_id not in (own, *equal)]
+    choice = " and --choose" if plan.is_named else ""
+    if others:
         yield Advice(
-            f"copy {plan.own.folder} to the host of voter {voter.node_id} as {_COPY}, beside its "
-            "log directories, not in one. There, with CONFIG as the path of its server.properties, "
-            "give it the same log",
-            f'kafka-storage recover -c "$CONFIG" --from {_COPY}{choice} '
-            f"--voters {shlex.quote(voters)}",
-            voter.node_id,
+            f"give {named('voter', others)} the same log, byte by byte, before any of them starts: "
+            "kafka-storage recover-plan writes a script for each; by hand, copy "
+            f"{plan.own.folder} there, and give it with --from{choice}, with the same --voters"
         )
 
 
@@ -116,10 +106,10 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
             None if log.is_unpacked else _move_away(log),
             log.owner.node_id,
         )
-    known = {compared.log.owner.node_id for compared in plan.logs}
-    if unknown := [broker for broker in _other_brokers(plan) if broker not in known]:
+    read = {compared.log.owner.node_id for compared in plan.logs}
+    if unknown := [broker for broker in _other_brokers(plan) if broker not in read]:
         yield Advice(
-            f"how far {named('broker', unknown)} may have read is not known: before a start, move "
+            f"the metadata log of {named('broker', unknown)} was not given: before a start, move "
             f"{METADATA_PARTITION} away there too, or undo this and give it with --from"
         )
 
@@ -138,15 +128,26 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
     for voter in plan.new_voters:
         if voter.node_id != own:
             yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
-    yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
-    if brokers := _other_brokers(plan):
-        yield Advice(f"once it does, start {named('broker', brokers)}")
+    yield Advice(
+        "see whether it leads", shlex.join(["kafka-cluster", "controllers", *_leader(plan)])
+    )
+    others = _other_brokers(plan)
+    for broker in plan.partitions.first_brokers:
+        if broker.broker in others:
+            others.remove(broker.broker)
+            yield Advice(
+                f"once it does, start broker {broker.broker}, and wait until it is there: it alone "
+                f"has the newest copies of {many(broker.newest_alone, 'partition')}",
+                node_id=broker.broker,
+            )
+    if others:
+        when = "then" if plan.partitions.first_brokers else "once it does,"
+        yield Advice(f"{when} start {named('broker', others)}")
 
 
-def _quorum_tool(plan: RecoveryPlan) -> list[str]:
-    """Return the beginning of a command that asks this node, from any host."""
-    own = _own_voter(plan)
-    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{_host(own)}:{own.port}"]
+def _leader(plan: RecoveryPlan) -> list[str]:
+    """Return the option of a command that asks this node, from any host."""
+    return ["-C", addresses([_own_voter(plan)])]
 
 
 def _own_voter(plan: RecoveryPlan) -> Voter:
@@ -155,16 +156,8 @@ def _own_voter(plan: RecoveryPlan) -> Voter:
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     """Yield the steps that make a removed voter a voter again, with paths of its own host."""
-    directory = next(
-        (
-            shlex.quote(os.path.dirname(os.path.realpath(compared.log.folder)))
-            for compared in plan.logs
-            if compared.log.owner.node_id == node_id and _is_in_log_directory(compared.log)
-        ),
-        '"$LOG_DIR"',
-    )
-    files = " ".join(f"{directory}/{name}" for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
-    meta = f"{directory}/{META_FILE}"
+    files = " ".join(f'"$LOG_DIR"/{name}' for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
+    meta = f'"$LOG_DIR"/{META_FILE}'
     yield Advice(
         f"on the host of node {node_id}, with CONFIG as the path of its server.properties and "
         "LOG_DIR as its metadata directory (metadata.log.dir, else the first of log.dirs): wipe "
@@ -189,12 +182,8 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     if plan.config.values.get(_AUTO_JOIN):
         yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
     else:
-        tool = shlex.join(_quorum_tool(plan))
-        yield Advice(
-            f"node {node_id}: let it vote",
-            f'{tool} --command-config "$CONFIG" add-controller',
-            node_id,
-        )
+        add = ["kafka-cluster", "controllers", "add", *_leader(plan), "--id", str(node_id), "--yes"]
+        yield Advice(f"node {node_id}: let it vote ({LOGIN})", shlex.join(add), node_id)
 
 
 def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -209,15 +198,9 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
         if voter.node_id == own.node_id and voter.directory_id != own.directory_id:
             changed.add(own.node_id)
     if brokers := sorted(changed.intersection(plan.brokers)):
-        tool = ["kraftops", "metadata-shell", "--controllers", f"{_host(own)}:{own.port}"]
+        tool = ["kraftops", "metadata-shell", *_leader(plan)]
         yield Advice(
             "see whether partitions stay without a leader, since directories of "
             f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",
             shlex.join([*tool, "ls", "/image/topics/byState/leaderless"]),
         )
-
-
-def _is_in_log_directory(log: LogCopy) -> bool:
-    path = os.path.realpath(log.folder)
-    is_named_so = os.path.basename(path) == METADATA_PARTITION and not log.is_unpacked
-    return is_named_so and os.path.isfile(os.path.join(os.path.dirname(path), META_FILE))

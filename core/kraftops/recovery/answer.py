@@ -1,4 +1,4 @@
-"""What `kafka-storage recover` answers: logs, voters, steps, findings, and what comes next."""
+"""What `kafka-storage recover` and `recover-plan` answer: losses, logs, voters, what comes next."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text, text_lists, time
-from kraftops.display.columns import folded
-from kraftops.display.columns import number as number_column
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    number,
+    numbers,
+    parts,
+    text,
+    text_lists,
+    texts,
+    time,
+)
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import RemoveFile
+from kraftops.recovery.host_script import Role
 from kraftops.recovery.missing_state import KINDS
-from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES
+from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES, PARTITION, counted
 from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.uuids import to_text
@@ -87,31 +96,11 @@ _ADVICE = (
     text("command", "command to paste", may_be_null=True, get=attrgetter("command")),
 )
 _ELECTION = (
-    text("name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")),
-    number(
-        "leader",
-        "broker that is elected",
-        column=number_column("LEADER"),
-        get=attrgetter("copy.broker"),
-    ),
-    number(
-        "leaderBefore",
-        "leader in the chosen log; -1 is none",
-        column=number_column("BEFORE", 1),
-        get=attrgetter("before.leader"),
-    ),
-    number(
-        "leaderEpoch",
-        "its leader epoch, above all on disks",
-        column=number_column("EPOCH"),
-        get=attrgetter("leader_epoch"),
-    ),
-    number(
-        "endOffset",
-        "end of its copy",
-        column=number_column("END"),
-        get=attrgetter("copy.end"),
-    ),
+    PARTITION,
+    counted("leader", "broker that is elected", "copy.broker", "LEADER"),
+    counted("leaderBefore", "leader in the chosen log; -1 is none", "before.leader", "BEFORE", 1),
+    counted("leaderEpoch", "its leader epoch, above all on disks", "leader_epoch", "EPOCH"),
+    counted("endOffset", "end of its copy", "copy.end", "END"),
 )
 ELECTIONS = parts(
     "elections",
@@ -164,4 +153,38 @@ _PLAN = (
 RECOVER = Answer(
     (*UNDO, *(replace(field, may_be_missing=True) for field in _PLAN)),
     "With --undo only changed and backup.",
+)
+_HOST = (
+    number("nodeId", "node id", get=attrgetter("node_id")),
+    text("role", "what becomes of it", values=tuple(Role), get=attrgetter("role.value")),
+    text("script", "name of its script", get=attrgetter("script_name")),
+    text("from", "its copy on the command line", get=attrgetter("copy.name")),
+    text(
+        "config",
+        "path of its server.properties on its host",
+        may_be_null=True,
+        get=attrgetter("copy.config_path"),
+    ),
+)
+RECOVER_PLAN = Answer(
+    (
+        LOSS_TOTAL,
+        LOSSES,
+        text("clusterId", "cluster id", get=attrgetter("cluster_id")),
+        text(
+            "chosen",
+            "log that goes on, by its name on the command line",
+            get=attrgetter("log_name"),
+        ),
+        texts("voters", "voters after it", get=lambda plan: [str(voter) for voter in plan.voters]),
+        number("offset", "end of the log that goes on", get=attrgetter("recovery.chosen.end")),
+        parts("hosts", "nodes with a script, by id", _HOST, get=attrgetter("hosts")),
+        numbers(
+            "startOrder",
+            "brokers whose copies were read, in the order of their start",
+            get=attrgetter("start_order"),
+        ),
+        numbers("withoutCopy", "nodes without a script", get=lambda plan: [*plan.without_copy]),
+        FINDINGS,
+    )
 )

@@ -1,4 +1,4 @@
-"""Archives of log directories, tar or zip, unpacked to temporary directories.
+"""Archives of nodes, tar or zip, unpacked to temporary directories.
 
 Of each partition but that of the metadata, only the last segment is unpacked.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from kraftops.errors import SourceError
+from kraftops.errors import DecodeError, SourceError
+from kraftops.java.numbers import parse_integer
+from kraftops.java.properties import properties
 from kraftops.log.bundles.members import MemberKind, members
 from kraftops.log.bundles.unpacking import USABLE
 from kraftops.log.files import METADATA_PARTITION
@@ -27,22 +29,48 @@ from kraftops.server.loader.load_plan import (
 from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 
+PACK = (
+    r"find /var/lib/kafka -type f \( -path '/var/lib/kafka/__cluster_metadata-0/*' -o "
+    r"! -name '*.log' ! -name '*index' \) | "
+    "tar -czf node-N.tar.gz /etc/hostname /etc/kafka/server.properties -T -"
+)
+"""The command that packs what is read of a node, without records of topics."""
 _NOTES = (META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN)
 _OF_PARTITION = (LEADER_EPOCHS, PARTITION_METADATA)
 _SEGMENT_FILE = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
 _FILE_NAME = re.compile(r"[\w.-]*\w", re.ASCII)
 _LOG_FILE = re.compile(r"\d{20}[.-].+|quorum-state", re.ASCII)
+_ROLES = b"process.roles"  # every KRaft server has it; other .properties files are of clients
+_MOST_BYTES = 1 << 20  # of a configuration; a real one has a few kB
 
 
 class LogSource(NamedTuple):
     """A log directory of a node: its name for people, and the directory to read it in.
 
-    *is_unpacked* says that the directory is a temporary one, made from an archive.
+    *is_unpacked* says that the directory is a temporary one, made from an archive; *node_id* is
+    that of the configuration in it, for directories without a meta.properties.
     """
 
     name: str
     folder: str
     is_unpacked: bool = False
+    node_id: int | None = None
+
+
+class PackedNode(NamedTuple):
+    """What an archive has of a node.
+
+    Attributes:
+        sources: its log directories with a metadata log or partitions.
+        directories: the copies of all its log directories, by their paths in the archive.
+        configs: the copies of the configurations of servers, by their paths in the archive.
+        host: the name of its host, if it was packed.
+    """
+
+    sources: tuple[LogSource, ...]
+    directories: Mapping[str, str]
+    configs: Mapping[str, str]
+    host: str | None
 
 
 @contextmanager
@@ -50,55 +78,57 @@ def unpacked(names: Sequence[str]) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; the copies of archives are removed at the end.
 
     Raises:
-        NotFound: there is no such file or directory.
-        RecoveryRefused: it is no archive, or has no log directory, or several.
+        NotFound: a file or directory does not exist.
+        RecoveryRefused: it is not an archive, or has no log directory, or several.
     """
     with ExitStack() as stack:
         yield [source for name in names for source in _sources(name, stack)]
 
 
-def _sources(name: str, stack: ExitStack) -> list[LogSource]:
-    import tempfile
-
+def _sources(name: str, stack: ExitStack) -> Sequence[LogSource]:
     if os.path.isdir(name):
         return [LogSource(name, name)]
+    sources = unpacked_node(name, stack).sources
+    if not sources:
+        hint = f"name an archive that does: {PACK}"
+        raise RecoveryRefused("no-log", f"{name} holds no metadata log and no partition", hint)
+    return sources
+
+
+def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
+    """Unpack what a recovery reads of an archive, for as long as *stack* is open.
+
+    Raises:
+        NotFound: the file does not exist.
+        RecoveryRefused: it is not an archive, or has several metadata logs.
+    """
+    import tempfile
+
     if not os.path.lexists(name):
         raise NotFound("not-there", f"{name} does not exist")
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
-        raise RecoveryRefused("no-archive", f"{name} is no regular file", hint)
+        raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kraftops-"))
     try:
-        return [LogSource(name, copy, is_unpacked=True) for copy in _unpack(name, scratch)]
+        return _unpack(name, scratch)
     except OSError as error:
         reason = error.strerror or error
         raise RecoveryRefused("unreadable", f"cannot read {name}: {reason}") from None
     except DamagedArchive as error:
-        hint = "name a directory, or a tar or zip archive of it"
+        hint = f"name a directory, or an archive of a node: {PACK}"
         raise RecoveryRefused("no-archive", f"cannot read {name}: {error.message}", hint) from None
     except SourceError as error:
         raise RecoveryRefused("unreadable", error.message) from None
 
 
-def _unpack(name: str, scratch: str) -> list[str]:
-    """Write what a recovery reads of the log directories in an archive; return their copies."""
+def _unpack(name: str, scratch: str) -> PackedNode:
     space = os.statvfs(scratch)
     free = int(space.f_bavail * space.f_frsize * USABLE)
-    copies: dict[str, str] = {}
-    logs: set[str] = set()
-    with_partitions: set[str] = set()
+    targets = _Targets(scratch)
     for member in members(name):
-        parent, base = posixpath.split(posixpath.normpath(member.name))
-        folder = _folder_of(parent, base)
-        if member.kind is not MemberKind.FILE or folder is None:
-            continue
-        directory = posixpath.dirname(parent) if folder else parent
-        if folder:
-            (logs if folder == METADATA_PARTITION else with_partitions).add(directory)
-        copy = copies.setdefault(directory, os.path.join(scratch, str(len(copies))))
-        path = os.path.join(copy, folder, base)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if folder and folder != METADATA_PARTITION and not _is_last_segment(path):
+        path = targets.path_of(member.name) if member.kind is MemberKind.FILE else None
+        if path is None:
             continue
         with open(path, "wb") as file:
             for block in member.blocks():
@@ -106,15 +136,73 @@ def _unpack(name: str, scratch: str) -> list[str]:
                 if free < 0:
                     raise RecoveryRefused("no-room", f"{scratch} has no room for what is in {name}")
                 file.write(block)
-    if len(logs) > 1:
-        shown = ", ".join(sorted(logs))
-        hint = "unpack it, and name one directory of each node"
-        raise RecoveryRefused("several-logs", f"{name} holds several metadata logs: {shown}", hint)
-    folders = [copy for place, copy in copies.items() if place in logs | with_partitions]
-    if not folders:
-        hint = "name an archive that does"
-        raise RecoveryRefused("no-log", f"{name} holds no metadata log and no partition", hint)
-    return folders
+    return targets.node(name)
+
+
+class _Targets:
+    """Paths to which the members of an archive are unpacked in a directory."""
+
+    def __init__(self, scratch: str) -> None:
+        self._scratch = scratch
+        self._directories: dict[str, str] = {}
+        self._configs: dict[str, str] = {}
+        self._hostname = os.path.join(scratch, "hostname")
+
+    def path_of(self, name: str) -> str | None:
+        """Return the path of a member; None if it is not read."""
+        path = posixpath.normpath(name)
+        parent, base = posixpath.split(path)
+        if base == "hostname":
+            return self._hostname
+        if base.endswith(".properties") and base != META_FILE:
+            target = os.path.join(self._scratch, f"{len(self._configs)}.properties")
+            return self._configs.setdefault(path, target)
+        folder = _folder_of(parent, base)
+        if folder is None:
+            return None
+        directory = posixpath.dirname(parent) if folder else parent
+        target = os.path.join(self._scratch, str(len(self._directories)))
+        target = os.path.join(self._directories.setdefault(directory, target), folder, base)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        is_read = not folder or folder == METADATA_PARTITION or _is_last_segment(target)
+        return target if is_read else None
+
+    def node(self, name: str) -> PackedNode:
+        """Return what was unpacked of the archive *name*.
+
+        Raises:
+            RecoveryRefused: it has several metadata logs.
+        """
+        folders = {path: os.listdir(copy) for path, copy in self._directories.items()}
+        logs = sorted(path for path, names in folders.items() if METADATA_PARTITION in names)
+        if len(logs) > 1:
+            hint = "unpack it, and name one directory of each node"
+            text = f"{name} holds several metadata logs: {', '.join(logs)}"
+            raise RecoveryRefused("several-logs", text, hint)
+        configs = {path: copy for path, copy in self._configs.items() if _ROLES in _small(copy)}
+        node_id = _node_id(*configs.values()) if len(configs) == 1 else None
+        sources = [
+            LogSource(name, self._directories[path], is_unpacked=True, node_id=node_id)
+            for path, names in folders.items()
+            if not {*names}.issubset(_NOTES)
+        ]
+        host = _small(self._hostname).decode(errors="replace").strip() or None
+        return PackedNode(tuple(sources), self._directories, configs, host)
+
+
+def _small(path: str) -> bytes:
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read(_MOST_BYTES)
+    return b""
+
+
+def _node_id(path: str) -> int | None:
+    """Return the node id in a configuration; None if it has none that is valid."""
+    with suppress(DecodeError):
+        entries = properties(_small(path))
+        keys = [key for key in ("node.id", "broker.id") if key in entries]
+        return parse_integer(entries[keys[0]].value, 32) if keys else None
+    return None
 
 
 def _folder_of(parent: str, name: str) -> str | None:

@@ -55,11 +55,11 @@ def backup_folder(folder: str, parent: str | None, now: int) -> str:
     Raises:
         RecoveryRefused: *parent* is in a log directory.
     """
-    if parent and (found := _log_directory(os.path.realpath(parent))):
+    if parent and (log_directory := _log_directory(os.path.realpath(parent))):
         raise RecoveryRefused(
             "in-log-directory",
-            f"--backup {parent} is in the log directory {found}: a broker does not start beside a "
-            "directory that is no partition",
+            f"--backup {parent} is in the log directory {log_directory}: a broker does not start "
+            "beside a directory that is not a partition",
             "name a directory elsewhere, or leave it out",
         )
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1000))
@@ -145,10 +145,10 @@ def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Back
         names = sorted(os.listdir(parent), reverse=True)
         paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
     for path in paths:
-        found = _read(path)
-        if found is None:
+        identified = _read(path)
+        if identified is None:
             continue
-        identity, backup = found
+        identity, backup = identified
         if identity != _identity(directory):
             raise RecoveryRefused(
                 "other-backup",

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kraftops.findings.finding import Finding, Severity, worst_first
 from kraftops.recovery.host_script import Host, Role
-from kraftops.recovery.live_controllers import AskControllers
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
-from kraftops.recovery.target_voters import missing_majority
 from kraftops.server.voters import Voter
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRequest:
-    """Request of a plan.
-
-    Attributes:
-        voters: the ids of the new voters, or the form of `--initial-controllers`.
-        choice: the name of the copy whose log goes on; None for the best.
-        elects_newest: whether the brokers with the newest copies of partitions are elected.
-        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
-        ask: returns what asks controllers with the login in a server.properties; None for nobody.
-    """
-
-    voters: str
-    choice: str | None
-    elects_newest: bool
-    unseen_brokers: frozenset[int]
-    ask: Callable[[str], AskControllers] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +51,7 @@ class ClusterPlan:
     def findings(self) -> Sequence[Finding]:
         """What is given up, and what else is wrong, the worst first."""
         recovery = self.recovery
-        logs = [compared.log for compared in recovery.logs]
-        text = missing_majority(recovery.config, logs, recovery.old_voters or ())
+        text = recovery.missing_logs
         minority = Finding(
             "voters-not-given",
             Severity.RISK,
@@ -84,14 +62,22 @@ class ClusterPlan:
         return worst_first(dict.fromkeys([*recovery.findings, *([minority] if text else [])]))
 
     def of_role(self, role: Role) -> list[Host]:
-        """Return the hosts of a role."""
-        return [host for host in self.hosts if host.role is role]
+        """Return the hosts of a role, in the order of their start."""
+        hosts = [host for host in self.hosts if host.role is role]
+        order = self.start_order
+        return sorted(hosts, key=lambda host: [*order, host.node_id].index(host.node_id))
+
+    @property
+    def start_order(self) -> list[int]:
+        """The brokers whose copies of partitions were read, in the order of their start."""
+        return [broker.broker for broker in self.recovery.partitions.brokers]
 
 
 def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterPlan:
     """Return what becomes of the nodes after the recovery of the first voter's log."""
     old_ids = {voter.node_id: voter.directory_id for voter in recovery.old_voters or ()}
     new_ids = {voter.node_id for voter in recovery.new_voters}
+    first = tuple(broker.broker for broker in recovery.partitions.first_brokers)
     ahead = {log.log.owner.node_id for log in recovery.logs if log.ahead}
     hosts = []
     for copy in copies:
@@ -107,12 +93,13 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
                 is_broker=node_id in recovery.brokers,
                 is_ahead=node_id in ahead,
                 joins_itself=bool(copy.config.values.get(_AUTO_JOIN)),
+                starts_after=first[: first.index(node_id) if node_id in first else len(first)],
             )
         )
-    known = {host.node_id for host in hosts}
+    with_config = {host.node_id for host in hosts}
     return ClusterPlan(
         recovery=recovery,
         log_name=recovery.chosen.name,
         hosts=tuple(sorted(hosts, key=lambda host: host.node_id)),
-        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - known)),
+        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - with_config)),
     )

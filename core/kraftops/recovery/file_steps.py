@@ -124,14 +124,14 @@ def _segments(
     """Return the sound bytes of a log from *start* up to *stop*, each a segment and a position."""
     if stop is None and log.tail:
         stop = (log.tail.segment, log.tail.position)
-    found = []
+    segments = []
     for number, segment in enumerate(log.segments):
         first = start[1] if number == start[0] else 0
         last = stop[1] if stop and number == stop[0] else segment.size
         if number >= start[0] and first < last and not (stop and number > stop[0]):
             part = ByteRange(segment.path, first, last)
-            found.append(WriteFile(os.path.basename(segment.path), (part,)))
-    return found
+            segments.append(WriteFile(os.path.basename(segment.path), (part,)))
+    return segments
 
 
 def _end_with(

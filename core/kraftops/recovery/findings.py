@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from kraftops.display.sizes import named
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -21,17 +22,17 @@ from kraftops.image.verify.assignments import misplaced_finding
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     SET_ASIDE,
+    DirectoryOwner,
     misplacement,
-    owner_of,
 )
 from kraftops.java.hosts import host_text
+from kraftops.recovery.archives import PACK
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS, ComparedLog
+from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
-from kraftops.recovery.partitions.sources import BrokerDisk, pack_command
 from kraftops.server import quorum_state
-from kraftops.server.log_directory import read_log_directory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
@@ -48,6 +49,7 @@ def recovery_findings(
     logs: Sequence[ComparedLog],
     disks: Sequence[BrokerDisk],
     partitions: PartitionPlan,
+    unseen: UnseenBrokers,
 ) -> list[Finding]:
     """Return the findings of a recovery but those of `address_findings`.
 
@@ -56,6 +58,7 @@ def recovery_findings(
         logs: all logs, the chosen one first.
         disks: the log directories of brokers.
         partitions: what is done to the partitions on them.
+        unseen: the brokers whose disks were not read.
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
@@ -67,7 +70,7 @@ def recovery_findings(
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
         findings += _rival(compared, chosen)
-    findings += _unread_brokers(unseen_brokers(image, logs, disks), chosen)
+    findings += _unread_brokers(unseen, chosen)
     return findings
 
 
@@ -77,6 +80,11 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
     meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
     can_elect = bool(partitions.elections) and not partitions.is_elected
     cure = f"{_ELECT} makes the brokers with the newest copies the leaders" if can_elect else ""
+    first_brokers = [broker.broker for broker in partitions.first_brokers]
+    may_lead = any(loss.copy.broker in loss.leaders for loss in partitions.losses)
+    if can_elect and first_brokers and may_lead:
+        first = named("broker", first_brokers)
+        cure += f"; or start {first} before the others, which often suffices"
     if partitions.losses:
         yield Finding(
             "records-cut",
@@ -113,11 +121,12 @@ def _raised_producer_ids(partitions: PartitionPlan) -> Iterator[Finding]:
 def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Finding]:
     """Yield the partitions in log directories that their brokers would set aside."""
     for disk in disks:
-        owner = owner_of(disk.directory)
-        for partition in read_log_directory(disk.directory).partitions():
+        meta = disk.directory.meta
+        owner = DirectoryOwner(disk.node_id, meta.directory_id if meta else None)
+        for partition in disk.directory.partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
-                stray = misplaced_finding(owner.node_id, disk.directory, partition, misplaced)
+                stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
                 if disk.is_unpacked:
                     place = replace(stray.place, directory=disk.name, file=disk.name)
                     stray = replace(stray, place=place, stake=None)
@@ -137,7 +146,7 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
     if not ahead:
         return
     evidence = [
-        Evidence(each.name, f"epoch {each.epoch}, end {each.end}") for each in (chosen, log)
+        Evidence(other.name, f"epoch {other.epoch}, end {other.end}") for other in (chosen, log)
     ]
     for kind, names in compared.missing.items():
         evidence.append(Evidence(log.name, f"{KINDS[kind]}: {_some(names)}"))
@@ -243,8 +252,8 @@ def unseen_brokers(
         KraftopsError: a source of an image cannot be read any more.
     """
     images = [image, *(compared.image for compared in logs if compared.image)]
-    given = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
-    unseen = {broker for state in images for broker in state.brokers} - given
+    read = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
+    unseen = {broker for state in images for broker in state.brokers} - read
     long_fenced = {
         broker
         for broker in unseen
@@ -261,15 +270,20 @@ def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
     return image.provenance.timestamp - changed > _LONG_FENCED_MS
 
 
+def unread_text(brokers: Collection[int]) -> str:
+    """Return that the disks of brokers were not read."""
+    disks = "disk of {} has" if len(brokers) == 1 else "disks of {} have"
+    return f"the {disks.format(named('broker', sorted(brokers)))} not been read"
+
+
 def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]:
     if unseen.ids:
         brokers = ", ".join(map(str, sorted(unseen.ids)))
         yield Finding(
             "brokers-not-given",
             Severity.RISK,
-            f"what is on the disks of some brokers is unknown, since none was given: {brokers}",
-            cure="give their log directories with --from, or archives: on each, "
-            + pack_command("broker-ID"),
+            unread_text(unseen.ids),
+            cure=f"give their log directories with --from, or archives: on each, {PACK}",
             evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
             consequence="records that only they have would be cut; one that has applied other "
             f"metadata from offset {chosen.end} on would crash",

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.node_copies import NodeCopy
+from kraftops.recovery.target_voters import HostPort
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
@@ -43,7 +46,8 @@ class Host:
         directory_id: the id of its metadata directory before; None if it is unknown.
         is_broker: whether it is a registered broker, also beside its role.
         is_ahead: whether its log has records that the recovered one lacks.
-        joins_itself: whether it needs no add-controller.
+        joins_itself: whether it adds itself to the voters.
+        starts_after: the brokers that alone have newest copies of partitions, and start before it.
     """
 
     copy: NodeCopy
@@ -52,6 +56,7 @@ class Host:
     is_broker: bool
     is_ahead: bool
     joins_itself: bool
+    starts_after: tuple[int, ...]
 
     @property
     def node_id(self) -> int:
@@ -65,10 +70,9 @@ class Host:
         return f"node-{self.node_id}.sh"
 
 
-def addresses(voters: tuple[Voter, ...]) -> str:
+def addresses(voters: Iterable[Voter]) -> str:
     """Return the addresses of voters, as `controller.quorum.bootstrap.servers` has them."""
-    hosts = [f"[{voter.host}]" if ":" in voter.host else voter.host for voter in voters]
-    return ",".join(f"{host}:{voter.port}" for host, voter in zip(hosts, voters, strict=True))
+    return ",".join(str(HostPort(voter.host, voter.port)) for voter in voters)
 
 
 def host_script(
@@ -88,7 +92,8 @@ def host_script(
         Role.JOINS: lambda: _joins(host, cluster_id, release),
         Role.BROKER: lambda: _broker(host),
     }[host.role]()
-    join = _join(host) if host.role is Role.JOINS and not host.joins_itself else ""
+    is_added = host.role is Role.JOINS and not host.joins_itself
+    join = _join(host, cluster_id) if is_added else ""
     return _guards(host, cluster_id, voters) + join + _STOPPED + body
 
 
@@ -178,28 +183,27 @@ fi
 
 def _broker(host: Host) -> str:
     if not host.is_ahead:
-        return f'echo "node {host.node_id}: nothing to change"\n'
+        return f'echo "node {host.node_id}: nothing to change"\n{_order(host)}'
     return f"""\
 {_done(host)}\
 has "$old_disk" || refuse "$directory is not the disk that was copied"
 {_saved(host, (METADATA_PARTITION,))}\
 : >"$done"
-"""
+{_order(host)}"""
 
 
-def _join(host: Host) -> str:
+def _order(host: Host) -> str:
+    if not host.starts_after:
+        return ""
+    others = named("broker", host.starts_after)
+    return f'echo "start it once {others} runs: newer copies of partitions are only there"\n'
+
+
+def _join(host: Host, cluster_id: str) -> str:
     return f"""\
 if [ $action = join ]; then
-  quorum() {{
-    "${{KAFKA_METADATA_QUORUM:-kafka-metadata-quorum.sh}}" \\
-      --bootstrap-controller "$servers" --command-config "$config" "$@"
-  }}
-  if quorum describe --status | grep '^CurrentVoters:' | grep -Eq '"id": {host.node_id}[,}}]'; then
-    echo "node {host.node_id} votes"
-  else
-    quorum add-controller
-  fi
-  exit 0
+  exec "${{KAFKA_CLUSTER:-kafka-cluster}}" controllers add --id {host.node_id} -C "$servers" \\
+    --yes --expect-cluster-id={_q(cluster_id)} ${{COMMAND_CONFIG:+-c "$COMMAND_CONFIG"}}
 fi
 """
 

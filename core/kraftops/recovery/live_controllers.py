@@ -17,7 +17,7 @@ from kraftops.storage.config.server_config import ServerConfig
 
 Addresses = Mapping[tuple[str, int], int | None]
 """Node ids by host and port; None where only a configuration has the address."""
-_OFFLINE = "--offline asks nobody: only if you know that no other controller runs"
+_OFFLINE = "--offline skips the question: use it only if you know that no other controller runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class ControllerAnswer:
 
 
 AskControllers = Callable[[Addresses, str], Sequence[ControllerAnswer]]
-"""Function of addresses and the cluster id; raises ConfigError where there is no login."""
+"""Function of addresses and the cluster id; raises ConfigError without a login."""
 
 
 def ask_controllers(
     config: ServerConfig, cluster_id: str, logs: Sequence[LogCopy], ask: AskControllers | None
 ) -> tuple[ControllerAnswer, ...] | None:
-    """Return the answers of all known controllers, None if nobody is to be asked.
+    """Return the answers of all known controllers, None if none is to be asked.
 
     Raises:
         RecoveryRefused: a leader answers, or a controller that does not say whether it leads.
@@ -69,8 +69,8 @@ def ask_controllers(
             f"{answer.address} answers: controller {answer.leader} leads this cluster in epoch "
             f"{answer.epoch}{voters}",
             "let this node join that quorum: format it with --no-initial-controllers, start it, "
-            "and kafka-metadata-quorum add-controller. If that leader is not to go on, stop it "
-            "and give its log with --from",
+            "then kafka-cluster controllers add. If that leader must not go on, stop it and give "
+            "its log with --from",
             address=answer.address,
             leader=answer.leader,
             epoch=answer.epoch,
@@ -80,7 +80,7 @@ def ask_controllers(
         if answer.refusal:
             raise RecoveryRefused(
                 "cannot-ask",
-                f"whether a controller leads is not known: {answer.refusal}",
+                f"a controller does not say whether it leads: {answer.refusal}",
                 _OFFLINE,
                 address=answer.address,
             )
@@ -102,7 +102,7 @@ def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:
 
 
 def live_findings(answers: Sequence[ControllerAnswer] | None) -> Iterator[Finding]:
-    """Yield the controllers that run without a leader; or that nobody was asked."""
+    """Yield the controllers that run without a leader; or that none was asked."""
     if answers is None:
         yield Finding(
             "not-asked",

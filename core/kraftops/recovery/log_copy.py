@@ -109,17 +109,19 @@ class LogCopy:
         return (snapshot.epoch, snapshot.end_offset) > last and snapshot.end_offset > 0
 
 
-def partition_folder(name: str) -> str:
+def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
     """Return the directory of the metadata partition in, or named by, *name*.
 
+    The log directory of an archive need not have one.
+
     Raises:
-        NotFound: there is no such directory.
+        NotFound: the directory does not exist.
         RecoveryRefused: it holds no metadata log.
     """
     if not os.path.isdir(name):
-        raise NotFound("not-there", f"{name} is no directory")
+        raise NotFound("not-there", f"{name} is not a directory")
     inside = os.path.join(name, METADATA_PARTITION)
-    if os.path.isdir(inside):
+    if is_unpacked or os.path.isdir(inside):
         return inside
     if os.path.basename(os.path.realpath(name)) == METADATA_PARTITION or _has_log(name):
         return name
@@ -178,7 +180,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
     damage = control_records.read_snapshot(snapshot) if snapshot else []
     snapshot_quorum = control_records.quorum
     expected = control_records.start = snapshot.end_offset if snapshot else 0
-    highest_epoch = max((each.epoch for each in log.snapshots), default=0)
+    highest_epoch = max((snapshot.epoch for snapshot in log.snapshots), default=0)
     last: BatchMark | None = None
     gap: str | None = None
     batches = SoundBatches(log.segments)

@@ -67,10 +67,10 @@ def _blocks(parts: Sequence[ByteRange | bytes]) -> Iterator[bytes]:
             continue
         with open(part.path, "rb") as file:
             file.seek(part.start)
-            left = part.size
-            while left:
-                block = file.read(min(left, _BLOCK))
+            remaining = part.size
+            while remaining:
+                block = file.read(min(remaining, _BLOCK))
                 if not block:
                     raise OSError(0, "it has shrunk", part.path)
-                left -= len(block)
+                remaining -= len(block)
                 yield block

@@ -29,7 +29,7 @@ def own_directory(config: ServerConfig) -> LogDirectory:
     if "controller" not in config.roles:
         raise RecoveryRefused(
             "no-controller",
-            f"{config.path}: node {config.node_id} is no controller",
+            f"{config.path}: node {config.node_id} is not a controller",
             "run it with the configuration of one; what a broker has is given with --from",
         )
     directories = read_directories(config)
@@ -53,8 +53,8 @@ def own_directory(config: ServerConfig) -> LogDirectory:
         check_ids(directories, own.meta.cluster_id, config.node_id)
     except StorageError as error:
         raise RecoveryRefused("other-identity", error.message, error.hint) from None
-    for each in directories:
-        _refuse_running(each.path)
+    for directory in directories:
+        _refuse_running(directory.path)
     return own
 
 
@@ -84,8 +84,8 @@ def read_logs(
         )
     ]
     read = {os.path.realpath(logs[0].folder)}
-    for name, place, is_unpacked in sources:
-        folder = partition_folder(place)
+    for name, place, is_unpacked, node_id in sources:
+        folder = partition_folder(place, is_unpacked=is_unpacked)
         if not os.path.isdir(folder) and has_partitions(place):
             if not is_unpacked:
                 _refuse_running(place)
@@ -96,6 +96,8 @@ def read_logs(
             continue
         read.add(os.path.realpath(folder))
         log = replace(read_log(name, folder), is_unpacked=is_unpacked)
+        if log.owner.node_id is None:
+            log = replace(log, owner=replace(log.owner, node_id=node_id))
         cluster_id = log.owner.cluster_id
         if cluster_id not in (None, directory.meta.cluster_id):
             raise RecoveryRefused(
@@ -114,7 +116,7 @@ def choose_log(logs: Sequence[LogCopy], named: str | None) -> LogCopy:
     The best has the highest epoch, then the highest offset. A log that is cut may be named.
 
     Raises:
-        NotFound: there is no log of that name.
+        NotFound: no log has that name.
         RecoveryRefused: it has no records, or is damaged; or none of the logs is sound.
     """
     candidates = logs if named is None else [_named(logs, named)]
@@ -142,8 +144,8 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
         folder = os.path.realpath(log.folder)
         if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
             return log
-    shown = ", ".join(log.name for log in logs)
-    raise NotFound("not-there", f"{name} is none of the logs", f"they are: {shown}")
+    names = ", ".join(log.name for log in logs)
+    raise NotFound("not-there", f"{name} is not one of the logs", f"they are: {names}")
 
 
 def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:

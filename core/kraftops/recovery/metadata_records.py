@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.missing_state import ComparedLog, next_producer_id
+from kraftops.recovery.partitions.comparison import ComparedBroker, compare
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.partitions.election import (
     Election,
@@ -39,7 +40,7 @@ class PartitionPlan:
     """What a recovery does to partitions and producer ids.
 
     Attributes:
-        copies: how many copies of partitions were read.
+        brokers: the brokers whose copies were read, in the order in which they should start.
         losses: what would be cut after it.
         losses_without: what would be cut without the elections.
         elections: the elections that keep the most.
@@ -48,13 +49,18 @@ class PartitionPlan:
         records: the records to write.
     """
 
-    copies: int
+    brokers: tuple[ComparedBroker, ...]
     losses: tuple[PartitionLoss, ...]
     losses_without: tuple[PartitionLoss, ...]
     elections: tuple[Election, ...]
     is_elected: bool
     producer_ids: tuple[int, int]
     records: tuple[MetadataRecord, ...]
+
+    @property
+    def first_brokers(self) -> list[ComparedBroker]:
+        """The brokers to start before the others: each alone has newest copies of partitions."""
+        return [broker for broker in self.brokers if broker.newest_alone]
 
 
 def plan_partitions(
@@ -89,7 +95,7 @@ def plan_partitions(
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
-        copies=len(copies),
+        brokers=compare(copies).brokers,
         losses=table,
         losses_without=without,
         elections=tuple(elections),

@@ -192,7 +192,7 @@ _KINDS: dict[str, tuple[str, NamesOf]] = {
     "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_acls)),
     "tokens": ("delegation tokens", _tokens),
     "features": ("features", _features),
-    "producerIds": ("producer ids, which are given out again", _producer_ids),
+    "producerIds": ("producer ids that were handed out, and are skipped", _producer_ids),
 }
 KINDS = {kind: meaning for kind, (meaning, _) in _KINDS.items()}
 """Kinds of missing names, as people read them."""

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource
+from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
-from kraftops.recovery.findings import address_findings, recovery_findings, unseen_brokers
+from kraftops.recovery.findings import (
+    address_findings,
+    recovery_findings,
+    unread_text,
+    unseen_brokers,
+)
 from kraftops.recovery.live_controllers import (
     AskControllers,
     ControllerAnswer,
@@ -29,7 +34,7 @@ from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
-from kraftops.recovery.partitions.sources import copies_on, read_disks
+from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
@@ -37,6 +42,7 @@ from kraftops.recovery.target_voters import (
     check_own_voter,
     check_target_voters,
     is_recovered_for,
+    missing_majority,
     target_record,
 )
 from kraftops.server import meta_properties
@@ -63,13 +69,13 @@ class RecoveryRequest:
         allows_minority: whether several voters may go on without the logs of most; one always may.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
         unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
-        ask: asks controllers whether one leads; None where nobody is to be asked.
+        ask: asks controllers whether one leads; None where none is to be asked.
     """
 
     sources: Sequence[LogSource] = ()
     choice: str | None = None
     voters: str | None = None
-    host_changes: Mapping[HostPort, HostPort]
+    host_changes: Mapping[HostPort, HostPort] = field(default_factory=dict)
     own_name: str | None = None
     allows_minority: bool = False
     elects_newest: bool = False
@@ -99,7 +105,7 @@ class RecoveryPlan:
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         files: the states of the files of *own* when the plan was made.
-        answers: the answers of controllers that run; None if nobody was asked.
+        answers: the answers of controllers that run; None if none was asked.
     """
 
     config: ServerConfig
@@ -128,6 +134,25 @@ class RecoveryPlan:
         if self.old_voters is not None:
             old_ids = {voter.node_id for voter in self.old_voters}
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
+
+    @property
+    def missing_logs(self) -> str:
+        """That the logs of most voters are missing; empty if they are not."""
+        logs = [compared.log for compared in self.logs]
+        return missing_majority(self.config, logs, self.old_voters or ())
+
+    def unseen_refusal(self, **answer: object) -> RecoveryRefused:
+        """Return the refusal for brokers whose disks were not read, with the known *answer*."""
+        ids = ",".join(map(str, self.unseen_brokers))
+        text = f"{unread_text(self.unseen_brokers)}, and nothing was written"
+        if not self.missing_logs:
+            text += (
+                ". The given logs have all committed metadata, so after this recovery brokers cut "
+                "no more than after a restart; but whether a disk is still as that expects is "
+                "unknown"
+            )
+        hint = f"on its host: {PACK}; then --from node-N.tar.gz. Or accept that: --unseen-broker"
+        return RecoveryRefused("unseen-brokers", text, f"{hint} {ids}", **answer)
 
 
 def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> RecoveryPlan:
@@ -168,7 +193,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     partitions = plan_partitions(
         image,
         compared,
-        () if is_shared else copies_on(disks),
+        () if is_shared else [copy for disk in disks for copy in disk.copies],
         elects_newest=request.elects_newest,
     )
     batch, epoch, end = b"", chosen.epoch, chosen.end
@@ -185,7 +210,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = frozenset() if is_copied else unseen_brokers(image, compared, disks).ids
+    unseen = unseen_brokers(image, compared, disks)
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -200,12 +225,12 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=tuple(sorted(unseen - request.unseen_brokers)),
+        unseen_brokers=() if is_copied else tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
         findings=tuple(
             worst_first(
                 [
-                    *recovery_findings(image, compared, disks, partitions),
+                    *recovery_findings(image, compared, disks, partitions, unseen),
                     *address_findings(config, new_voters),
                     *live_findings(answers),
                 ]

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.directories import sync_directory
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource
-from kraftops.recovery.cluster_plan import ClusterPlan, ClusterRequest, cluster_plan
+from kraftops.recovery.archives import PACK, LogSource
+from kraftops.recovery.cluster_plan import ClusterPlan, cluster_plan
 from kraftops.recovery.execute import execute
 from kraftops.recovery.host_script import LOG_ARCHIVE, host_script
-from kraftops.recovery.node_copies import PACK, NodeCopy, working_directory
+from kraftops.recovery.live_controllers import AskControllers
+from kraftops.recovery.node_copies import NodeCopy, working_directory
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.recovery.plan_page import plan_page
 from kraftops.recovery.refusal import RecoveryRefused
@@ -28,18 +30,27 @@ PAGE = "README.txt"
 
 
 def write_cluster_plan(
-    copies: Sequence[NodeCopy], wish: ClusterRequest, now: int, folder: str
+    copies: Sequence[NodeCopy],
+    request: RecoveryRequest,
+    asking: Callable[[str], AskControllers] | None,
+    now: int,
+    folder: str,
 ) -> ClusterPlan:
     """Plan a recovery; write the log, the scripts and the page to the new directory *folder*.
 
-    *now* is the time in ms since the epoch.
+    Args:
+        copies: the copies of the nodes.
+        request: the voters, as their ids too, and what a person has decided.
+        asking: returns what asks controllers with the login in a server.properties, or None.
+        now: the time in ms since the epoch.
+        folder: the path of the plan.
 
     Raises:
         UsageError: the voters are of a form that is not known.
         RecoveryRefused: it would do harm, or a copy is missing.
         StorageError: the directory exists, or cannot be written.
     """
-    voters = _named_voters(wish.voters, copies)
+    voters = _named_voters(request.voters or "", copies)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise StorageError(f"{folder} exists already", "name a new directory", code="exists")
     first = _copy_of(voters[0].node_id, copies)
@@ -51,20 +62,17 @@ def write_cluster_plan(
             tempfile.TemporaryDirectory(prefix="kraftops-") as scratch,
             tempfile.TemporaryDirectory(prefix=".recover-plan-", dir=parent) as output,
         ):
-            request = RecoveryRequest(
+            request = replace(
+                request,
                 sources=[source for copy in copies for source in _sources(copy, first)],
-                choice=wish.choice,
                 voters=",".join(map(str, voters)),
-                host_changes={},
                 own_name=first.name,
                 allows_minority=True,
-                elects_newest=wish.elects_newest,
-                unseen_brokers=wish.unseen_brokers,
-                ask=wish.ask(first.config.path) if wish.ask else None,
+                ask=asking(first.config.path) if asking else None,
             )
             recovery = plan_recovery(working_directory(first, scratch), request, now)
             if recovery.unseen_brokers:
-                raise _unseen(recovery.unseen_brokers)
+                raise recovery.unseen_refusal()
             execute(recovery, None)
             plan = cluster_plan(recovery, copies)
             _write(plan, scratch, output)
@@ -113,29 +121,8 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
 def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
     """Return the log directories to read beside the copy of the first voter's metadata log."""
     has_partitions = copy.config is None or "broker" in copy.config.roles
-    return [
-        source
-        for source in copy.sources
-        if (
-            (copy is not first or has_partitions or source != first.source)
-            # Without either, nothing tells whose partitions they are.
-            and any(
-                os.path.exists(os.path.join(source.folder, name))
-                for name in (METADATA_PARTITION, META_FILE)
-            )
-        )
-        or copy.config is None
-    ]
-
-
-def _unseen(brokers: Sequence[int]) -> RecoveryRefused:
-    shown = ",".join(map(str, brokers))
-    return RecoveryRefused(
-        "unseen-brokers",
-        f"registered brokers were not given: {shown}",
-        f"pack each there: {PACK}; or accept that they may have newer records, or are gone: "
-        f"--unseen-broker {shown}",
-    )
+    is_read = copy is not first or has_partitions
+    return [source for source in copy.sources if is_read or source != first.source]
 
 
 def _write(plan: ClusterPlan, scratch: str, output: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from kraftops.recovery.advice import named
+from kraftops.display.sizes import many, named
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.host_script import Host, Role, addresses
 from kraftops.recovery.partitions.losses import total_of
@@ -27,8 +27,9 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     yield ""
     yield f"{total_of(plan.losses)}."
     for loss in plan.losses:
-        shown = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
-        yield f"- {loss.copy.name}: {shown} of broker {loss.copy.broker}, by broker {loss.leader}"
+        offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
+        cut = f"{offsets} of broker {loss.copy.broker} would be cut"
+        yield f"- {loss.copy.name}: {cut}, since broker {loss.leader} may lead"
     yield ""
     yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
     yield f"Voters: {', '.join(map(str, plan.voters))}"
@@ -48,11 +49,12 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         place = f" on {host.copy.host}" if host.copy.host else ""
         yield f"- node {host.node_id}{place}: {_KINDS[host.role]}; {host.script_name}, {config}"
     for node_id in plan.without_copy:
-        yield f"- node {node_id}: no copy was given, so there is no script; see the last steps"
+        yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
     yield ""
     yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
     yield "this directory. A script refuses another host or disk, and a running server; it can be"
-    yield "repeated."
+    yield "repeated. If the controllers ask for a login or for TLS, kafka-cluster and kraftops need"
+    yield "--command-config CLIENT.PROPERTIES, and the scripts COMMAND_CONFIG=CLIENT.PROPERTIES."
 
 
 _KINDS = {
@@ -75,7 +77,7 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
     ]
     yield from _servers(plan, every)
     yield [
-        f"On {_hosts(voters)}, before any of them starts:",
+        f"On {_hosts(voters)}, before {'any of them' if len(voters) > 1 else 'it'} starts:",
         *_scripts(voters),
         'Check: each ends with 0, and has printed "Written" (or "done", if it ran before).',
     ]
@@ -84,10 +86,8 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
         yield [
             f"On {_hosts(brokers)}:",
             *_scripts(brokers),
-            "Check: each ends with 0. Then start them:",
-            *_starts(brokers),
-            f"    kafka-cluster describe -C {addresses(plan.voters)}",
-            "Check: all of them are there, and not fenced.",
+            "Check: each ends with 0. Then start them, in this order:",
+            *_broker_starts(plan, brokers),
         ]
     for host in joins:
         yield list(_join(plan, host))
@@ -136,11 +136,25 @@ def _starts(hosts: Sequence[Host]) -> list[str]:
     return [f"    kafka-server-start.sh {path}" for path in paths]
 
 
+def _broker_starts(plan: ClusterPlan, brokers: Sequence[Host]) -> Iterator[str]:
+    look = f"    kafka-cluster describe -C {addresses(plan.voters)}"
+    newest_alone = {first.broker: first for first in plan.recovery.partitions.first_brokers}
+    for host in brokers:
+        yield from _starts([host])
+        if first := newest_alone.get(host.node_id):
+            yield look
+            count = many(first.newest_alone, "partition")
+            yield f"Check: broker {host.node_id} is there, and not fenced. It alone has the newest"
+            yield f"copies of {count}. Start no other before."
+    yield look
+    yield "Check: all of them are there, and not fenced."
+
+
 def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
     servers = addresses(plan.voters)
     ids = named("node", [voter.node_id for voter in plan.voters])
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: the LeaderId is of {ids}, and CurrentVoters are these and no others."
+    yield f"    kafka-cluster controllers -C {servers}"
+    yield f"Check: {'one of ' * (len(plan.voters) > 1)}{ids} leads, and there is no other voter."
     yield f"    kraftops metadata-shell --controllers {servers} summary"
     yield "Check: topics and brokers are those that you expect."
 
@@ -153,19 +167,21 @@ def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
     if not host.joins_itself:
         yield "Once it runs, let it vote; if it fails, wait a moment and repeat it:"
         yield from _scripts([host], " join")
-    servers = addresses(plan.voters)
-    yield f"    kafka-metadata-quorum.sh --bootstrap-controller {servers} describe --status"
-    yield f"Check: CurrentVoters have node {host.node_id}, too."
+    yield f"    kafka-cluster controllers -C {addresses(plan.voters)}"
+    yield f"Check: node {host.node_id} is a voter, too."
 
 
 def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
+    release = plan.recovery.release
+    version = f" --release-version {release}" if release else ""
     for node_id in plan.without_copy:
         if node_id in plan.recovery.lost_ids:
             yield [
                 f"Node {node_id} never starts with its old disk. To let it join again, make its",
                 "metadata directory empty, format it with",
-                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N",
-                "start it, and kafka-metadata-quorum.sh add-controller.",
+                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N{version}",
+                "start it, and let it vote:",
+                f"    kafka-cluster controllers add -C {addresses(plan.voters)} --id {node_id}",
             ]
         else:
             yield [

@@ -56,10 +56,10 @@ def parse_host_changes(text: str) -> dict[HostPort, HostPort]:
 def _host_port(text: str) -> HostPort | None:
     if text.count(":") > 1 and not text.startswith("["):
         return HostPort(host_text(text), None)  # an IPv6 address
-    found = _HOST_PORT.fullmatch(text.strip())
-    if found is None or int(found[3] or 0) > 0xFFFF:
+    match = _HOST_PORT.fullmatch(text.strip())
+    if match is None or int(match[3] or 0) > 0xFFFF:
         return None
-    return HostPort(host_text(found[1] or found[2]), int(found[3]) if found[3] else None)
+    return HostPort(host_text(match[1] or match[2]), int(match[3]) if match[3] else None)
 
 
 def target_record(
@@ -101,8 +101,8 @@ def target_record(
 
 def _own_host(config: ServerConfig, quorum: QuorumRecords) -> str:
     """Return the host of this node's listener; if that has none, the one that the log has."""
-    known = {voter.node_id: voter.host for voter in voters_of(quorum.voters or {"voters": []})}
-    if config.advertised_controllers[0].host is None and (host := known.get(config.node_id)):
+    hosts = {voter.node_id: voter.host for voter in voters_of(quorum.voters or {"voters": []})}
+    if config.advertised_controllers[0].host is None and (host := hosts.get(config.node_id)):
         return host
     return config.controller_listener.host
 
@@ -128,8 +128,8 @@ def _with_new_hosts(
         for voter in record["voters"]
     ]
     if unused := [old for old in changes if old not in used]:
-        shown = ", ".join(str(voter) for voter in voters_of(record))
-        raise RecoveryRefused("unknown-host", f"no voter is at {unused[0]}", f"they are: {shown}")
+        names = ", ".join(str(voter) for voter in voters_of(record))
+        raise RecoveryRefused("unknown-host", f"no voter is at {unused[0]}", f"they are: {names}")
     return {**record, "voters": voters}
 
 
@@ -139,7 +139,7 @@ def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: 
     Then it has what a majority had, and may be given to an empty voter.
 
     Raises:
-        RecoveryRefused: it was recovered to other voters, and nobody has named it.
+        RecoveryRefused: it was recovered to other voters, and is not named.
     """
     if chosen.recovered is None:
         return False
@@ -150,8 +150,8 @@ def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: 
             f"{chosen.name} was recovered at offset {chosen.recovered.offset}, to the voters "
             f"{', '.join(map(str, old_voters))}: recovered to others too, there are "
             "two clusters with one id",
-            "start those voters, and let this node join them: kafka-metadata-quorum "
-            f"add-controller. Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+            "start those voters, and let this node join them: kafka-cluster controllers add. "
+            f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
         )
     return set(new_voters) == set(old_voters)
 
@@ -171,7 +171,7 @@ def _own_voter(config: ServerConfig, voters: Sequence[Voter]) -> Voter:
             return voter
     raise RecoveryRefused(
         "not-a-voter",
-        f"node {config.node_id} is none of the voters that there are to be",
+        f"node {config.node_id} is not one of the new voters",
         "run it on one of them",
     )
 
@@ -195,10 +195,10 @@ def check_target_voters(
     Raises:
         RecoveryRefused: there is one, with the reason.
     """
-    known = {voter.directory_id for voter in old_voters}
+    old_directories = {voter.directory_id for voter in old_voters}
     own_voter = _own_voter(config, new_voters)
     _check_addresses(old_voters, new_voters)
-    if own.is_empty and own.owner.directory_id in known:
+    if own.is_empty and own.owner.directory_id in old_directories:
         raise _empty(own, own_voter)
     if len(new_voters) == 1:
         _check_id(own, own_voter)
@@ -206,12 +206,12 @@ def check_target_voters(
     by_node = {log.owner.node_id: log for log in reversed(logs)}
     for voter in new_voters:
         log = by_node.get(voter.node_id)
-        if log is None and voter.directory_id not in known:
+        if log is None and voter.directory_id not in old_directories:
             raise RecoveryRefused(
                 "unknown-voter",
                 f"the log of voter {voter} was not given, and no quorum had it so",
                 "give it with --from, or leave the voter out and add it once the quorum is there: "
-                "kafka-metadata-quorum add-controller",
+                "kafka-cluster controllers add",
             )
         if log is None:
             continue
@@ -223,10 +223,10 @@ def check_target_voters(
 def _check_addresses(old_voters: Sequence[Voter], new_voters: Sequence[Voter]) -> None:
     """Refuse two voters at one address, unless they were at one before."""
     before = {voter.node_id: (voter.host, voter.port) for voter in old_voters}
-    found: dict[tuple[str, int], Voter] = {}
+    by_address: dict[tuple[str, int], Voter] = {}
     for voter in new_voters:
-        first = found.setdefault((voter.host, voter.port), voter)
-        old = {before.get(each.node_id) for each in (first, voter)}
+        first = by_address.setdefault((voter.host, voter.port), voter)
+        old = {before.get(either.node_id) for either in (first, voter)}
         if first is not voter and None not in old and len(old) > 1:
             raise RecoveryRefused(
                 "same-address",
@@ -252,8 +252,7 @@ def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
         f"{log.name} is empty: as voter {voter.node_id} it would vote for a log without records, "
         "and be trusted to have them",
         "remove its meta.properties and format it with --no-initial-controllers, which gives it a "
-        "new id; once the quorum is there, kafka-metadata-quorum remove-controller and "
-        "add-controller",
+        f"new id; once the quorum is there, kafka-cluster controllers replace --id {voter.node_id}",
     )
 
 
@@ -278,11 +277,11 @@ def missing_majority(
 ) -> str:
     """Return that the logs of most voters are missing; empty if they are not."""
     voted = {voter.node_id for voter in old_voters} or set(config.voters)
-    known = voted & {log.owner.node_id for log in logs if not log.is_empty}
-    if 2 * len(known) > len(voted):
+    read = voted & {log.owner.node_id for log in logs if not log.is_empty}
+    if 2 * len(read) > len(voted):
         return ""
-    missing = ", ".join(map(str, sorted(voted - known)))
+    missing, before = (", ".join(map(str, sorted(ids))) for ids in (voted - read, voted))
     return (
-        f"of the voters {', '.join(map(str, sorted(voted)))} the logs of {missing} were not "
-        "given: what most of them had may be in none of those here"
+        f"of the voters {before} the logs of {missing} were not given: a committed record may be "
+        "in none of the given logs"
     )

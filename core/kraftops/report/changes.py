@@ -53,7 +53,7 @@ def offset_of(image: MetadataImage, address: int | None) -> int | None:
     if address is None or image.store.place(address)[2] is not None:
         return None
     try:
-        return image.store.offset(address)
+        return image.store.head(address)[0]
     except KraftopsError:
         return None
 

@@ -132,10 +132,14 @@ class LogDirectory:
         The start of a log that is not tiered is written only where it is beyond its first segment,
         and so never as 0 (Kafka's `LogManager.checkpointLogStartOffsetsInDir`).
         """
-        starts = self.plan.offsets.get(LOG_START, {})
-        if any(offset == 0 for (name, _), offset in starts.items() if name == topic):
+        if topic in self._topics_from_zero:
             return True
         return None if self.has_tier else False
+
+    @cached_property
+    def _topics_from_zero(self) -> frozenset[str]:
+        starts = self.plan.offsets.get(LOG_START, {})
+        return frozenset(topic for (topic, _), offset in starts.items() if offset == 0)
 
     def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
         """Return the offset of a partition in a checkpoint; None if it has none."""

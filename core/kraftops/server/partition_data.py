@@ -54,7 +54,7 @@ def _end(segment: Segment) -> tuple[int, int]:
     """
     end, position = segment.base_offset, 0
     with LogFile(segment.path) as log:
-        for batch in log.batches(_position_near_end(log, segment)):
+        for batch in log.batches(position_near_end(log, segment)):
             end = max(end, _last_offset(batch) + 1)
             position = batch.position + batch.size
         rest = max(0, log.size - position)
@@ -63,7 +63,7 @@ def _end(segment: Segment) -> tuple[int, int]:
     return end, rest if is_preallocated else 0
 
 
-def _position_near_end(log: LogFile, segment: Segment) -> int:
+def position_near_end(log: LogFile, segment: Segment) -> int:
     """Return the position of the last batch that the offset index has; 0 without one."""
     try:
         with LogFile(f"{segment.path.removesuffix('.log')}.index") as file:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
@@ -16,7 +17,6 @@ from kraftops.log.files import (
     METADATA_TOPIC,
     FileKind,
     FileName,
-    TieredName,
     file_name,
     offset_in,
     partition_of,
@@ -84,11 +84,13 @@ class PartitionFiles:
         Raises:
             SourceError: it cannot be read.
         """
-        return LogFile(path) if self.folder is None else self.folder.open(os.path.basename(path))
+        if self.folder is None:
+            return LogFile(path)
+        return self.folder.open(path.rpartition("/")[2])
 
     def size_of(self, path: str) -> int:
         """Return the bytes that one of the files had when the directory was listed."""
-        return self.folder.files.get(os.path.basename(path), 0) if self.folder else 0
+        return self.folder.files.get(path.rpartition("/")[2], 0) if self.folder else 0
 
     def changed_since(self, seconds: float) -> bool:
         """Tell whether a server has changed files since a time.
@@ -149,7 +151,9 @@ def partition_files(path: str) -> PartitionFiles:
 class _Named(NamedTuple):
     """A file that a server reads, with the offset in its name; *segment_id* is that of a tier."""
 
-    file: FileName
+    path: str
+    kind: FileKind
+    renamed: str
     base_offset: int
     segment_id: str
 
@@ -158,16 +162,12 @@ def partition_files_of(
     path: str, names: Sequence[str], folder: DiskFolder | None = None
 ) -> PartitionFiles:
     """Return the files of some names in the directory of a partition."""
-    # The id comes behind twenty digits and a hyphen: most names need no look at the rest.
-    tiered = {
-        name: parsed for name in names if name[20:21] == "-" and (parsed := tiered_name(name))
-    }
-    files = [named for name in names if (named := _named(path, name, tiered.get(name)))]
-    plain = [named for named in files if not named.file.renamed]
+    prefix = os.path.join(path, "")
+    files = [_Named(prefix + name, *parts) for name in names if (parts := _parts_of(name))]
+    plain = [named for named in files if not named.renamed]
     swaps = _swaps(files)
     segments, orphans = _segments(plain, swaps)
-    first = segments[0].log if segments else os.path.join(path, "")
-    topic, partition = partition_of(first) or (None, None)
+    topic, partition = partition_of(segments[0].log if segments else prefix) or (None, None)
     return PartitionFiles(
         path,
         topic,
@@ -176,43 +176,54 @@ def partition_files_of(
         orphans,
         # That of a tiered segment covers the segment itself.
         {
-            named.base_offset: named.file.path
+            named.base_offset: named.path
             for named in plain
-            if named.file.kind is FileKind.PRODUCER_SNAPSHOT and not named.segment_id
+            if named.kind is FileKind.PRODUCER_SNAPSHOT and not named.segment_id
         },
-        tuple(named.file for named in plain if named.file.kind is FileKind.CHECKPOINT),
-        tuple(named.file.path for named in swaps if named.file.kind is FileKind.LOG),
+        tuple(
+            FileName(named.path, named.kind, "")
+            for named in plain
+            if named.kind is FileKind.CHECKPOINT
+        ),
+        tuple(named.path for named in swaps if named.kind is FileKind.LOG),
         EPOCHS in names,
         TOPIC_ID in names,
-        bool(tiered),
+        has_tiered_name(names),
         tuple(names),
         folder,
     )
 
 
-def _named(folder: str, name: str, tiered: TieredName | None) -> _Named | None:
-    """Return the parsed name of a file that a server reads; None for another one."""
-    file = file_name(os.path.join(folder, name))
+def has_tiered_name(names: Iterable[str]) -> bool:
+    """Tell whether one of the names is that of a file in a tier."""
+    # The id comes behind twenty digits and a hyphen: most names need no look at the rest.
+    return any(name[20:21] == "-" and tiered_name(name) for name in names)
+
+
+@lru_cache(1024)  # idle partitions have the same names
+def _parts_of(name: str) -> tuple[FileKind, str, int, str] | None:
+    """Return what the name of a file that a server reads says; None for another one."""
+    file = file_name(name)
     if file is None or file.archive:
         return None
     try:
         if file.kind is FileKind.CHECKPOINT:
-            return _Named(file, file.snapshot_id[0], "")
-        if tiered is not None:
-            return _Named(file, tiered.base_offset, tiered.segment_id)
-        return _Named(file, offset_in(name), "")
+            return file.kind, file.renamed, file.snapshot_id[0], ""
+        if tiered := tiered_name(name):
+            return file.kind, file.renamed, tiered.base_offset, tiered.segment_id
+        return file.kind, file.renamed, offset_in(name), ""
     except UsageError:
         return None
 
 
 def _swaps(files: list[_Named]) -> list[_Named]:
     """Return the files that a start would rename; those of an older compaction are dropped."""
-    cleaned = [named.base_offset for named in files if named.file.renamed == ".cleaned"]
+    cleaned = [named.base_offset for named in files if named.renamed == ".cleaned"]
     limit = min(cleaned, default=None)
     return [
         named
         for named in files
-        if named.file.renamed == ".swap" and (limit is None or named.base_offset < limit)
+        if named.renamed == ".swap" and (limit is None or named.base_offset < limit)
     ]
 
 
@@ -220,17 +231,18 @@ def _segments(
     plain: list[_Named], swaps: Iterable[_Named]
 ) -> tuple[tuple[SegmentFiles, ...], tuple[str, ...]]:
     by_place: dict[tuple[int, str], dict[FileKind, str]] = {}
-    for file, base_offset, segment_id in [*plain, *swaps]:  # a tier may have copies of a segment
-        if file.kind is FileKind.LOG or file.kind in _INDEXES:
-            by_place.setdefault((base_offset, segment_id), {})[file.kind] = file.path
+    for named in (*plain, *swaps):  # a tier may have copies of a segment
+        if named.kind is FileKind.LOG or named.kind in _INDEXES:
+            place = named.base_offset, named.segment_id
+            by_place.setdefault(place, {})[named.kind] = named.path
     segments: list[SegmentFiles] = []
     orphans: list[str] = []
-    for (offset, _), found in sorted(by_place.items()):
-        log = found.pop(FileKind.LOG, None)
+    for (offset, _), paths in sorted(by_place.items()):
+        log = paths.pop(FileKind.LOG, None)
         if log is None:
-            orphans += found.values()
+            orphans += paths.values()
         else:
-            segments.append(SegmentFiles(offset, log, found))
+            segments.append(SegmentFiles(offset, log, paths))
     return tuple(segments), tuple(orphans)
 
 

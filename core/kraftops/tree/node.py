@@ -140,7 +140,9 @@ class Directory(NamedTuple):
 
     The other fields are shortcuts for speed. A directory may lack them, and a command may ignore
     them: a walk through the children gives the same answer. *kafka_texts* returns all children as
-    Kafka's shell prints them, by name; *newest* the highest address of a record that changed a node
+    Kafka's shell prints them, by name; *json_texts* all children in natural order, with their JSON
+    on one line; *leaf_names* the names of all children, which are flat, in Java's order, with those
+    of their leaves; *newest* the highest address of a record that changed a node
     below, with its image; *last_change* the newest change below; *topics* has the topics;
     *is_ordered* means that *names* has the natural order; *beginning* returns the names that begin
     with a text, sorted, of more than a number only the first ones and the last.
@@ -153,6 +155,8 @@ class Directory(NamedTuple):
     get: Callable[[str], Node | None]
     is_known_flat: bool = False
     kafka_texts: Callable[[], dict[str, str]] | None = None
+    json_texts: Callable[[], Iterable[tuple[str, str]]] | None = None
+    leaf_names: Callable[[], Iterable[tuple[str, Sequence[str]]]] | None = None
     newest: Callable[[], tuple[MetadataImage, int] | None] | None = None
     last_change: Callable[[], LastChange | None] | None = None
     topics: TopicsBelow | None = None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, ReplicaRole
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.min_isr import min_isr
+from kraftops.java.text import sorted_strings
 from kraftops.tree import leaves
-from kraftops.tree.names import integer_of, uuid_of
+from kraftops.tree.names import UUIDS, integer_of, uuid_of
 from kraftops.tree.node import (
     About,
     Directory,
@@ -18,6 +19,7 @@ from kraftops.tree.node import (
     TopicsBelow,
     beginning_with,
     fixed,
+    json_text,
     some_of,
 )
 from kraftops.tree.view import View
@@ -46,6 +48,7 @@ def topics_by_id(view: View) -> Node:
         newest=lambda: _newest_address(image, None),
         last_change=lambda: last_change_below(image, None),
         topics=TopicsBelow(image, ids),
+        leaf_names=lambda: _leaf_names(image, ids()),
     )
 
 
@@ -64,6 +67,7 @@ def topics_by_name(view: View) -> Node:
         lambda: image.topic_ids,
         get,
         topics=TopicsBelow(image, lambda: image.topic_ids),
+        leaf_names=lambda: _leaf_names(image, image.topic_ids),
         beginning=beginning,
     )
 
@@ -89,6 +93,13 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
             name: kind.kafka_text(image, (topic_id,)) for name, kind in _TOPIC_LEAVES.items()
         }
 
+    def json_texts() -> Iterator[tuple[str, str]]:
+        for number, state in fold.partitions(topic_id):
+            yield str(number), leaves.partition_json(topic_id, number, state)
+        topic = fold.topic(topic_id)
+        yield "id", json_text(UUIDS[topic_id])
+        yield "name", json_text(topic.name if topic else None)
+
     def about() -> About:
         numbers = fold.numbers(topic_id)
         replicas = {len(state.replicas) for _, state in fold.partitions(topic_id)}
@@ -101,9 +112,22 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
         is_ordered=True,
         about=about,
         kafka_texts=kafka_texts,
+        json_texts=json_texts,
         newest=lambda: _newest_address(image, topic_id),
         last_change=lambda: last_change_below(image, topic_id),
     )
+
+
+def _leaf_names(image: Image, ids: Mapping[str, bytes]) -> Iterator[tuple[str, Sequence[str]]]:
+    numbers = image.fold.numbers
+    for name in sorted_strings(ids):
+        yield name, _names_below(tuple(numbers(ids[name])))
+
+
+@lru_cache(maxsize=1024)
+def _names_below(numbers: tuple[int, ...]) -> Sequence[str]:
+    """Return the names in a topic in Java's order; most topics have the same."""
+    return sorted([*map(str, numbers), *_TOPIC_LEAVES])
 
 
 _TOPIC_LEAVES = {"id": leaves.TOPIC_ID, "name": leaves.TOPIC_NAME}

@@ -24,7 +24,10 @@ from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Even
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.ranges import ByteRange
+from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.row_types import row_types
+from kraftops.query.conditions.syntax import Condition, all_of, conjuncts, paths_of, text_of
+from kraftops.query.conditions.types import checked
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
@@ -93,6 +96,25 @@ def log_query(
     if not has_no_ops and _NO_OP in decoder.type_names():
         found.append(f"type is null or type != '{_NO_OP}'")
     return replace(query, filter=with_conditions(limits, found, [decoder], now))
+
+
+def split_by_column(
+    text: str, column: Field, dialect: str, now: int
+) -> tuple[str, Condition | None]:
+    """Return the parts of a condition that a dump can decide, as text, and those about *column*.
+
+    Raises:
+        UsageError: as `log_query`.
+    """
+    types = {field.name: field.type for field in (*log_columns(dialect), column)}
+    condition = checked(parse_condition(text), text, types, now)
+    rows: list[Condition] = []
+    others: list[Condition] = []
+    for part in conjuncts(condition):
+        is_other = any(path.names[0] == column.name for path in paths_of(part))
+        (others if is_other else rows).append(part)
+    of_rows = all_of(rows)
+    return text_of(of_rows) if of_rows else "", all_of(others)
 
 
 def all_rows(question: LogQuestion) -> Iterator[Row]:
@@ -225,7 +247,7 @@ class _Listener:
     def _note(self, address: int) -> None:
         store = self._image.store
         if store.place(address)[2] is None:  # the records of a snapshot have no offsets of the log
-            self.offsets.add(store.offset(address))
+            self.offsets.add(store.head(address)[0])
 
     def _watch(self) -> None:
         keys = [key for subject in self._subjects for key in subject.entries(self._image)]

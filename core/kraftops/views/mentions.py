@@ -1,4 +1,4 @@
-"""The node that a record of the metadata log is about, in a few words."""
+"""The node that a record of the metadata log is about, and what its codes mean, in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kraftops.answers.fields import text
+from kraftops.query.conditions.outcomes import TRUE, outcomes_of
+from kraftops.query.conditions.rows import row_values
+from kraftops.query.conditions.syntax import Condition
 from kraftops.query.filters import Filter
 from kraftops.query.row import Row
-from kraftops.tree.names import entity_name, resource_name
+from kraftops.tree.names import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+    RECOVERY_STATES,
+    RESOURCE_TYPES,
+    SCRAM_MECHANISMS,
+    SECURITY_PROTOCOLS,
+    entity_name,
+    resource_name,
+)
+from kraftops.tree.node import json_text
 from kraftops.views.log import LogQuestion, all_rows
 
+ABOUT = text("about", "what it is about: orders-0, broker 3; of tables and conditions only")
 TopicNames = Mapping[str, str]
 """Names of topics by the texts of their ids."""
 
@@ -43,14 +60,53 @@ def topic_names(rows: Iterable[Row], known: TopicNames, question: LogQuestion) -
         question: the log.
     """
     missing = {row.topic_id for row in rows if row.topic_id is not None} - known.keys()
-    if not missing:
-        return known
+    return {**known, **_topic_names_in(question)} if missing else known
+
+
+def offsets_mentioning(
+    question: LogQuestion, condition: Condition, known: TopicNames
+) -> frozenset[int]:
+    """Return the offsets of the records of a question for which a condition on `about` is true."""
+    names = {**known, **_topic_names_in(question)}
+    outcomes = outcomes_of(condition)
+
+    def holds(row: Row) -> bool:
+        values, about = row_values(row), (mention(row, names),)
+        return outcomes(lambda path: about if path[0] == ABOUT.name else values(path)) == TRUE
+
+    rows = all_rows(question)
+    return frozenset(row.offset for row in rows if row.offset is not None and holds(row))
+
+
+def _topic_names_in(question: LogQuestion) -> dict[str, str]:
+    """Return the names of all topics that a log has created, by the texts of their ids."""
     query = replace(question.query, filter=Filter(types=frozenset({"topic"})))
-    found = dict(known)
-    for row in all_rows(question._replace(query=query, offsets=None)):
-        if row.topic_id in missing and row.value:
-            found[row.topic_id] = str(json.loads(row.value).get("name"))
-    return found
+    return {
+        row.topic_id: str(json.loads(row.value).get("name"))
+        for row in all_rows(question._replace(query=query, offsets=None))
+        if row.topic_id is not None and row.value
+    }
+
+
+def decoded_value(row: Row) -> str | None:
+    """Return the value of a record as JSON, with the names of its codes instead of numbers."""
+    codes = _CODES.get(row.type or "")
+    if codes is None or not row.value:
+        return row.value
+    value = json.loads(row.value)
+    _decode(value, codes)
+    return json_text(value)
+
+
+def _decode(value: Any, codes: Mapping[str, Mapping[int, str]]) -> None:
+    """Replace the codes of an object, and of the objects in its lists, by their names."""
+    for name, part in value.items():
+        if name in codes:
+            value[name] = codes[name].get(part, part)
+        elif isinstance(part, list):
+            for inner in part:
+                if isinstance(inner, dict):
+                    _decode(inner, codes)
 
 
 def _config(value: Any) -> str:
@@ -76,3 +132,26 @@ _MENTIONS: Mapping[str, Callable[[Any], str]] = {
     "CLEAR_ELR_RECORD": lambda value: str(value["topicName"]),
     "LEADER_CHANGE": lambda value: f"controller {value['leaderId']}",
 }
+_RECOVERY = {"leaderRecoveryState": dict(enumerate(RECOVERY_STATES))}
+_PROTOCOLS = {"securityProtocol": dict(enumerate(SECURITY_PROTOCOLS))}
+_CODES: Mapping[str, Mapping[str, Mapping[int, str]]] = {
+    "PARTITION_RECORD": _RECOVERY,
+    "PARTITION_CHANGE_RECORD": _RECOVERY,
+    "CONFIG_RECORD": {"resourceType": RESOURCE_TYPES},
+    "ACCESS_CONTROL_ENTRY_RECORD": {
+        "resourceType": dict(enumerate(ACL_RESOURCES)),
+        "patternType": dict(enumerate(ACL_PATTERNS)),
+        "operation": dict(enumerate(ACL_OPERATIONS)),
+        "permissionType": dict(enumerate(ACL_PERMISSIONS)),
+    },
+    "USER_SCRAM_CREDENTIAL_RECORD": {"mechanism": SCRAM_MECHANISMS},
+    "REMOVE_USER_SCRAM_CREDENTIAL_RECORD": {"mechanism": SCRAM_MECHANISMS},
+    "REGISTER_BROKER_RECORD": _PROTOCOLS,
+    "REGISTER_CONTROLLER_RECORD": _PROTOCOLS,
+    # BrokerRegistrationFencingChange and BrokerRegistrationInControlledShutdownChange
+    "BROKER_REGISTRATION_CHANGE_RECORD": {
+        "fenced": {-1: "UNFENCE", 0: "NONE", 1: "FENCE"},
+        "inControlledShutdown": {0: "NONE", 1: "IN_CONTROLLED_SHUTDOWN"},
+    },
+}
+"""The names of codes in values, by record types and fields."""

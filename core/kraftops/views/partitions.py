@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby
 
@@ -16,7 +16,9 @@ from kraftops.engine.metadata_state import (
     columns_of_states,
     is_under_replicated,
 )
+from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
+from kraftops.memo import Memo
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
 from kraftops.views.min_isr import MinIsrs, min_isrs_of
 from kraftops.views.view import Frame, View, last_change_of, last_columns, last_values
@@ -105,12 +107,20 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
     def state(at: int) -> str:
         if leaders[at] < 0:
             return OFFLINE
-        if is_short(at):
-            return UNDER_MIN_ISR
-        return UNDER_REPLICATED if is_behind(at) else HEALTHY
+        if isr[at] < replicas[at] or isr[at] < least[of[at]]:  # few are
+            if is_short(at):
+                return UNDER_MIN_ISR
+            return UNDER_REPLICATED if is_behind(at) else HEALTHY
+        return HEALTHY
 
     def is_behind(at: int) -> bool:
         return is_under_replicated(isr[at], replicas[at], adding[at])
+
+    def last_change(at: int) -> Change | None:
+        change = image.change(found.newest[at])
+        if not change.is_upper_bound or image.prior_state is None:
+            return change
+        return last_change_of(image, "partitions", found.topics[of[at]][0], found.numbers[at])
 
     def preferred(at: int) -> int | None:
         return found.replicas.items[found.replicas.starts[at]] if replicas[at] else None
@@ -136,15 +146,24 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
             "reassigning": lambda at: bool(adding[at] or removing[at]),
             "directories": lambda at: [directories[one] for one in found.directories.at(at)],
             **{name: one.at for name, one in lists.items()},
-            **last_values(
-                lambda at: last_change_of(
-                    image, "partitions", found.topics[of[at]][0], found.numbers[at]
-                )
-            ),
+            **last_values(last_change),
         },
         {name: one.sizes.__getitem__ for name, one in lists.items()},
         partial(_in_order, places),
+        {name: _json_of(one, str) for name, one in lists.items()}
+        | {"directories": _json_of(found.directories, lambda at: f'"{directories[at]}"')},
     )
+
+
+def _json_of(column: ListColumn, name: Callable[[int], str]) -> Callable[[int], str]:
+    """Return the function to the lists of a column in JSON, which repeat."""
+    items, starts, sizes = column
+
+    def listed(key: bytes) -> str:
+        return f"[{','.join(map(name, array('i', key)))}]"
+
+    texts = Memo(listed)
+    return lambda at: texts[items[starts[at] : starts[at] + sizes[at]].tobytes()]
 
 
 class _Topics:

@@ -8,7 +8,8 @@ from itertools import accumulate, pairwise
 from kraftops.answers.fields import number, text
 from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
-from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.image.state.changes import Change
+from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
 from kraftops.tree.names import UUIDS
 from kraftops.tree.topics import last_change_below
@@ -68,8 +69,9 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
             )
         )
 
-    def change(at: int) -> LastChange | None:
-        return last_change_below(image, found[at])
+    def change(at: int) -> Change | None:
+        last = last_change_below(image, found[at])
+        return None if last is None else last.change
 
     return with_last_change(COLUMNS[:-3], rows, change)
 

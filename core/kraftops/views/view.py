@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kraftops.answers.fields import Field, boolean, number, time
 from kraftops.answers.types import FieldType
 from kraftops.engine.metadata_state import EntryKey
-from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.image.state.changes import Change
+from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 
+ROWS_AT_ONCE = 1024
+"""Rows whose columns are read one after another: enough for the calls to cost little, and the texts
+of so many rows stay in the processor's cache."""
 Get = Callable[[int], object]
 """A function from the index of a row to a value."""
 
@@ -21,13 +25,15 @@ class Frame:
     """The rows of a view, by index; columns by name.
 
     *sizes* has functions to the sizes of lists, where these are cheaper than the lists.
-    *in_order* returns indexes in the usual order of the rows.
+    *in_order* returns indexes in the usual order of the rows. *json* has functions to values in
+    JSON, where these are cheaper than the values.
     """
 
     count: int
     columns: Mapping[str, Get]
     sizes: Mapping[str, Callable[[int], int]]
     in_order: Callable[[Iterable[int]], Iterable[int]] = iter
+    json: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +68,28 @@ def last_columns(*, is_usual: bool = True) -> tuple[Field, ...]:
     )
 
 
-def last_values(change: Callable[[int], LastChange | None]) -> dict[str, Get]:
+def last_values(change: Callable[[int], Change | None]) -> dict[str, Get]:
     """Return the values of `last_columns` by the function to the last change of a row."""
-    known = lru_cache(maxsize=4)(change)  # the columns of a row are asked for together
-
-    def get(read: Callable[[LastChange], object]) -> Get:
-        def value(index: int) -> object:
-            found = known(index)
-            return None if found is None else read(found)
-
-        return value
+    known = lru_cache(ROWS_AT_ONCE)(change)  # asked for by each of the columns
 
     return {
-        "lastOffset": get(lambda last: last.change.offset),
-        "lastTime": get(lambda last: last.change.timestamp),
-        "inSnapshot": get(lambda last: last.change.is_upper_bound),
+        "lastOffset": lambda index: (last := known(index)) and last.offset,
+        "lastTime": lambda index: (last := known(index)) and last.timestamp,
+        "inSnapshot": lambda index: (last := known(index)) and last.is_upper_bound,
     }
 
 
-def last_change_of(image: MetadataImage, table: str, *key: object) -> LastChange | None:
+def last_change_of(image: MetadataImage, table: str, *key: object) -> Change | None:
     """Return the last change of an entry of the state."""
     entry = EntryKey(table, key)
-    return image.last_change(lambda other: newest_record(other, entry))
+    last = image.last_change(lambda other: newest_record(other, entry))
+    return None if last is None else last.change
 
 
 def with_last_change(
     columns: Sequence[Field],
     rows: Sequence[Sequence[object]],
-    change: Callable[[int], LastChange | None],
+    change: Callable[[int], Change | None],
 ) -> Frame:
     """Return a frame of rows with the columns of the last change behind the others."""
     frame = frame_of_rows(columns, rows)

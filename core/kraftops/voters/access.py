@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from kraftops.errors import RefusedError, WireError
+from kraftops.errors import AnswerError, RefusedError, WireError
 from kraftops.image.state.image import MetadataImage
 from kraftops.reassign.access import ClusterAccess, Endpoints
 from kraftops.voters.quorum import Quorum, look
@@ -18,6 +18,7 @@ from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import QuorumInfo, describe_cluster, describe_quorum
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops.wire.rpc.voters import Listener
 
@@ -54,7 +55,14 @@ class QuorumAccess:
         settings, deadline = controllers.settings, self._limit(controllers)
 
         def check(connection: Connection) -> None:
-            cluster_id = describe_cluster(connection).cluster_id
+            try:
+                cluster_id = describe_cluster(connection).cluster_id
+            except AnswerError as error:
+                # ControllerApis of one that has just started, and has no metadata.version yet:
+                # the others are tried.
+                if error.error_code == UNSUPPORTED_VERSION:
+                    raise WireError(error.message, error.hint) from error
+                raise
             if controllers.cluster_id not in (None, cluster_id):
                 raise RefusedError(
                     f"{connection.address}: its cluster id is {cluster_id}, not"

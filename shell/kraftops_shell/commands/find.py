@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from kraftops.query.conditions.regex import PatternError, Searcher, program
 from kraftops.tree.node import Directory, Leaf, Node, is_view
@@ -14,6 +15,7 @@ from kraftops_shell.session.moving import moment_of
 from kraftops_shell.session.session import Session
 
 Test = Callable[[WalkedNode], bool]
+_NAMES_KEPT = 1024  # those of partitions repeat in each topic
 
 
 def find(session: Session, call: Call) -> None:
@@ -49,28 +51,30 @@ def _print_all(session: Session, match: Match, start: str) -> None:
         return session.shown(name(text))
 
     prefix = session.shown("" if start == "/" else start)
-    for path in _paths_below(match.node, prefix, shown):
-        session.out(f"{path}\n")
+    session.stream(_paths_below(match.node, prefix, lru_cache(_NAMES_KEPT)(shown)))
 
 
 def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
-    """Yield the paths below a node but those in views, also of names without a node.
+    """Yield the paths below a node but those in views, also of names without a node, as lines.
 
     All paths of a flat directory are one text, and its leaves are not read.
     """
     if not isinstance(node, Directory):
         return
     if node.is_known_flat:
-        names = [f"{prefix}/{shown(name)}" for name in node.sorted_names()]
-        if names:
-            yield "\n".join(names)
+        yield "".join([f"{prefix}/{shown(name)}\n" for name in node.sorted_names()])
+        return
+    if node.leaf_names:
+        for name, names in node.leaf_names():
+            path = f"{prefix}/{shown(name)}"
+            yield f"{path}\n" + "".join([f"{path}/{shown(leaf)}\n" for leaf in names])
         return
     for name in node.sorted_names():
         child = node.get(name)
         if is_view(child):
             continue
         path = f"{prefix}/{shown(name)}"
-        yield path
+        yield f"{path}\n"
         if child is not None:
             yield from _paths_below(child, path, shown)
 

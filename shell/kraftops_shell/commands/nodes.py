@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kraftops.java.text import sorted_strings
 from kraftops.tree.node import Directory, Leaf, Node, is_view
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.session.session import Session
+from kraftops_terminal.json_text import plain_json
 
 
 def cat(session: Session, call: Call) -> None:
@@ -37,12 +40,12 @@ def tree(session: Session, call: Call) -> None:
     """Print nodes and all nodes below them, or some levels."""
     deepest = number_of(call, "-L")
     for _, match in session.targets(call, call.words, "No such file or directory."):
-        _print_tree(session, match.node, "", deepest)
+        session.stream(_tree_texts(session, match.node, "", deepest))
 
 
-def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) -> None:
+def _tree_texts(session: Session, node: Node, indent: str, deepest: int | None) -> Iterator[str]:
     if not isinstance(node, Directory):
-        session.out(f"{session.indented_text(node, indent)}\n")
+        yield f"{session.indented_text(node, indent)}\n"
         return
     below = indent + "  "
     if deepest is not None and len(below) > 2 * deepest:
@@ -51,9 +54,11 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
         texts = node.kafka_texts()
         names = sorted_strings(texts)
         shown = session.shown
-        session.out(
-            "".join([f"{indent}{shown(name)}:\n{below}{shown(texts[name])}\n" for name in names])
-        )
+        yield "".join([f"{indent}{shown(name)}:\n{below}{shown(texts[name])}\n" for name in names])
+        return
+    if node.json_texts and session.shown_leaf is plain_json and session.shown is str:
+        pairs = node.json_texts()
+        yield "".join([f"{indent}{name}:\n{below}{text}\n" for name, text in pairs])
         return
     ordered = node.sorted_names() if session.is_kafka else node.natural_names()
     if node.is_known_flat:
@@ -63,12 +68,12 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
             for name in ordered
             if isinstance(leaf := get(name), Leaf)
         ]
-        session.out("".join(lines))
+        yield "".join(lines)
         return
     for name in ordered:
         child = node.get(name)
         if is_view(child):
             continue
-        session.line(f"{indent}{name}:")
+        yield f"{indent}{session.shown(name)}:\n"
         if child is not None:
-            _print_tree(session, child, below, deepest)
+            yield from _tree_texts(session, child, below, deepest)

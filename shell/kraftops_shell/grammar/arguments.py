@@ -72,7 +72,8 @@ def read_call(
         return _read(known[name], rest, known, kafka=kafka)
     if kafka:
         raise _unknown_in_kafkas_form(name, rest, known)
-    near = meant(name, known)
+    # `show topics`, as in SQL: the second word is the command.
+    near = rest[:1] if rest and rest[0] in known else meant(name, known)
     if not near:
         raise BadLineError(f"there is no command {name}; help shows the commands")
     raise BadLineError(f"there is no command {name}: did you mean {' or '.join(near)}?")

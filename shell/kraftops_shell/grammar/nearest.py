@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 
 def meant(word: str, known: Iterable[str]) -> list[str]:
-    """Return the known words that begin with *word*, else those at the least distance, sorted.
+    """Return the known words that are *word* in another case, that begin with it, or the nearest.
 
     A word of up to 3 letters may have 1 mistake, others 2; a letter too much or too few, another
     letter, or two letters in the wrong order is a mistake.
     """
     words = sorted(known)
+    same = [one for one in words if one.casefold() == word.casefold()]
+    if same:
+        return same
     begun = [one for one in words if word and one.startswith(word)]
     if begun:
         return begun

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from kraftops.tree.node import Directory, Node
 from kraftops_shell.grammar.globs import component_pattern
+from kraftops_shell.grammar.nearest import meant
 
 _WILDCARD = re.compile(r"[*?{\[]")
 _SPECIAL = re.compile(r"([*?{\[\\])")
+_MOST_NAMES = 5000  # distances to more take longer than a person waits for an error
+_MOST_MEANT = 3  # more would not fit a line
 _ESCAPE = re.compile(r"\\([*?{\[\\])")
 
 
@@ -72,6 +76,20 @@ def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple
         elif part != ".":
             found.append(part)
     return found, kept
+
+
+def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
+    """Return the names that may be meant by the first name of a path that does not exist."""
+    node: Node | None = root
+    for name in names:
+        if not isinstance(node, Directory):
+            return []
+        child = node.get(name)
+        if child is None:
+            known = [*islice(node.names(), _MOST_NAMES + 1)]
+            return meant(name, known)[:_MOST_MEANT] if len(known) <= _MOST_NAMES else []
+        node = child
+    return []
 
 
 def matches(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kraftops.answers.version import JSON_VERSION
 from kraftops.tree.node import json_text
@@ -34,11 +34,14 @@ class JsonAnswer:
 
     def put(self, row: Mapping[str, object]) -> None:
         """Write a row."""
-        text = json_text(row)
+        self.put_texts([json_text(row)])
+
+    def put_texts(self, rows: Sequence[str]) -> None:
+        """Write rows that are JSON already."""
         if self._is_lines:
-            self._out(f"{text}\n")
+            self._out("\n".join([*rows, ""]))
         else:
-            self._out(f",{text}" if self._has_row else text)
+            self._out("," * self._has_row + ",".join(rows))
             self._has_row = True
 
     def put_fields(self, fields: Mapping[str, object]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
-from kraftops_shell.grammar.paths import Match, matches
+from kraftops_shell.grammar.paths import Match, absolute, escaped, matches, meant_instead
 from kraftops_shell.grammar.registry import commands, words_of_a_terminal
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
@@ -18,12 +19,14 @@ from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
+from kraftops_terminal.json_text import plain_json
 
 if TYPE_CHECKING:
     from kraftops.image.travel.travel import Travel
     from kraftops_shell.session.settings_file import SettingsFile
 
 OK, FAILED = 0, 1
+_TEXTS_AT_ONCE = 256  # a write costs as much as the text of a few leaves
 
 
 @dataclass
@@ -87,7 +90,7 @@ class Session:
 
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
-        self.shown_leaf = self._kafka_text if self.is_kafka else _json
+        self.shown_leaf = self._kafka_text if self.is_kafka else plain_json
         self.table_console = TableConsole(self.out, -1, is_terminal=False, color="never")
 
     @property
@@ -117,6 +120,12 @@ class Session:
     def line(self, text: str) -> None:
         """Print a line of text from data."""
         self.out(f"{self.shown(text)}\n")
+
+    def stream(self, texts: Iterable[str]) -> None:
+        """Write many texts, some hundreds at a time."""
+        rest = iter(texts)
+        while block := "".join(islice(rest, _TEXTS_AT_ONCE)):
+            self.out(block)
 
     @property
     def shows_secrets(self) -> bool:
@@ -151,13 +160,15 @@ class Session:
         for path in paths:
             found = self.matches(path)
             if not found:
-                self.print_error(f"{call.command.name}: {path}: {missing}")
+                self.print_error(f"{call.command.name}: {path}: {missing}{self._hint(path)}")
             for match in found:
                 yield path, match
 
+    def _hint(self, path: str) -> str:
+        """Return what may be meant by a path that does not exist; Kafka's form has no hints."""
+        names = absolute(path, self.working, with_escapes=True)
+        near = [] if self.is_kafka else meant_instead(self.root, names)
+        return f" Did you mean {' or '.join(map(escaped, near))}?" if near else ""
+
     def _kafka_text(self, leaf: Leaf) -> str:
         return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
-
-
-def _json(leaf: Leaf) -> str:
-    return leaf.json

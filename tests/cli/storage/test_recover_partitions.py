@@ -1,9 +1,11 @@
 """`kafka-storage recover` counts the records that brokers would cut, and elects the newest."""
 
+import json
 import os
 import pty
 import shlex
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,15 @@ from kraftops import load
 from kraftops.engine.metadata_state import PartitionState
 from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
-from tests.helpers.nodes.lost_quorums import BEGINNING, recover, recovery_data, refusal, survivor
-from tests.helpers.nodes.node_directories import locked
+from tests.helpers.nodes.lost_quorums import (
+    BEGINNING,
+    other_node,
+    recover,
+    recovery_data,
+    refusal,
+    survivor,
+)
+from tests.helpers.nodes.node_directories import locked, storage
 from tests.helpers.tools.console import STORAGE
 
 SELF = ("--voters", "self")
@@ -151,18 +160,32 @@ def test_producer_ids_of_disks_are_not_handed_out_again(tmp_path: Path) -> None:
     assert not recovery_data(node, *SELF, *disks)["changed"]
 
 
-def test_brokers_that_nobody_has_looked_at_are_refused(tmp_path: Path) -> None:
+def test_brokers_whose_disks_were_not_read_are_refused(tmp_path: Path) -> None:
     """--yes answers for the controllers only."""
     node, disks = cluster(tmp_path)
+    both = "the disks of brokers 101 and 102 have not been read"
 
-    for args, missing in (([], "101,102"), (disks[:1], "102"), (["--unseen-broker=102"], "101")):
+    for args, missing, text in (
+        ([], "101,102", both),
+        (disks[:1], "102", "the disk of broker 102 has not been read"),
+        (["--unseen-broker=102"], "101", "the disk of broker 101 has not been read"),
+    ):
         answer = refusal(node, *SELF, *args)
 
         assert (answer["error"], answer["changed"]) == ("unseen-brokers", False)
-        assert answer["message"].endswith(missing)
+        assert answer["message"] == f"{text}, and nothing was written"
         assert answer["hint"].endswith(f"--unseen-broker {missing}")
         assert answer["unseenBrokers"] == [int(broker) for broker in missing.split(",")]
     assert recovery_data(node, *SELF, "--unseen-broker=101,102")["changed"]
+
+
+def test_refusal_with_the_logs_of_most_voters_says_what_it_is_for(tmp_path: Path) -> None:
+    node, _ = cluster(tmp_path)
+    other_node(tmp_path / "c2", 2, *ORDERS)
+
+    answer = refusal(node, *SELF, f"--from={tmp_path / 'c2'}")
+
+    assert "brokers cut no more than after a restart" in answer["message"]
 
 
 def test_terminal_asks_for_unseen_brokers(tmp_path: Path) -> None:
@@ -183,12 +206,70 @@ def test_printed_command_packs_what_is_read(tmp_path: Path) -> None:
     hint = refusal(node, *SELF, disks[0])["hint"]
     command = hint.partition(": ")[2].partition("; then ")[0]
     line = command.replace("/var/lib/kafka", shlex.quote(str(tmp_path / "b102")))
+    line = line.replace("/etc/kafka/", "")
     subprocess.run(["sh", "-c", line], cwd=node, check=True)
 
-    plan = recovery_data(node, *SELF, disks[0], "--from=broker-ID.tar.gz", "--elect-newest")
+    plan = recovery_data(node, *SELF, disks[0], "--from=node-N.tar.gz", "--elect-newest")
 
     assert state(node).leader == 102
     assert plan["lossTotal"]["partitions"] == []
+
+
+def packed(disk: Path, *files: Path) -> str:
+    """Pack a disk without its meta.properties, and files; return the option that names it."""
+    archive = disk.with_suffix(".tar.gz")
+    with tarfile.open(archive, "w:gz") as tar:
+        for path in (*sorted(disk.rglob("*")), *files):
+            if path.is_file() and path.name != "meta.properties":
+                tar.add(path, str(path))
+    return f"--from={archive}"
+
+
+def test_server_properties_name_the_broker_of_an_archive(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    properties = tmp_path / "server.properties"
+    properties.write_text("process.roles=broker\nnode.id=102\n")
+
+    plan = recovery_data(node, *SELF, disks[0], packed(tmp_path / "b102", properties))
+
+    assert plan["unseenBrokers"] == []
+    assert {loss["broker"] for loss in plan["losses"]} == {102}
+
+
+def test_partitions_of_nobody_are_refused_with_what_to_pack(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    archive = packed(tmp_path / "b102")
+
+    answers = [refusal(node, *SELF, disks[0], archive)]
+    answers.append(json.loads(storage(node, "compare", archive[7:], "--format", "json").text))
+
+    for answer in answers:
+        assert answer["error"] == "no-identity"
+        assert "neither a meta.properties nor a server.properties" in answer["message"]
+        assert "/etc/kafka/server.properties" in answer["hint"]
+
+
+def test_both_log_directories_of_a_broker_are_one_disk(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    other = broker_disk(tmp_path / "b102-2", 102, {"orders-1": [(0, 7)]})
+
+    plan = recovery_data(node, *SELF, *disks, f"--from={other}", "--dry-run")
+
+    assert plan["unseenBrokers"] == []
+    assert {loss["name"] for loss in plan["losses"]} == {"orders-0"}
+
+
+def test_newest_broker_starts_first(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    plan = recovery_data(node, *SELF, *disks, "--dry-run")
+
+    waits = "and wait until it is there: it alone has the newest copies of 1 partition"
+    texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
+    assert texts == [
+        f"once it does, start broker 102, {waits}",
+        "then start broker 101",
+    ]
 
 
 def test_end_that_an_archive_does_not_tell_may_be_a_loss(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, write_log
+from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
@@ -291,3 +292,26 @@ def test_directory_that_exists_is_refused(tmp_path: Path, cluster: list[Path]) -
     done = planned(tmp_path, *map(packed, cluster), "--voters", "1")
 
     assert (done.code, json.loads(done.text)["error"]) == (3, "exists")
+
+
+def test_brokers_start_in_the_order_of_their_copies(tmp_path: Path) -> None:
+    keys = {"process_roles": "broker", "listeners": "PLAINTEXT://localhost:9092"}
+    first = controller(tmp_path / "n1", 1, log_dirs=f"{tmp_path}/n1/meta")
+    write_log(first / "meta", {0: [*BEGINNING, *ORDERS]})
+    copies = [packed(first)]
+    for broker_id, epochs in ((101, [(0, 100)]), (102, [(0, 100), (4, 303)])):
+        made = controller(
+            tmp_path / f"n{broker_id}", broker_id, log_dirs=f"{tmp_path}/n{broker_id}/meta", **keys
+        )
+        broker_disk(made / "meta", broker_id, {"orders-0": epochs})
+        copies.append(packed(made))
+
+    answer = plan(tmp_path, *copies, "--voters", "1")
+
+    page = (tmp_path / "plan/README.txt").read_text()
+    assert answer["startOrder"] == [102, 101]
+    starts = [line.split("/")[-2] for line in page.splitlines() if "kafka-server-start.sh" in line]
+    assert starts == ["n1", "n102", "n101"]
+    assert "Start no other before" in page
+    assert "start it once broker 102 runs" in run(tmp_path, 101)[1]
+    assert "start it once" not in run(tmp_path, 102)[1]

@@ -12,7 +12,15 @@ from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.answer import OPERATION
 from kraftops.reassign.copying import CopyState
-from kraftops.reassign.marks import DECOMMISSION, DRAIN, REBALANCE, Author, Mark, new_author
+from kraftops.reassign.marks import (
+    DECOMMISSION,
+    DRAIN,
+    REBALANCE,
+    RESTART,
+    Author,
+    Mark,
+    new_author,
+)
 from kraftops.reassign.moves import MoveOptions, run_moves
 from kraftops.reassign.obstacles import Pace, obstacles_of
 from kraftops.reassign.operations import Operation, measured, operations_under_way
@@ -44,6 +52,17 @@ def under_way(found: MovingCluster) -> dict[str, Operation]:
 
 def test_nothing_is_under_way() -> None:
     assert under_way(cluster()) == {}
+
+
+def test_a_restart_has_the_nodes_that_are_left() -> None:
+    found = cluster()
+    mark = Mark(RESTART, GONE, brokers=(1, 104), partitions=5)
+    found.configs[4, ""] = {mark.key: ""}
+
+    operation = under_way(found)["restart"]
+
+    assert (operation.brokers, operation.done, operation.waiting) == ((1, 104), 3, 2)
+    assert operation.state == "left-over"
 
 
 def test_decommission_is_told_from_a_reassignment_of_another() -> None:

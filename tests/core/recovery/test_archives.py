@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.archives import unpacked
+from kraftops.recovery.archives import LogSource, unpacked
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from tests.helpers.logs.bundles import KINDS, Files, files_in, under
 from tests.helpers.logs.metadata_logs import no_ops, write_log
@@ -84,8 +84,8 @@ def test_paths_lead_nowhere_else(tmp_path: Path) -> None:
 
 
 def test_directory_is_taken_as_it_is(tmp_path: Path) -> None:
-    with unpacked([str(tmp_path)]) as ((name, folder, is_unpacked),):
-        assert (name, folder, is_unpacked) == (str(tmp_path), str(tmp_path), False)
+    with unpacked([str(tmp_path)]) as sources:
+        assert sources == [LogSource(str(tmp_path), str(tmp_path))]
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -120,7 +120,7 @@ def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
         assert planned.new_voters[0].host == host
         assert [finding.code for finding in planned.findings] == codes
         commands = [step.command or "" for step in advice(planned)]
-        assert [line for line in commands if f"--bootstrap-controller {host}:29093" in line]
+        assert [line for line in commands if f"controllers -C {host}:29093" in line]
 
 
 def test_voter_at_another_address_than_the_listener(tmp_path: Path, plan: Planner) -> None:

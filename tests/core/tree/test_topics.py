@@ -3,6 +3,7 @@
 import pytest
 
 from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Directory, Leaf
 from kraftops.uuids import to_text
 from tests.helpers.logs.random_logs import (
     new_record,
@@ -32,6 +33,27 @@ class TestTopics:
         root = tree_of(image_of(TOPIC, partition(2)))
 
         assert node_at(root, f"/image/topics/byName/orders/{name}") is None
+
+    def test_shortcuts_have_what_the_leaves_have(self) -> None:
+        root = tree_of(
+            image_of(TOPIC, partition(10), partition(2, leader=-1, isr=[]), partition(3, isr=[1]))
+        )
+
+        for path in ("/image/topics/byName", "/image/topics/byId"):
+            topics = node_at(root, path)
+            assert isinstance(topics, Directory)
+            assert topics.leaf_names
+            for name, leaf_names in topics.leaf_names():
+                topic = topics.get(name)
+                assert isinstance(topic, Directory)
+                assert topic.json_texts
+                assert list(leaf_names) == topic.sorted_names()
+                texts = dict(topic.json_texts())
+                assert [*texts] == topic.natural_names()
+                for leaf_name, text in texts.items():
+                    leaf = topic.get(leaf_name)
+                    assert isinstance(leaf, Leaf)
+                    assert text == leaf.json
 
     def test_states_list_partitions_that_need_attention(self) -> None:
         root = tree_of(

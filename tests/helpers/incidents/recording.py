@@ -1,7 +1,7 @@
 """Record what a real quorum writes while nodes are killed, stopped, paused and moved.
 
-`PYTHONPATH=. .venv/bin/python -m tests.helpers.incidents.recording FOLDER` writes the metadata log of
-a controller, and `done.json` with what was done, and when. It takes some minutes.
+`PYTHONPATH=. .venv/bin/python -m tests.helpers.incidents.recording SCENARIO FOLDER` writes the
+metadata log of a controller, and `done.json` with what was done, and when. It takes some minutes.
 """
 
 import json
@@ -11,8 +11,10 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from kraftops.placement.placement import TopicPartition
@@ -25,6 +27,7 @@ from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.connection import Connection
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.nodes.clusters import (
+    FIRST_BROKER,
     Cluster,
     Shape,
     restarted,
@@ -35,7 +38,6 @@ from tests.helpers.kafka.nodes.clusters import (
 from tests.helpers.kafka.nodes.live_logs import change_topics, metadata_folder
 from tests.helpers.kafka.nodes.moving import create_topics
 
-TOPICS = {"orders": (6, 3), "payments": (3, 2), "single": (2, 1)}
 _QUIET = 12  # seconds between incidents
 _FENCED = 6  # seconds after which the controller has fenced a silent broker; its session has 3
 
@@ -43,9 +45,28 @@ _FENCED = 6  # seconds after which the controller has fenced a silent broker; it
 class Recorder:
     """Does one thing after another to a cluster, and notes each."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, topics: Mapping[str, tuple[int, int]]) -> None:
         self.cluster = cluster
         self.done: list[dict[str, object]] = []
+        self._of_replicas = {replicas: name for name, (_, replicas) in topics.items()}
+        self._topics = topics
+        self.deeds: dict[str, Callable[..., object]] = {
+            "start": lambda: time.sleep(3),
+            "restart": self.restart,
+            "kill": self.kill,
+            "pause": self.pause,
+            "two at once": self.kill,
+            "rack": self.kill,
+            "rolling restart": self.restart,
+            "leader of the quorum": self.kill_leader,
+            "reassignment": self.reassign,
+            "topic created again": self.recreate,
+            "flapping": partial(self.pause, times=3),
+            "bad configuration": self.stop_with_strict_topic,
+            "directory": self.lose_directory,
+            "stays away": lambda broker: cluster.nodes[broker].kill(),
+            "stays stopped": lambda broker: cluster.nodes[broker].stop(),
+        }
 
     def do(self, name: str, work: Callable[[], object], *brokers: int) -> None:
         """Do something, and note it with the brokers that it hits."""
@@ -71,7 +92,7 @@ class Recorder:
             self.cluster.nodes[broker].stop()
             restarted(self.cluster, broker)
 
-    def pause(self, broker: int, times: int = 1) -> None:
+    def pause(self, broker: int, *, times: int = 1) -> None:
         """Keep a broker from running until it is fenced."""
         pid = self.cluster.nodes[broker].pid
         for _ in range(times):
@@ -90,26 +111,37 @@ class Recorder:
 
     def reassign(self) -> None:
         """Move the partitions of a topic."""
-        wanted = {TopicPartition("payments", number): [103, 101] for number in range(3)}
+        topic = self._of_replicas[2]
+        count, _ = self._topics[topic]
+        wanted = {TopicPartition(topic, number): [103, 101] for number in range(count)}
         with self.connected() as connection:
             assert not alter_reassignments(connection, wanted)
 
     def recreate(self) -> None:
         """Delete a topic, and create it again."""
-        change_topics(self.cluster.brokers, "DeleteTopics", ["single"])
-        create_topics(self.cluster, {"single": (2, 1)})
+        topic = self._of_replicas[1]
+        change_topics(self.cluster.brokers, "DeleteTopics", [topic])
+        create_topics(self.cluster, {topic: self._topics[topic]})
 
-    def configure(self, key: str, value: str | None, topic: str = "orders") -> None:
+    def configure(self, key: str, value: str | None, topic: str) -> None:
         """Change a configuration of a topic."""
         operation = Operation.DELETE if value is None else Operation.SET
         with self.connected() as connection:
             change = {topic: [ConfigChange(key, operation, value)]}
             alter_configs(connection, ResourceType.TOPIC, change)
 
-    def stop_with_strict_topic(self) -> None:
+    def stop_with_strict_topic(self, broker: int) -> None:
         """Have a topic need all its replicas, then stop one of them."""
-        self.configure("min.insync.replicas", "3")
-        self.restart(101)
+        self.configure("min.insync.replicas", "3", self._of_replicas[3])
+        self.restart(broker)
+
+    def lose_directory(self, broker: int) -> None:
+        """Take a log directory away from a broker that runs."""
+        config = self.cluster.nodes[broker].config
+        metadata = metadata_folder(self.cluster.nodes[broker]).parent
+        lost = next(path for path in config.log_dirs if path != metadata)
+        lost.rename(lost.with_suffix(".gone"))
+        time.sleep(_FENCED)
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
@@ -119,29 +151,98 @@ class Recorder:
             yield connection
 
 
-def record(folder: Path) -> None:
-    """Record all incidents."""
+@dataclass(frozen=True)
+class Scenario:
+    """A cluster, and what is done to it: the name of each deed, and the brokers that it hits."""
+
+    release: str
+    shape: Shape
+    topics: dict[str, tuple[int, int]]
+    deeds: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+_IDLE = {"metadata.max.idle.interval.ms": "5000"}
+_SLOW = {"metadata.max.idle.interval.ms": "2000", "broker.session.timeout.ms": "4500"}
+_RACKS = {
+    broker: {"broker.rack": "ab"[broker % 2]} for broker in range(FIRST_BROKER, FIRST_BROKER + 4)
+}
+SCENARIOS = {
+    "tuned": Scenario(
+        "4.3.1",
+        Shape(controllers=3, brokers=3, settings=_IDLE),
+        {"orders": (6, 3), "payments": (3, 2), "single": (2, 1)},
+        (
+            ("start", ()),
+            ("restart", (101,)),
+            ("kill", (102,)),
+            ("pause", (103,)),
+            ("two at once", (101, 102)),
+            ("rolling restart", (101, 102, 103)),
+            ("leader of the quorum", ()),
+            ("reassignment", ()),
+            ("topic created again", ()),
+            ("flapping", (103,)),
+            ("bad configuration", (101,)),
+            ("stays away", (102,)),
+        ),
+    ),
+    # The rules were not changed for what follows.
+    "unseen-3.9": Scenario(
+        "3.9.1",
+        Shape(controllers=3, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        {"billing": (8, 3), "clicks": (4, 2), "audit": (3, 1)},
+        (
+            ("start", ()),
+            ("rolling restart", (104, 102)),
+            ("topic created again", ()),
+            ("leader of the quorum", ()),
+            ("rack", (102, 104)),
+            ("pause", (104,)),
+            ("stays stopped", (101,)),
+        ),
+    ),
+    "unseen-4.1": Scenario(
+        "4.1.1",
+        Shape(controllers=1, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        {"audit": (3, 1), "clicks": (4, 2), "billing": (5, 3)},
+        (
+            ("start", ()),
+            ("bad configuration", (103,)),
+            ("two at once", (101, 104)),
+            ("reassignment", ()),
+            ("kill", (104,)),
+            ("flapping", (101,)),
+            ("directory", (102,)),
+            ("stays away", (103,)),
+        ),
+    ),
+}
+
+
+def record(folder: Path, scenario: Scenario) -> None:
+    """Record all incidents of a scenario."""
     with tempfile.TemporaryDirectory() as scratch:
-        settings = {"metadata.max.idle.interval.ms": "5000"}
-        shape = Shape(controllers=3, brokers=3, settings=settings)
-        with running_cluster(resolved_jars("4.3.1"), Path(scratch), shape) as cluster:
-            create_topics(cluster, TOPICS)
-            recorder = Recorder(cluster)
-            recorder.do("start", lambda: time.sleep(3))
-            recorder.do("restart", lambda: recorder.restart(101), 101)
-            recorder.do("kill", lambda: recorder.kill(102), 102)
-            recorder.do("pause", lambda: recorder.pause(103), 103)
-            recorder.do("two at once", lambda: recorder.kill(101, 102), 101, 102)
-            recorder.do("rolling restart", lambda: recorder.restart(101, 102, 103), 101, 102, 103)
-            recorder.do("leader of the quorum", recorder.kill_leader)
-            recorder.do("reassignment", recorder.reassign)
-            recorder.do("topic created again", recorder.recreate)
-            recorder.do("flapping", lambda: recorder.pause(103, times=3), 103)
-            recorder.do("bad configuration", recorder.stop_with_strict_topic, 101)
-            recorder.do("stays away", cluster.nodes[102].kill, 102)
+        shape = _with_directories(scenario, Path(scratch))
+        with running_cluster(resolved_jars(scenario.release), Path(scratch), shape) as cluster:
+            create_topics(cluster, scenario.topics)
+            recorder = Recorder(cluster, scenario.topics)
+            for name, brokers in scenario.deeds:
+                recorder.do(name, partial(recorder.deeds[name], *brokers), *brokers)
             leader = cluster.leader()
             _copy(metadata_folder(cluster.nodes[leader]), folder)
     (folder / "done.json").write_text(json.dumps(recorder.done, indent=1) + "\n")
+
+
+def _with_directories(scenario: Scenario, scratch: Path) -> Shape:
+    """Give two log directories to the broker that loses one."""
+    settings = {**scenario.shape.node_settings}
+    for name, brokers in scenario.deeds:
+        if name == "directory":
+            (broker,) = brokers
+            directories = ",".join(str(scratch / f"{broker}-{letter}") for letter in "xy")
+            own = {"log.dirs": directories, "log.flush.offset.checkpoint.interval.ms": "1000"}
+            settings[broker] = {**settings.get(broker, {}), **own}
+    return replace(scenario.shape, node_settings=settings)
 
 
 def _copy(source: Path, folder: Path) -> None:
@@ -151,4 +252,4 @@ def _copy(source: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]))
+    record(Path(sys.argv[2]), SCENARIOS[sys.argv[1]])

@@ -46,12 +46,15 @@ ROWS = (
     ("tree",),
     ("recovery",),
     ("placement",),
+    ("disk",),
     ("views",),
     ("incidents",),
     ("wire",),
     ("reassign",),
     ("voters",),
+    ("restart",),
     ("report",),
+    ("doctor",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""

@@ -61,7 +61,7 @@ def test_survivor_goes_on_and_others_join_again(jars: Path, tmp_path: Path) -> N
             cluster.nodes[broker].wait_ready(2)
         assert contents(cluster.brokers) == before
         for node_id in (2, 3):
-            follow(jars, cluster, plan, node_id)
+            follow(cluster, plan, node_id)
         assert votes(cluster.nodes[1], {1, 2, 3})
 
         kill(cluster, 1)  # a second failure
@@ -106,7 +106,7 @@ def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path:
             broker.wait_ready(2)
         assert contents(cluster.brokers) == before
         assert not list(tmp_path.rglob("*-stray"))
-        follow(jars, cluster, plan, 2)
+        follow(cluster, plan, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
 
@@ -338,7 +338,7 @@ def test_two_survivors_of_five(jars: Path, tmp_path: Path) -> None:
             cluster.nodes[node_id].wait_ready(2)
         assert contents(cluster.brokers) == before
         for node_id in (1, 3):
-            follow(jars, cluster, plan, node_id)
+            follow(cluster, plan, node_id)
         assert votes(cluster.nodes[2], {1, 2, 3})
 
 
@@ -367,7 +367,7 @@ def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
         cluster.nodes[1].start()
         assert leads(cluster.nodes[1]).voters == {1}
         for node_id in (2, 3):
-            follow(jars, cluster, plan, node_id)
+            follow(cluster, plan, node_id)
 
         assert votes(cluster.nodes[1], {1, 2, 3})
         for node in cluster.nodes.values():
@@ -415,7 +415,7 @@ def test_old_log_goes_on_after_empty_disks_have_elected_a_leader(
         assert leads(cluster.nodes[1]).voters == {1}
         cluster.nodes[FIRST_BROKER].wait_ready(1)
         assert contents(cluster.brokers) == before
-        follow(jars, cluster, plan, 2)
+        follow(cluster, plan, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
 

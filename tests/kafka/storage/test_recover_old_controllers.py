@@ -64,10 +64,10 @@ def test_auto_join_lets_them_vote_again(jars: Path, tmp_path: Path) -> None:
         plan = recover(cluster.nodes[1].config, "--voters", "self")
         cluster.nodes[1].start()
         assert leads(cluster.nodes[1]).voters == {1}
-        follow(jars, cluster, plan, 2)
+        follow(cluster, plan, 2)
 
         assert [step["text"] for step in plan["nextSteps"] if "joins by itself" in step["text"]]
-        assert not [step for step in plan["nextSteps"] if "add-controller" in str(step["command"])]
+        assert not [step for step in plan["nextSteps"] if "controllers add" in str(step["command"])]
         assert votes(cluster.nodes[1], {1, 2})
         cluster.nodes[3].start()
         assert votes(cluster.nodes[1], {1, 2, 3})

@@ -1,29 +1,27 @@
 """The scripts and the page of `kafka-storage recover-plan`, followed to the letter on real nodes.
 
-One shape is run; others by hand, a minute each: KRAFTOPS_RECOVER_SHAPES=five,combined,lost,static.
+One shape is run; others by hand, a minute each: KRAFTOPS_RECOVER_SHAPES=five,combined,lost,torn,static.
 """
 
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.node_copies import PACK
 from tests.helpers.kafka.cases.damaged_directories import format_node
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
-from tests.helpers.kafka.nodes.configs import BROKER
+from tests.helpers.kafka.nodes.configs import BROKER, Config
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, contents, fill
 from tests.helpers.kafka.nodes.recoveries import (
+    PageFollower,
     dynamic,
     kill,
-    patiently,
+    log_of,
+    pack,
     votes,
-    with_tools,
 )
 from tests.helpers.tools.console import STORAGE, run_command
 
@@ -37,6 +35,7 @@ class Case:
     shape: Shape
     lost: tuple[int, ...]
     voters: tuple[int, ...]
+    is_torn: bool = False
 
 
 def dynamic_shape(controllers: int, brokers: int, *, is_combined: bool = False) -> Shape:
@@ -48,52 +47,30 @@ CASES = {
     "five": Case(dynamic_shape(5, 2), (2, 3, 5), (1, 4)),
     "combined": Case(dynamic_shape(3, 0, is_combined=True), (2, 3), (1,)),
     "lost": Case(dynamic_shape(3, 1), (1, 2, 3), (1,)),
+    "torn": Case(dynamic_shape(3, 1), (2, 3), (1,), is_torn=True),
     "static": Case(Shape(3, 1, settings=AUTHORIZED), (2,), (1, 3)),
 }
 SHAPES = ["three", *filter(None, os.environ.get("KRAFTOPS_RECOVER_SHAPES", "").split(","))]
 
 
-def packed(cluster: Cluster, case: Case, folder: Path) -> list[str]:
-    """Pack each node as the page says, with the paths of its host."""
-    names = []
-    for node_id, node in cluster.nodes.items():
-        config = node.config
-        directory = config.log_dirs[0]
-        if node_id in case.lost:
-            for name in ("__cluster_metadata-0", "bootstrap.checkpoint", "meta.properties"):
-                if case.shape.is_combined and name == "meta.properties":
-                    continue  # its partitions are left
-                place = directory / name
-                shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
-            if node_id in case.voters:
-                format_node(config, no_initial_controllers=True)
-        name = str(folder / f"node-{node_id}.tar.gz")
-        command = PACK.replace("/var/lib/kafka", str(directory)).replace("node-N.tar.gz", name)
-        command = command.replace("/etc/kafka/server.properties", str(config.path))
-        subprocess.run(["sh", "-c", command], check=True, capture_output=True)
-        names.append(name)
-    return names
+def lose_disks(cluster: Cluster, case: Case) -> None:
+    """Empty the metadata directories of the lost controllers; format those that are to vote."""
+    for node_id in case.lost:
+        config = cluster.nodes[node_id].config
+        for name in ("__cluster_metadata-0", "bootstrap.checkpoint", "meta.properties"):
+            if case.shape.is_combined and name == "meta.properties":
+                continue  # its partitions are left
+            place = config.log_dirs[0] / name
+            shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        if node_id in case.voters:
+            format_node(config, no_initial_controllers=True)
 
 
-class Follower:
-    """Somebody who has nothing but the page."""
-
-    def __init__(self, cluster: Cluster, folder: Path, environment: Mapping[str, str]) -> None:
-        self.nodes = {str(node.config.path): node for node in cluster.nodes.values()}
-        self.folder = folder
-        self.environment = environment
-
-    def do(self, command: str) -> str:
-        if not command.startswith("kafka-server-start.sh "):
-            return patiently(command, self.folder, self.environment)
-        self.nodes[command.split()[1]].start()
-        return ""
-
-    def script(self, node_id: int) -> int:
-        command = ["sh", f"node-{node_id}.sh"]
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, check=False
-        ).returncode
+def tear(config: Config) -> None:
+    """Leave half a batch at the end of a log, as a power cut does."""
+    segment = max(log_of(config).glob("*.log"))
+    content = segment.read_bytes()
+    segment.write_bytes(content + content[:40])
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -104,7 +81,10 @@ def test_page_recovers_a_cluster(jars: Path, tmp_path: Path, name: str) -> None:
         before = contents(cluster.brokers)
         others = [node_id for node_id in cluster.nodes if node_id not in case.voters]
         kill(cluster, *others, *case.voters)
-        copies = [f"--from={path}" for path in packed(cluster, case, tmp_path)]
+        lose_disks(cluster, case)
+        if case.is_torn:
+            tear(cluster.nodes[case.voters[0]].config)
+        copies = [f"--from={pack(node.config, tmp_path)}" for node in cluster.nodes.values()]
         voters = ",".join(map(str, case.voters))
         folder = tmp_path / "plan"
 
@@ -114,7 +94,7 @@ def test_page_recovers_a_cluster(jars: Path, tmp_path: Path, name: str) -> None:
         )
         assert done.code == 0, done.err
         page = (folder / "README.txt").read_text()
-        follower = Follower(cluster, folder, with_tools(jars, tmp_path))
+        follower = PageFollower(cluster, folder)
         if not case.shape.is_dynamic:
             servers = re.findall(
                 r"^ +controller.quorum.bootstrap.servers=(.*)$", page, re.MULTILINE
@@ -122,12 +102,13 @@ def test_page_recovers_a_cluster(jars: Path, tmp_path: Path, name: str) -> None:
             assert follower.script(1) == 3
             for node in cluster.nodes.values():
                 dynamic(node.config, servers[0])
-        for command in re.findall(r"^ {7}((?:sh|kafka-|kraftops).*)$", page, re.MULTILINE):
-            if command.endswith("--undo"):
-                continue
-            printed = follower.do(command)
-            if "describe --status" in command:
-                assert re.search(r"LeaderId: +[1-5]\n", printed)
+        for command, printed in follower.follow(page):
+            if command.startswith("kafka-cluster controllers -C"):
+                assert re.match(r"leader [1-5], .*dynamic voters\n", printed)
+            if "byState/leaderless" in command and printed.strip():
+                (again,) = re.findall(r"If there are, restart node (\d+) once more", page)
+                cluster.nodes[int(again)].stop()
+                cluster.nodes[int(again)].start()
         assert follower.script(case.voters[0]) == 3  # it runs
 
         controllers = range(1, case.shape.controllers + 1)

@@ -18,14 +18,17 @@ from tests.helpers.kafka.nodes.contents import AUTHORIZED, add_topic, produce, r
 from tests.helpers.kafka.nodes.nodes import until
 from tests.helpers.kafka.nodes.protocol import AnswerError
 from tests.helpers.kafka.nodes.recoveries import (
+    PageFollower,
     follow_moves,
     kill,
     leads,
     log_of,
+    pack,
     recover,
     refused,
     tried,
 )
+from tests.helpers.tools.console import STORAGE, run_command
 
 pytestmark = pytest.mark.kafka
 
@@ -123,6 +126,9 @@ def test_records_of_the_newest_broker_are_kept(
         assert by_metadata["logs"][0]["nodeId"] == NEWEST
         assert by_metadata["lossTotal"]["partitions"] == []
 
+        best = recover(config, "--voters=self", *disks, "--dry-run")
+        assert (best["logs"][0]["nodeId"], best["losses"]) == (NEWEST, [])
+
         looked = recover(config, *old, *disks, "--dry-run")
         total = looked["lossTotal"]
         assert total["acknowledged"] + total["possible"] == AFTER
@@ -154,3 +160,38 @@ def test_records_of_the_newest_broker_are_kept(
         )
         assert load([str(log_of(config))]).producer_ids is not None
         assert json.loads(tried(config, "--voters=self").text)["error"] == "running"
+
+
+@pytest.mark.skipif(not _CHOSEN, reason="run by hand")
+@pytest.mark.parametrize("release", _CHOSEN.split(","))
+@pytest.mark.parametrize("elects_newest", [True, False])
+def test_page_of_a_plan_keeps_the_records(
+    tmp_path: Path, jars: Path, release: str, *, elects_newest: bool
+) -> None:
+    """By an election from the lagging log, or by the log of the newest broker."""
+    shape = Shape(controllers=3, brokers=2, is_dynamic=True, release=release.rpartition(".")[0])
+    chosen_jars = jars if release == "4.3.1" else resolved_jars(release)
+    with running_cluster(chosen_jars, tmp_path, shape) as cluster:
+        lose_quorum(cluster, is_clean=True)
+        nodes = {node_id: cluster.nodes[node_id] for node_id in (3, OTHER, NEWEST)}
+        archives = {node_id: pack(node.config, tmp_path) for node_id, node in nodes.items()}
+        more = (f"--choose={archives[3]}", "--elect-newest") if elects_newest else ()
+        folder = tmp_path / "plan"
+
+        done = run_command(
+            *("recover-plan", *(f"--from={name}" for name in archives.values()), *more),
+            *("--voters", "3", "--output-dir", str(folder), "--format", "json"),
+            program=STORAGE,
+        )
+        answer = json.loads(done.text)
+        assert (done.code, answer["losses"], answer["startOrder"]) == (0, [], [NEWEST, OTHER])
+        page = (folder / "README.txt").read_text()
+        for command, _ in PageFollower(cluster, folder).follow(page):
+            if "describe" in command:
+                break  # the newest is there, and the next broker starts after it
+        assert is_alone(cluster, NEWEST)
+        assert len(records(address_of(cluster, NEWEST), "orders")) == BEFORE + AFTER
+        cluster.nodes[OTHER].start()
+        cluster.nodes[OTHER].wait_ready(2)
+        assert has_isr(cluster.nodes[3].config, OTHER, NEWEST)
+        assert len(records(address_of(cluster, NEWEST), "orders")) == BEFORE + AFTER

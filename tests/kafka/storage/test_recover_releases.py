@@ -43,7 +43,7 @@ def test_static_quorum_becomes_dynamic_and_is_lost_once_more(
         broker.wait_ready(1)
         assert broker.features()["kraft.version"] == 1
         assert contents(cluster.brokers) == before
-        follow(jars, cluster, first, 2)
+        follow(cluster, first, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
         kill(cluster, 2, 1)  # the broker goes on

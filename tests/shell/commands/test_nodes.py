@@ -22,3 +22,22 @@ def test_tree_stops_at_a_level(shell: Shell) -> None:
     assert shell("tree", "-L", "99", "/").out == shell("tree", "/").out
     assert shell("tree", "-L", "0", "/").out == ""
     assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is no number"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("cd", "/image/topics/byname"), "no such directory. Did you mean byName?"),
+        (("ls", "/image/topcis/byName"), "no such file or directory. Did you mean topics?"),
+        (
+            ("cat", "/image/topics/byName/ordres/0"),
+            "No such file or directory. Did you mean orders?",
+        ),
+        (("cd", "/nothing/like/it"), "no such directory."),
+    ],
+)
+def test_a_path_that_does_not_exist_suggests_another(
+    shell: Shell, words: tuple[str, ...], error: str
+) -> None:
+    assert shell(*words).err == [f"{words[0]}: {words[1]}: {error}"]
+    assert Shell(kafka=True)(*words).out.endswith(f"{error.partition('.')[0]}.\n")

@@ -86,6 +86,7 @@ def test_list_goes_on_to_the_next_flag() -> None:
         (("o", "x"), "there is no command o: did you mean one?", ""),
         (("nome",), "there is no command nome: did you mean none?", ""),
         (("mnay",), "there is no command mnay: did you mean many?", ""),
+        (("show", "one"), "there is no command show: did you mean one?", ""),
         (("m",), "there is no command m: did you mean man or many or more?", ""),
         (("one",), "one needs a", "usage: one [-l] [-a] [--sort ORDER] [--dirs DIR] a [b]"),
         (("more",), "more needs a", "usage: more a [a ...]"),

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.moving.options import YES, access_options, ids_option, moving_syntax
+from kraftops_cli.cluster.moving.options import (
+    ALLOW_SINGLE_REPLICA,
+    YES,
+    access_options,
+    ids_option,
+    moving_syntax,
+)
 from kraftops_cli.syntax.command import ToolCommand
 
 if TYPE_CHECKING:
@@ -29,8 +35,8 @@ EXAMPLES = (
 Have brokers lead no partitions: their replicas come last in the lists, and others are elected.
 
 No data is moved: the sets of replicas stay. --save keeps the order before, for `undrain`.
-Partitions that nobody else can lead, as those of one replica, are listed; the exit code is then
-2.""",
+Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
+replica and --allow-single-replica is given.""",
 )
 @access_options
 @ids_option()
@@ -40,6 +46,7 @@ Partitions that nobody else can lead, as those of one replica, are listed; the e
     required=True,
     help="Keep the order before in this file, for undrain; a second run adds to it.",
 )
+@ALLOW_SINGLE_REPLICA
 @YES
 @click.pass_context
 def drain(
@@ -49,6 +56,7 @@ def drain(
     ids: tuple[tuple[int, ...], ...],
     *,
     save: str,
+    allow_single_replica: bool,
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
@@ -75,7 +83,11 @@ def drain(
         access.patiently(lambda: access.begin_operation(mark))
         stay = change_leaders(access, plan.moves)
     moved = [move.partition for move in plan.moves]
-    return print_leaders(work, "drain", moved, [*plan.stay, *stay])
+    code = print_leaders(work, "drain", moved, [*plan.stay, *stay])
+    are_single = all(
+        len(placement.partitions[partition].target) == 1 for partition in (*plan.stay, *stay)
+    )
+    return 0 if allow_single_replica and are_single else code
 
 
 def _save(path: str, moves: Sequence[Move]) -> None:

@@ -38,8 +38,9 @@ EXAMPLES = (
     answer="kraftops.reassign.answer:ANSWER",
     examples=EXAMPLES,
     help="""\
-Show all that is under way: decommissions, rebalances, drains, reassignments, throttles and cordons
-of kafka-cluster and of others; who does it, since when, how far it is, and why it does not move.
+Show all that is under way: decommissions, rebalances, drains, restarts, reassignments, throttles
+and cordons of kafka-cluster and of others; who does it, since when, how far it is, and why it does
+not move.
 
 Two looks a few seconds apart tell the rate, and the time left if anything moves. An operation of
 kafka-cluster has marks in the configuration of brokers, whose names say who began it; others are
@@ -48,7 +49,8 @@ for it: beside a rebalance, all count as its own. What is in force, and nobody w
 is left-over.
 
 `cancel` ends reassignments in flight of the operations that are named, and removes their throttles,
-cordons and marks; what has been moved stays. `clear-throttles` removes their throttles only.
+cordons and marks; what has been moved stays. After a restart it gives leaders back.
+`clear-throttles` removes their throttles only.
 `resume` goes on with a decommission; of all others it waits for the end of what is in flight, and
 then removes throttles and marks: rebalance itself plans anew.""",
 )
@@ -91,7 +93,9 @@ def operations(
 
 def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
     from kraftops.reassign.answer import Steered
+    from kraftops.reassign.marks import RESTART
     from kraftops.reassign.steering import Cancelled, cancel_operation, clear_throttles_of
+    from kraftops.restart.rolling import cancel_restart
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
@@ -100,6 +104,8 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
     steered = []
     for operation in found:
         if action == "cancel":
+            if operation.kind == RESTART:
+                cancel_restart(work.access)
             cancelled = cancel_operation(work.access, operation)
         else:
             clear_throttles_of(work.access, operation)
@@ -109,8 +115,9 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
 
 
 def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
+    from kraftops.errors import RefusedError
     from kraftops.reassign.answer import Steered
-    from kraftops.reassign.marks import DECOMMISSION
+    from kraftops.reassign.marks import DECOMMISSION, RESTART
     from kraftops.reassign.steering import Cancelled, follow_to_end
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.decommission import resume_decommission
@@ -118,6 +125,11 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
 
     printer = work.printer("operations")
     for operation in found:
+        if operation.kind == RESTART:
+            raise RefusedError(
+                "only its author has the command of a restart",
+                hint="kafka-cluster restart with its --hook goes on with the nodes that are left",
+            )
         if operation.kind == DECOMMISSION:
             code = resume_decommission(work, frozenset(operation.brokers), plan)
             if code:

@@ -101,6 +101,11 @@ _NEW_PLAN = (
     THROTTLE,
     STALL_TIMEOUT,
 )
+ALLOW_SINGLE_REPLICA = click.option(
+    "--allow-single-replica",
+    is_flag=True,
+    help="Partitions of a single replica may go offline.",
+)
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 
@@ -127,7 +132,7 @@ def moving_syntax(*names: str) -> Argparse4j:
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
             *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
-            *("stall_timeout", "check_permissions"),
+            *("stall_timeout", "check_permissions", "allow_single_replica"),
             *names,
         },
         expands_files=False,

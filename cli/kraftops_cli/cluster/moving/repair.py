@@ -147,7 +147,7 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
     from kraftops.errors import RefusedError
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.partitions.comparison import compare
-    from kraftops.recovery.partitions.sources import copies_on, read_disks
+    from kraftops.recovery.partitions.disk import read_disks
     from kraftops.wire.rpc.cluster import describe_cluster
 
     if not names:
@@ -158,7 +158,7 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
         for disk in disks:
             if disk.cluster_id not in (None, cluster_id):
                 raise RefusedError(f"{disk.name} is of another cluster: {disk.cluster_id}")
-        return compare(copies_on(disks)).copies
+        return compare(copy for disk in disks for copy in disk.copies).copies
 
 
 def _lost(

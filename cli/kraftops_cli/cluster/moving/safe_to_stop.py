@@ -8,7 +8,12 @@ import click
 
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
+from kraftops_cli.cluster.moving.options import (
+    ALLOW_SINGLE_REPLICA,
+    access_options,
+    ids_option,
+    moving_syntax,
+)
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
@@ -36,7 +41,7 @@ _PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("
 
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("min_isr", "allow_single_replica"),
+    syntax=moving_syntax("min_isr"),
     name="safe-to-stop",
     answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
     examples=EXAMPLES,
@@ -63,11 +68,7 @@ seen.""",
     type=Number(_MAX_MIN_ISR, minimum=1),
     help="The brokers' default of min.insync.replicas, where it cannot be seen.",
 )
-@click.option(
-    "--allow-single-replica",
-    is_flag=True,
-    help="Partitions of a single replica may go offline.",
-)
+@ALLOW_SINGLE_REPLICA
 @click.option(
     "--exclude-topic",
     metavar="TOPIC",

@@ -18,25 +18,24 @@ from kraftops.dump.check.log_directory import (
 )
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.start import DirectoryLoads, server_findings
-from kraftops.dump.check.tier import LocalLog, Surroundings
+from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
+    METADATA_PARTITION,
     METADATA_TOPIC,
     PARTITION_NAME,
     TIERED_TOPIC,
     partition_of,
-    tiered_name,
     tiered_topic_id,
 )
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server.loader.load_plan import PartitionLoad
 from kraftops.server.log_directory import LogDirectory, read_log_directory
-from kraftops.server.partition_files import TOPIC_ID, topic_id_of
-from kraftops.uuids import to_text
+from kraftops.server.partition_files import TOPIC_ID, has_tiered_name
 
 
 class CheckRequest(NamedTuple):
@@ -82,21 +81,18 @@ def check_directories(
         Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
     ]
     units += [Unit(folder, directories[folder]) for folder in local]
-    wrong_ids = _wrong_topic_ids(local, around.topics)
     checks: list[PartitionCheck] = []
 
     def add(check: PartitionCheck) -> None:
         if check.unreadable and check.path in directories and not os.path.isdir(check.path):
             return  # a server has deleted it
-        if check.path in wrong_ids:
-            check = replace(check, findings=(*check.findings, wrong_ids[check.path]))
         checks.append(check)
         on_check(check)
 
     for check in run(units, around):
         add(check)
     if tiered:
-        around.locals += _local_logs(check for check in checks if check.path in directories)
+        around.locals += (check for check in checks if check.path in directories)
         around.read_metadata()
         for check in run([Unit(folder, directories[folder]) for folder in tiered], around):
             add(check)
@@ -105,14 +101,14 @@ def check_directories(
             common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
     for check in _absent_tiers(by_path, tiered, around):
         add(check)
+    _note_wrong_topic_ids(checks, around.topics)
     common += _missing_partitions(by_path, directories, around.topics)
     common += server_findings(_directory_loads(checks, directories), is_whole_server=False)
     return checks, tuple(common)
 
 
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
-    remote = [folder for folder in folders if _topic_of(folder) == REMOTE_TOPIC]
-    around = Surroundings([*request.remote_metadata, *remote])
+    around = Surroundings([*request.remote_metadata, *_of_topic(REMOTE_TOPIC, folders)])
     around.read_metadata()
     around.topics = read_topics(_metadata_folders(folders))
     return around
@@ -120,23 +116,27 @@ def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
 
 def _metadata_folders(folders: Iterable[str]) -> list[str]:
     """Return the metadata logs among some directories of partitions, or beside them."""
-    logs = dict.fromkeys(folder for folder in folders if _topic_of(folder) == METADATA_TOPIC)
+    logs = list(dict.fromkeys(_of_topic(METADATA_TOPIC, folders)))
     if not logs:
-        parents = dict.fromkeys(os.path.dirname(os.path.abspath(folder)) for folder in folders)
-        beside = (os.path.join(parent, f"{METADATA_TOPIC}-0") for parent in parents)
-        logs = dict.fromkeys(filter(os.path.isdir, beside))
-    return list(logs)
+        parents = dict.fromkeys(os.path.dirname(_whole(folder)) for folder in folders)
+        beside = (os.path.join(parent, METADATA_PARTITION) for parent in parents)
+        logs = list(filter(os.path.isdir, beside))
+    return logs
 
 
 def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
     """Return the log directory of each partition, and the findings about log directories."""
     directories: dict[str, LogDirectory] = {}
+    by_parent: dict[str, LogDirectory] = {}
     by_folder: dict[str, LogDirectory] = {}
     for folder in folders:
-        parent = os.path.dirname(os.path.abspath(folder))
-        if parent not in directories:
-            directories[parent] = read_log_directory(os.path.dirname(folder) or os.curdir)
-        by_folder[folder] = directories[parent]
+        parent = os.path.dirname(_whole(folder)) or os.curdir
+        if parent not in by_parent:
+            path = os.path.abspath(parent)
+            if path not in directories:
+                directories[path] = read_log_directory(parent)
+            by_parent[parent] = directories[path]
+        by_folder[folder] = by_parent[parent]
     findings = map(log_directory_findings, directories.values())
     return by_folder, list(chain.from_iterable(findings))
 
@@ -170,23 +170,25 @@ def _missing_partitions(
     return found
 
 
-def _local_logs(checks: Iterable[PartitionCheck]) -> Iterator[LocalLog]:
-    for check in checks:
-        if check.start is not None and check.end is not None:
-            place = check.topic, check.partition, _topic_id_text(check.path)
-            yield LocalLog(check.path, *place, check.start, check.end)
-
-
 def _is_tiered(folder: str) -> bool:
     try:
-        return any(map(tiered_name, _names(folder)))
-    except SourceError:
+        return has_tiered_name(os.listdir(folder))
+    except OSError:
         return False
 
 
-def _topic_of(folder: str) -> str | None:
-    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-    return match[1] if match else None
+def _of_topic(topic: str, folders: Iterable[str]) -> Iterator[str]:
+    """Yield the directories of the partitions of a topic."""
+    for folder in folders:
+        match = PARTITION_NAME.fullmatch(os.path.basename(_whole(folder)))
+        if match and match[1] == topic:
+            yield folder
+
+
+def _whole(folder: str) -> str:
+    """Return a path with a name at its end."""
+    is_whole = os.path.basename(folder) not in ("", os.curdir, os.pardir)
+    return folder if is_whole else os.path.abspath(folder)
 
 
 def _absent_tiers(
@@ -261,24 +263,18 @@ def _names(path: str) -> list[str]:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _wrong_topic_ids(folders: list[str], topics: Topics) -> dict[str, Finding]:
-    """Return findings about topic ids that the metadata log, or most partitions, contradict."""
-    by_topic: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for folder in folders:
-        match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-        if match and match[1] != METADATA_TOPIC and (topic_id := _topic_id_text(folder)):
-            by_topic[match[1]][topic_id].append(folder)
-    wrong: dict[str, Finding] = {}
+def _note_wrong_topic_ids(checks: list[PartitionCheck], topics: Topics) -> None:
+    """Add the findings about topic ids that the metadata log, or most partitions, contradict."""
+    by_topic: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for index, check in enumerate(checks):
+        if check.topic and check.topic_id and check.topic != METADATA_TOPIC:
+            by_topic[check.topic][check.topic_id].append(index)
     for topic, ids in by_topic.items():
-        right = set(topics.ids.get(topic, ())) or {max(ids, key=lambda one: len(ids[one]))}
+        right = set(topics.ids.get(topic, ())) or {max(ids, key=lambda text: len(ids[text]))}
         for topic_id in ids.keys() - right:
             reason = f"the topic id {topic_id}, where {topic} has {' or '.join(sorted(right))}"
-            for folder in ids[topic_id]:
-                path = os.path.join(folder, TOPIC_ID)
-                wrong[folder] = Finding("topic-id-differs", Severity.RISK, reason, Place(file=path))
-    return wrong
-
-
-def _topic_id_text(folder: str) -> str | None:
-    topic_id = topic_id_of(folder)
-    return None if topic_id is None else to_text(topic_id)
+            for index in ids[topic_id]:
+                check = checks[index]
+                place = Place(file=os.path.join(check.path, TOPIC_ID))
+                finding = Finding("topic-id-differs", Severity.RISK, reason, place)
+                checks[index] = replace(check, findings=(*check.findings, finding))

@@ -65,6 +65,7 @@ class PartitionCheck:
     """Whether Kafka's loader takes it; None if that is unknown."""
     load: PartitionLoad | None = None
     """What its loading means for the server; None if that is unknown."""
+    topic_id: str | None = None
 
     @property
     def state(self) -> State:

@@ -24,7 +24,7 @@ from kraftops.dump.check.records import keys_rule_out_compaction
 from kraftops.dump.check.transactions import (
     Producers,
     TxnIndexCheck,
-    check_snapshot,
+    snapshot_differences,
     snapshot_producers,
 )
 from kraftops.dump.sources.parts import size_of
@@ -161,7 +161,8 @@ class LogWalk:
     def _begin(self, base_offset: int) -> None:
         path = self._files.snapshots.get(base_offset)
         if base_offset:
-            snapshot = snapshot_producers(path, None) if path else None
+            opened = self._files.open
+            snapshot = snapshot_producers(path, None, opened=opened) if path else None
             self.producers.begin(base_offset, snapshot)
 
     def _enter(self, segment: SegmentFiles) -> None:
@@ -290,8 +291,11 @@ class LogWalk:
     def _pass_snapshots(self, offset: int) -> None:
         """Compare the producer snapshots up to an offset with the log before it."""
         while self._snapshots and self._snapshots[-1][0] <= offset:
-            at, path = self._snapshots.pop()
-            check_snapshot(path, at, self.producers, self._findings, is_exact=self._is_exact)
+            end, path = self._snapshots.pop()
+            states = snapshot_producers(path, self._findings, opened=self._files.open) or ()
+            is_exact = self._is_exact
+            for reason in snapshot_differences(states, end, self.producers, is_exact=is_exact):
+                self._findings.add("producers-differ", path, reason, Severity.RISK)
 
     def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
         if not self._recovery.removes(path, position):

@@ -26,7 +26,12 @@ from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
 from kraftops.server.loader.metadata_log import METADATA_TOPIC_ID
 from kraftops.server.log_directory import LogDirectory
-from kraftops.server.partition_files import TOPIC_ID, PartitionFiles, partition_files
+from kraftops.server.partition_files import (
+    TOPIC_ID,
+    PartitionFiles,
+    partition_files,
+    topic_id_of,
+)
 from kraftops.uuids import from_text, to_text
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
@@ -158,13 +163,13 @@ class _PartitionLook:
             epochs.ignore()
         walk = self._walk(start, epochs)
         self._check_leftovers()
+        topic_id = outcome.topic_id if outcome else None
         first = files.segments[0].base_offset if files.segments else None
         end = walk.next_offset if files.segments else None
         if first is not None and end is not None:
             self._check_end(walk, epochs, end)
             self._check_start(epochs, first)
             self._check_checkpoints(epochs, first, end)
-            topic_id = outcome.topic_id if outcome else None
             self._check_topic_id(topic_id, has_batches=end > first)
             self._check_producers(walk)
         elif not (files.is_tiered or files.is_archived):
@@ -173,6 +178,8 @@ class _PartitionLook:
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         for finding in record_findings(map(files.open, logs), decoder, self._findings.all()):
             self._findings.add(*finding)
+        # A loader that fails earlier does not read it.
+        identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:
             first, end = certain.local_start_offset, certain.end_offset
         return PartitionCheck(
@@ -187,6 +194,7 @@ class _PartitionLook:
             tuple(absorbed([*self._findings.all(), *self._more])),
             starts=start.starts,
             load=start.load,
+            topic_id=to_text(identity) if identity else None,
         )
 
     def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
@@ -259,7 +267,7 @@ class _PartitionLook:
         spans: list[Span] = []
         if not self._files.segments and (remote := self._remote):
             spans = [(segment.start, segment.end) for segment in remote.live]
-        for known_end in self._known_ends(walk, epochs):
+        for known_end in self._known_ends(walk, epochs, covered):
             end_offset = known_end.offset
             has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
             reason = f"it knows of offset {end_offset - 1}, and {has}"
@@ -281,15 +289,15 @@ class _PartitionLook:
         beside = {file.base_offset for path in files.orphans if (file := file_name(path))}
         return max(start, min(beside | files.snapshots.keys(), default=0))
 
-    def _known_ends(self, walk: LogWalk, epochs: EpochCheck) -> Iterator[_KnownEnd]:
-        """Yield the ends of the log that other files know of, the certain ones first."""
+    def _known_ends(self, walk: LogWalk, epochs: EpochCheck, end: int) -> Iterator[_KnownEnd]:
+        """Yield the ends after *end* that other files know of, the certain ones first."""
         for offset, path in walk.snapshots_behind:
             yield _KnownEnd(path, offset)
         yield _KnownEnd(epochs.path, epochs.end(0))
         checkpoints = [
             _KnownEnd(os.path.join(self._directory.path, name), end_offset, self._is_stale(name))
             for name in (RECOVERY_POINT, HIGH_WATERMARK)
-            if (end_offset := self._offset(name)) is not None
+            if (end_offset := self._offset(name)) is not None and end_offset > end
         ]
         # A running broker writes its checkpoints anew in a moment.
         yield from (

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
+from kraftops.dump.check.findings import (
+    Findings,
+    Loss,
+    PartitionCheck,
+    lost_text,
+    offsets_text,
+)
 from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.topics import UNKNOWN_TOPICS
 from kraftops.dump.sources.parts import size_of
@@ -23,17 +29,6 @@ from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
 from kraftops.server.partition_files import PartitionFiles
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
-
-
-class LocalLog(NamedTuple):
-    """The local log of a partition on a broker; *end* is behind its last offset."""
-
-    path: str
-    topic: str | None
-    partition: int | None
-    topic_id: str | None
-    start: int
-    end: int
 
 
 class TierObjects(NamedTuple):
@@ -54,7 +49,8 @@ class Surroundings:
     def __init__(self, metadata_paths: Iterable[str]) -> None:
         """Begin with the logs of `__remote_log_metadata` that are given."""
         self._paths = list(metadata_paths)
-        self.locals: list[LocalLog] = []
+        self.locals: list[PartitionCheck] = []
+        """The checks of local logs, with their offsets."""
         self.topics = UNKNOWN_TOPICS
         self.metadata = RemoteMetadata({})
 
@@ -76,13 +72,17 @@ class Surroundings:
         )
         return next(found, None)
 
-    def locals_of(self, topic: str | None, partition: int | None, topic_id: str) -> list[LocalLog]:
-        """Return the local logs of a partition."""
+    def locals_of(
+        self, topic: str | None, partition: int | None, topic_id: str
+    ) -> list[tuple[str, Span]]:
+        """Return the paths and the offsets of the local logs of a partition."""
         return [
-            one
-            for one in self.locals
-            if (one.topic, one.partition) == (topic, partition)
-            and topic_id in ("", one.topic_id or topic_id)
+            (check.path, (check.start, check.end - 1))
+            for check in self.locals
+            if check.start is not None
+            and check.end is not None
+            and (check.topic, check.partition) == (topic, partition)
+            and topic_id in ("", check.topic_id or topic_id)
         ]
 
 
@@ -115,7 +115,7 @@ class TierCheck:
         if self.remote is None:
             return self._files
         live = {segment.log_name for segment in self.remote.live}
-        kept = (one for one in self._files.segments if os.path.basename(one.log) in live)
+        kept = (files for files in self._files.segments if os.path.basename(files.log) in live)
         return replace(self._files, segments=tuple(kept), is_joined=True)
 
     def run(self, ends: dict[str, int]) -> None:
@@ -128,8 +128,7 @@ class TierCheck:
 
     def _local_spans(self) -> list[Span]:
         topic, partition = self._place
-        found = self._around.locals_of(topic, partition, self._topic_id)
-        return [(one.start, one.end - 1) for one in found]
+        return [span for _, span in self._around.locals_of(topic, partition, self._topic_id)]
 
     @property
     def _place(self) -> tuple[str | None, int | None]:
@@ -237,10 +236,10 @@ class TierCheck:
                 self._gap(self._folder, start, end, "no remote segment has them")
             return
         topic, partition = self._place  # the walk has compared the segments
-        for local in self._around.locals_of(topic, partition, self._topic_id):
-            for start, end in uncovered((last + 1, local.start - 1), locals_):
-                reason = f"the remote log ends at {last}, and the local one starts at {local.start}"
-                self._gap(local.path, start, end, reason)
+        for path, (local_start, _) in self._around.locals_of(topic, partition, self._topic_id):
+            for start, end in uncovered((last + 1, local_start - 1), locals_):
+                reason = f"the remote log ends at {last}, and the local one starts at {local_start}"
+                self._gap(path, start, end, reason)
 
     def _gap(self, path: str, first: int, last: int, reason: str) -> None:
         self.losses.append(Loss(first, last))

@@ -5,7 +5,7 @@ The rules are those of Kafka's `ProducerStateManager`, `ProducerAppendInfo` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -158,14 +158,17 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
 
 
 def snapshot_producers(
-    path: str, findings: Findings | None, severity: Severity = Severity.NOTE
+    path: str,
+    findings: Findings | None,
+    severity: Severity = Severity.NOTE,
+    opened: Callable[[str], LogFile] = LogFile,
 ) -> list[ProducerState] | None:
-    """Return the producers of a snapshot; None, and a finding with an severity, if it is damaged.
+    """Return the producers of a snapshot; None, and a finding with a severity, if it is damaged.
 
-    One of more than a quarter of the memory budget is not read.
+    One of more than a quarter of the memory budget is not read. *opened* opens it.
     """
     try:
-        with LogFile(path) as file:
+        with opened(path) as file:
             if file.size <= max_batch_bytes():
                 return read_producers(file.read_at(0, file.size))
             reason = f"it is not read: {file.size} bytes are more than a quarter of --max-memory"
@@ -178,18 +181,16 @@ def snapshot_producers(
     return None
 
 
-def check_snapshot(
-    path: str, offset: int, producers: Producers, findings: Findings, *, is_exact: bool
-) -> None:
-    """Compare a snapshot, which covers the offsets before *offset*, with the log before it.
+def snapshot_differences(
+    states: Iterable[ProducerState], offset: int, producers: Producers, *, is_exact: bool
+) -> Iterator[str]:
+    """Yield how a snapshot of the offsets before *offset* contradicts the log before it.
 
     Unless *is_exact*, batches of producers may have been compacted.
     """
-    for state in snapshot_producers(path, findings) or ():
-        reason = _difference(state, offset, producers, is_exact=is_exact)
-        if reason:
-            reason = f"producer {state.producer_id}: {reason}"
-            findings.add("producers-differ", path, reason, Severity.RISK)
+    for state in states:
+        if reason := _difference(state, offset, producers, is_exact=is_exact):
+            yield f"producer {state.producer_id}: {reason}"
 
 
 def _difference(state: ProducerState, offset: int, producers: Producers, *, is_exact: bool) -> str:

@@ -49,8 +49,9 @@ class Unit(NamedTuple):
             return sum(sizes_of(self.files))
         try:
             with os.scandir(self.path) as entries:
-                # Allocated blocks: a preallocated index is a hole, which is not read.
-                return sum(entry.stat().st_blocks * _BLOCK for entry in entries)
+                # A preallocated index is a hole, which is not read: it has few blocks.
+                files = [entry.stat() for entry in entries]
+                return sum(min(file.st_size, file.st_blocks * _BLOCK) for file in files)
         except OSError:
             return 0
 

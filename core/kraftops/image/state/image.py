@@ -256,11 +256,11 @@ class MetadataImage:
 
     def change(self, address: int) -> Change:
         """Return the position of a record in the log; errors as `record`."""
-        record = self.record(address)
+        offset, timestamp, epoch = self.store.head(address)
         _, _, end = self.store.place(address)
         if end is None:
-            return Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
-        return Change(end - 1, record.timestamp, record.epoch, is_upper_bound=True)
+            return Change(offset, timestamp, epoch, is_upper_bound=False)
+        return Change(end - 1, timestamp, epoch, is_upper_bound=True)
 
     def offer_prior_state(self, find: Callable[[], PriorState | None]) -> None:
         """Call *find* once, when the state before the snapshot is needed first."""
@@ -363,7 +363,7 @@ class MetadataImage:
     def _record_finding(self, address: int, reason: str) -> Finding:
         name, position, _ = self.store.place(address)
         place = Place(
-            file=name, position=position, offset=self.store.offset(address), address=address
+            file=name, position=position, offset=self.store.head(address)[0], address=address
         )
         return log_finding(RECORD, reason, place)
 

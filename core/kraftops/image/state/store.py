@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from copy import copy
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from weakref import finalize
 
 from kraftops.engine.fold_contract import POSITION_BITS
@@ -23,6 +23,7 @@ from kraftops.log.batch import (
     inflated,
     is_valid,
     read_record,
+    read_record_head,
 )
 from kraftops.log.log_file import LogFile
 from kraftops.memory import begin_source
@@ -201,14 +202,13 @@ class RecordStore:
         timestamp = record.timestamp if batch.append_time is None else batch.append_time
         return LoggedRecord(record.offset, timestamp, batch.epoch, record.key, record.value)
 
-    def offset(self, address: int) -> int:
-        """Return the offset of the record at an address, without copying it; errors as `record`."""
+    def head(self, address: int) -> tuple[int, int, int]:
+        """Return offset, timestamp and epoch of the record at an address; errors as `record`."""
         batch = self.batch(address >> POSITION_BITS)
-        view = cast("bytes", memoryview(batch.data))  # a slice of it copies nothing
-        record, _ = read_record(
-            view, address & _POSITION_MASK, batch.base_offset, batch.base_timestamp
+        offset, timestamp = read_record_head(
+            batch.data, address & _POSITION_MASK, batch.base_offset, batch.base_timestamp
         )
-        return record.offset
+        return offset, timestamp if batch.append_time is None else batch.append_time, batch.epoch
 
     def batch(self, number: int) -> InflatedBatch:
         """Return the records of the batch of this number.

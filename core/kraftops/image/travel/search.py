@@ -109,7 +109,7 @@ class _Listener:
         addresses, self._addresses = self._addresses, []
         if changes:
             store = self._image.store
-            offset = store.offset(address)
+            offset = store.head(address)[0]
             if offset > self._after:
                 self.found.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
 

@@ -27,8 +27,8 @@ from kraftops.storage.logdirs.node import read_node
 
 EMPTY_VOTER, METADATA_LOST = "empty-voter", "metadata-lost"
 _JOIN = (
-    "let this node join with --no-initial-controllers, and kafka-metadata-quorum add-controller "
-    "once it runs; --force begins anew without them"
+    "let this node join with --no-initial-controllers, and once it runs, "
+    "kafka-cluster controllers add; --force begins anew without them"
 )
 
 

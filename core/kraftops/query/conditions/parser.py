@@ -12,6 +12,7 @@ from kraftops.query.conditions.syntax import (
     COMPARISONS,
     KEYWORDS,
     WORD,
+    And,
     Compare,
     Condition,
     Contains,
@@ -30,7 +31,7 @@ from kraftops.query.conditions.syntax import (
 _TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
 _TOKEN = re.compile(
     rf"(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.-]))|(?P<text>{_TEXT})"
-    rf"|(?P<name>{WORD}(?:\.(?:{WORD}|{_TEXT}))*)|(?P<sign><=|>=|!=|!~|[=<>~(),])"
+    rf"|(?P<name>{WORD}(?:\.(?:{WORD}|{_TEXT}))*)|(?P<sign><=|>=|!=|!~|[=<>~(),\[\]])"
 )
 _PART = re.compile(rf"{WORD}|{_TEXT}")
 _BLANKS = re.compile(r"\s*")
@@ -129,6 +130,8 @@ class _Parser:
             if depth > _MAX_DEPTH:
                 raise self._refusal(f"the condition is nested more than {_MAX_DEPTH} times")
             return Not(self._negation(depth + 1))
+        if self._has("only"):
+            return self._only()
         if self._has("("):
             inner = self.condition(depth + 1)
             self.expect(")")
@@ -138,7 +141,8 @@ class _Parser:
     def _test(self) -> Condition:
         left, token = self._operand(), self._token
         if self._has(*COMPARISONS):
-            return Compare(left, token.word, self._operand(), token.at)
+            is_list = self._token.word == "["
+            return self._same_list(left, token) if is_list else self._compared(left, token)
         if self._has("~", "!~"):
             found = self._matches(left, token.at)
             return Not(found) if token.word == "!~" else found
@@ -154,6 +158,9 @@ class _Parser:
         if isinstance(left, Path):
             return Compare(left, "=", Literal(value=True, at=left.at), left.at)
         raise self._refusal(f"a comparison is expected, not {_shown(token)}")
+
+    def _compared(self, left: Operand, sign: _Token) -> Condition:
+        return Compare(left, sign.word, self._operand(), sign.at)
 
     def _matches(self, operand: Operand, at: int) -> Condition:
         token = self._take()
@@ -177,11 +184,47 @@ class _Parser:
                     self._text, path.at, "a list is expected", "as in (1, 2), or in value.isr"
                 )
             return Contains(operand, path, at)
+        return OneOf(operand, self._literals(")"), at)
+
+    def _same_list(self, left: Operand, sign: _Token) -> Condition:
+        """Parse the items that a list is compared with, in their order."""
+        if not isinstance(left, Path) or sign.word not in ("=", "!="):
+            raise refusal(
+                self._text, sign.at, "a list is compared by = and !=", "as in replicas = [1, 2]"
+            )
+        self.expect("[")
+        values = () if self._has("]") else self._literals("]")
+        parts: list[Condition] = [Compare(Length(left, left.at), "=", Literal(len(values)))]
+        parts += [
+            Compare(_indexed(left, index), "=", value, value.at)
+            for index, value in enumerate(values)
+        ]
+        same = And(tuple(parts))
+        return Not(same) if sign.word == "!=" else same
+
+    def _only(self) -> Condition:
+        """Parse `only(LIST, VALUE, …)`: the list has items, and no others than these."""
+        self.expect("(")
+        path = self._operand()
+        if not isinstance(path, Path):
+            raise refusal(self._text, path.at, "only() begins with a list")
+        self.expect(",")
+        values = self._literals(")")
+        # Kafka's lists of brokers do not repeat an item, so a longer list has another one.
+        parts: list[Condition] = [Compare(Length(path, path.at), "<=", Literal(len(values)))]
+        for index in range(len(values)):
+            is_one = OneOf(_indexed(path, index), values, path.at)
+            ends = Compare(Length(path, path.at), "<=", Literal(index))
+            parts.append(Or((is_one, ends)) if index else is_one)
+        return And(tuple(parts))
+
+    def _literals(self, end: str) -> tuple[Literal, ...]:
+        """Parse values up to a closing sign."""
         values = [self._literal()]
         while self._has(","):
             values.append(self._literal())
-        self.expect(")")
-        return OneOf(operand, tuple(values), at)
+        self.expect(end)
+        return tuple(values)
 
     def _literal(self) -> Literal:
         token, value = self._token, self._operand()
@@ -242,6 +285,10 @@ def _skipped(text: str, at: int) -> int:
 
 def _path(token: _Token) -> Path:
     return Path(tuple(map(_unquoted, _PART.findall(token.text))), token.at)
+
+
+def _indexed(path: Path, index: int) -> Path:
+    return Path((*path.names, str(index)), path.at)
 
 
 def _unquoted(text: str) -> str:

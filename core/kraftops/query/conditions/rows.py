@@ -8,7 +8,7 @@ from typing import Any
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header
 from kraftops.log.codecs import CODECS
-from kraftops.query.conditions.outcomes import TRUE, Candidates, outcomes_of, value_at
+from kraftops.query.conditions.outcomes import TRUE, Candidates, Find, outcomes_of, value_at
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.internal_topics import USER
@@ -29,7 +29,12 @@ class RowCondition:
 
     def holds(self, row: Row) -> bool:
         """Tell whether a row matches."""
-        return self._outcomes(_RowValues(row).find) == TRUE
+        return self._outcomes(row_values(row)) == TRUE
+
+
+def row_values(row: Row) -> Find:
+    """Return the function from the names of a path to the value in a row."""
+    return _RowValues(row).find
 
 
 @cache

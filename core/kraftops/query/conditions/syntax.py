@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 Scalar = str | int | float | bool
@@ -102,7 +103,7 @@ class Or:
 
 Condition = Compare | Matches | OneOf | Contains | IsNull | Not | And | Or
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-KEYWORDS = frozenset({"and", "or", "not", "in", "is", "null", "true", "false", "len"})
+KEYWORDS = frozenset({"and", "or", "not", "in", "is", "null", "true", "false", "len", "only"})
 WORD = r"[\w-]+"
 """The pattern of a name in a path that needs no quotes."""
 
@@ -117,6 +118,21 @@ def conjuncts(condition: Condition | None) -> list[Condition]:
 def all_of(conditions: list[Condition]) -> Condition | None:
     """Return the condition that all of some hold; None for none."""
     return And(tuple(conditions)) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def paths_of(condition: Condition | Operand) -> Iterator[Path]:
+    """Yield the paths in a condition."""
+    match condition:
+        case Path():
+            yield condition
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from paths_of(part)
+        case Not(part) | IsNull(part) | Length(part) | Matches(part, _) | OneOf(part, _):
+            yield from paths_of(part)
+        case Compare(left, _, right) | Contains(left, right):
+            yield from paths_of(left)
+            yield from paths_of(right)
 
 
 def text_of(condition: Condition) -> str:  # noqa: PLR0911 - one a kind

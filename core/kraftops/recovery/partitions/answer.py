@@ -2,52 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
+from typing import TypedDict, Unpack
 
-from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
+from kraftops.answers.fields import (
+    Answer,
+    Field,
+    Numeral,
+    boolean,
+    number,
+    numbers,
+    part,
+    parts,
+    text,
+    texts,
+    time,
+)
 from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
-from kraftops.recovery.partitions.comparison import Comparison
-from kraftops.recovery.partitions.losses import PartitionLoss, total_of
+from kraftops.recovery.partitions.losses import total_of
 
 
-@dataclass(frozen=True, slots=True)
-class DiskComparison:
-    """A comparison, and what a start with the newest given metadata log would cut.
+class Counted(TypedDict, total=False):
+    """What a field of a number can have beside a column."""
 
-    *metadata_log* is the name of that log; None where none was given.
-    """
-
-    comparison: Comparison
-    metadata_log: str | None
-    losses: Sequence[PartitionLoss]
+    numeral: Numeral
+    may_be_null: bool
 
 
-LOSS = (
+def counted(
+    name: str, meaning: str, path: str, title: str, priority: int = 0, **more: Unpack[Counted]
+) -> Field:
+    """Return the field of a number at a path of attributes, with a column of this title."""
+    return number(
+        name, meaning, get=attrgetter(path), column=number_column(title, priority), **more
+    )
+
+
+PARTITION = text(
+    "name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")
+)
+_COPY_NAME = (
     text("topic", "topic", get=attrgetter("copy.topic")),
     number("partition", "partition", get=attrgetter("copy.number")),
-    text("name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")),
-    number(
-        "broker",
-        "broker whose copy would be cut",
-        column=number_column("BROKER"),
-        get=attrgetter("copy.broker"),
-    ),
+    PARTITION,
+    counted("broker", "broker of the copy", "copy.broker", "BROKER"),
     text("place", "directory or archive of the copy", get=attrgetter("copy.place")),
-    number(
-        "firstOffset",
-        "first offset",
-        column=number_column("FROM"),
-        get=attrgetter("offsets.start"),
-    ),
-    number(
-        "endOffset",
-        "offset after the last",
-        column=number_column("END"),
-        get=attrgetter("offsets.stop"),
-    ),
+)
+_NEWEST_RECORD = time(
+    "lastTimestamp",
+    "of the newest record of the copy",
+    may_be_null=True,
+    column=Column("NEWEST RECORD", 3),
+    get=attrgetter("copy.time"),
+)
+LOSS = (
+    *_COPY_NAME,
+    counted("firstOffset", "first offset", "offsets.start", "FROM"),
+    counted("endOffset", "offset after the last", "offsets.stop", "END"),
     number(
         "records",
         "number of offsets",
@@ -55,26 +67,15 @@ LOSS = (
         column=number_column("RECORDS"),
         get=lambda loss: len(loss.offsets),
     ),
-    number(
+    counted(
         "acknowledged",
         "those below a high watermark that a broker noted; the others are possibly acknowledged",
+        "acknowledged",
+        "ACKNOWLEDGED",
         numeral="amount",
-        column=number_column("ACKNOWLEDGED"),
-        get=attrgetter("acknowledged"),
     ),
-    time(
-        "lastTimestamp",
-        "of the newest record of the copy",
-        may_be_null=True,
-        column=Column("NEWEST RECORD", 3),
-        get=attrgetter("copy.time"),
-    ),
-    number(
-        "leader",
-        "broker that has them cut by leading",
-        column=number_column("LEADER", 1),
-        get=attrgetter("leader"),
-    ),
+    _NEWEST_RECORD,
+    counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
     numbers("leaders", "all brokers that may lead", get=attrgetter("leaders")),
     numbers("alsoOn", "other brokers that have all of them", get=attrgetter("also_on")),
     boolean(
@@ -90,108 +91,60 @@ LOSS = (
         get=attrgetter("meaning"),
     ),
 )
-TOTAL = (
-    number("acknowledged", "acknowledged records", get=attrgetter("acknowledged")),
-    number("possible", "possibly acknowledged records", get=attrgetter("possible")),
-    texts("partitions", "names of their partitions", get=attrgetter("partitions")),
-)
 LOSSES = parts("losses", "records that would be cut", LOSS, get=attrgetter("losses"))
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
-    (*TOTAL, text("text", "the same in a sentence", get=str)),
+    (
+        number("acknowledged", "acknowledged records", get=attrgetter("acknowledged")),
+        number("possible", "possibly acknowledged records", get=attrgetter("possible")),
+        texts("partitions", "names of their partitions", get=attrgetter("partitions")),
+        text("text", "the same in a sentence", get=str),
+    ),
     get=lambda answered: total_of(answered.losses),
 )
 COPY = (
-    text("topic", "topic", get=attrgetter("copy.topic")),
-    number("partition", "partition", get=attrgetter("copy.number")),
-    text("name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")),
-    number("broker", "broker", column=number_column("BROKER"), get=attrgetter("copy.broker")),
-    text("place", "directory or archive", get=attrgetter("copy.place")),
-    number(
-        "epoch",
-        "latest leader epoch; -1 without one",
-        column=number_column("EPOCH"),
-        get=attrgetter("copy.epoch"),
-    ),
+    *_COPY_NAME,
+    counted("epoch", "latest leader epoch; -1 without one", "copy.epoch", "EPOCH"),
     number("startOffset", "first offset", get=attrgetter("copy.start")),
-    number(
-        "endOffset",
-        "offset after the last record",
-        column=number_column("END"),
-        get=attrgetter("copy.end"),
-    ),
+    counted("endOffset", "offset after the last record", "copy.end", "END"),
     boolean(
         "isEndExact",
         "whether the end is known; else it is the lowest possible",
         get=attrgetter("copy.is_end_exact"),
     ),
-    number(
+    counted(
         "highWatermark",
         "high watermark that the broker noted last",
+        "copy.high_watermark",
+        "HIGH WATERMARK",
+        2,
         may_be_null=True,
-        column=number_column("HIGH WATERMARK", 2),
-        get=attrgetter("copy.high_watermark"),
     ),
-    time(
-        "lastTimestamp",
-        "of the newest record",
-        may_be_null=True,
-        column=Column("NEWEST RECORD", 3),
-        get=attrgetter("copy.time"),
-    ),
+    _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer", get=attrgetter("is_newest")),
     number("newestOn", "broker of the newest copy", get=attrgetter("newest.broker")),
-    number(
-        "equalUpTo",
-        "offset where it and the newest copy part",
-        column=number_column("EQUAL UP TO"),
-        get=attrgetter("equal_up_to"),
-    ),
-    number(
-        "lacking",
-        "offsets of the newest copy that it lacks",
-        column=number_column("LACKS", 1),
-        get=attrgetter("lacking"),
-    ),
-    number(
-        "own",
-        "offsets that the newest copy lacks: cut once that leads",
-        column=number_column("OWN", 1),
-        get=attrgetter("own"),
-    ),
+    counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
+    counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
+    counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
 )
 BROKER = (
-    number("broker", "broker", column=number_column("BROKER"), get=attrgetter("broker")),
-    number(
-        "copies",
-        "its copies of partitions",
-        column=number_column("COPIES"),
-        get=attrgetter("copies"),
-    ),
-    number(
+    counted("broker", "broker", "broker", "BROKER"),
+    counted("copies", "its copies of partitions", "copies", "COPIES"),
+    counted(
         "newestAlone",
         "partitions whose newest copy it alone has",
-        column=number_column("NEWEST ALONE"),
-        get=attrgetter("newest_alone"),
+        "newest_alone",
+        "NEWEST ALONE",
     ),
-    number(
+    counted(
         "lostIfGone",
         "acknowledged records that are lost if it is gone for good",
-        column=number_column("ACKNOWLEDGED LOST IF GONE"),
-        get=attrgetter("gone.acknowledged"),
+        "gone.acknowledged",
+        "ACKNOWLEDGED LOST IF GONE",
     ),
-    number(
-        "possiblyLostIfGone",
-        "possibly acknowledged ones",
-        column=number_column("POSSIBLY", 1),
-        get=attrgetter("gone.possible"),
-    ),
-    texts(
-        "partitionsLostIfGone",
-        "names of their partitions",
-        get=attrgetter("gone.partitions"),
-    ),
+    counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
+    texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
 )
 COMPARE = Answer(
     (
@@ -199,9 +152,9 @@ COMPARE = Answer(
             "brokers",
             "brokers, in the order in which they should start",
             BROKER,
-            get=attrgetter("comparison.brokers"),
+            get=attrgetter("brokers"),
         ),
-        parts("copies", "copies of all partitions", COPY, get=attrgetter("comparison.copies")),
+        parts("copies", "copies of all partitions", COPY, get=attrgetter("copies")),
         text(
             "metadataLog",
             "newest metadata log that was given",

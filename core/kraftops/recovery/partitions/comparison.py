@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kraftops.image.load.loading import load
+from kraftops.recovery.archives import LogSource
+from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
     common_end,
@@ -12,7 +15,16 @@ from kraftops.recovery.partitions.copies import (
     newest_of,
     proven_high_watermark,
 )
-from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss, lost_if_gone, total_of
+from kraftops.recovery.partitions.disk import read_disks
+from kraftops.recovery.partitions.losses import (
+    LossTotal,
+    PartitionLoss,
+    assignments,
+    losses,
+    lost_if_gone,
+    total_of,
+)
+from kraftops.recovery.refusal import RecoveryRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,6 @@ class ComparedBroker:
     """
 
     broker: int
-    places: tuple[str, ...]
     copies: int
     newest_alone: int
     gone: LossTotal
@@ -56,10 +67,15 @@ class ComparedBroker:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Compared copies by partition and broker, and brokers in the order in which to start them."""
+    """Compared copies by partition and broker, and brokers in the order in which to start them.
+
+    *losses* are what a start with the metadata log *metadata_log* would cut, if one was given.
+    """
 
     copies: tuple[ComparedCopy, ...]
     brokers: tuple[ComparedBroker, ...]
+    metadata_log: str | None = None
+    losses: Sequence[PartitionLoss] = ()
 
 
 def compare(copies: Iterable[PartitionCopy]) -> Comparison:
@@ -93,7 +109,6 @@ def _broker(
     own = [copy for copy in compared if copy.copy.broker == broker]
     return ComparedBroker(
         broker,
-        tuple(dict.fromkeys(copy.copy.place for copy in own)),
         len(own),
         sum(_is_alone(partition, broker) for partition in partitions),
         total_of([loss for loss in gone if loss.offsets]),
@@ -120,3 +135,32 @@ def _gone(partition: dict[int, PartitionCopy], broker: int) -> PartitionLoss:
         also_on=(),
         is_certain=True,
     )
+
+
+def compare_disks(sources: Sequence[LogSource]) -> Comparison:
+    """Compare the copies of partitions on disks, also with the newest metadata log on them.
+
+    Raises:
+        NotFound: a directory does not exist.
+        RecoveryRefused: one is of another cluster, or none has a copy of a partition.
+        KraftopsError: a metadata log cannot be read.
+    """
+    logs = [
+        read_log(name, partition_folder(folder, is_unpacked=is_unpacked))
+        for name, folder, is_unpacked, _ in sources
+    ]
+    disks = read_disks(sources)
+    clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
+    if len(clusters) > 1:
+        names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
+        raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {names}")
+    copies = [copy for disk in disks for copy in disk.copies]
+    if not copies:
+        hint = "name log directories of brokers, with their meta.properties"
+        raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
+    sound = [log for log in logs if not log.is_empty and not log.damage]
+    newest = max(sound, key=lambda log: log.rank, default=None)
+    if newest is None:
+        return compare(copies)
+    table = losses(assignments(load([newest.folder])), copies)
+    return replace(compare(copies), metadata_log=newest.name, losses=table)

@@ -1,15 +1,17 @@
-"""The copies of partitions in a log directory, by names, checkpoints and last batches."""
+"""Log directories of brokers, with the copies of partitions: names, checkpoints, last batches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from kraftops.errors import DecodeError, KraftopsError, SourceError
+from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
-from kraftops.log.files import FileKind, file_name
-from kraftops.log.indexes import OffsetIndex
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.log.log_file import LogFile
 from kraftops.log.producers import read_producers
+from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.batches import walk_of
@@ -23,8 +25,68 @@ from kraftops.server.loader.text_files import (
 )
 from kraftops.server.loader.thrown import LoadError
 from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
+from kraftops.server.metadata_log.files import Segment
+from kraftops.server.partition_data import position_near_end
+from kraftops.server.partition_files import partition_files
 
 _LARGEST_WHOLE = 16 << 20  # bytes; of a longer segment only the batches after its last index entry
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDisk:
+    """A log directory of a node, or a copy of one; *name* is that of the command line.
+
+    With *is_unpacked* the directory is a temporary one, made from an archive.
+    """
+
+    name: str
+    directory: LogDirectory
+    node_id: int
+    cluster_id: str | None
+    copies: tuple[PartitionCopy, ...]
+    is_unpacked: bool = False
+
+
+def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
+    """Return the log directories among sources, each once.
+
+    Raises:
+        RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
+    """
+    disks: dict[str, BrokerDisk] = {}
+    for name, place, is_unpacked, packed_id in sources:
+        directory = log_directory_of(place)
+        real_path = os.path.realpath(directory)
+        if real_path in disks:
+            continue
+        log_directory = read_log_directory(directory)
+        meta = log_directory.meta
+        node_id = packed_id if meta is None or meta.node_id is None else meta.node_id
+        if node_id is None:
+            # Beside a metadata log that was named alone may lie anything.
+            if directory == place and has_partitions(place):
+                raise _nameless(name)
+            continue
+        copies = tuple(read_copies(log_directory, node_id, name if is_unpacked else None))
+        cluster_id = meta.cluster_id if meta else None
+        disks[real_path] = BrokerDisk(name, log_directory, node_id, cluster_id, copies, is_unpacked)
+    return list(disks.values())
+
+
+def _nameless(name: str) -> RecoveryRefused:
+    return RecoveryRefused(
+        "no-identity",
+        f"{name} has partitions and neither a meta.properties nor a server.properties: whose they "
+        "are is unknown",
+        f"pack one of both with them: {PACK}",
+    )
+
+
+def log_directory_of(place: str) -> str:
+    """Return the log directory that a directory is, or that holds it as the metadata partition."""
+    if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
+        return os.path.dirname(os.path.realpath(place))
+    return place
 
 
 def has_partitions(path: str) -> bool:
@@ -64,32 +126,33 @@ def _read(
     directory: LogDirectory, partition: PartitionDirectory, broker: int, place: str
 ) -> PartitionCopy:
     path, key = partition.path, (partition.topic, partition.number)
-    folder = DiskFolder(path)
-    segments = _numbered(folder, FileKind.LOG)
-    snapshots = _numbered(folder, FileKind.PRODUCER_SNAPSHOT)
+    files = partition_files(path)
+    segments = [
+        Segment(segment.base_offset, segment.log, files.size_of(segment.log))
+        for segment in files.segments
+    ]
     epochs = _epochs(path)
     high_watermark = directory.offset(HIGH_WATERMARK, *key)
     recovery_point = directory.offset(RECOVERY_POINT, *key)
     starts = [entry.start_offset for entry in epochs.entries]
-    lowest_end = max([0, high_watermark or 0, recovery_point or 0, *snapshots, *starts])
-    end = max(segments, default=lowest_end)
+    end = max([0, high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
+    end = segments[-1].base_offset if segments else end
     time: int | None = None
-    next_producer_id = _next_producer_id(path, snapshots)
-    full = [base for base, name in segments.items() if folder.files[name]]
-    if full:
-        for batch in _last_batches(folder, max(full), segments[max(full)]):
-            end = max(end, batch.last_offset + 1)
-            time = batch.max_timestamp if time is None else max(time, batch.max_timestamp)
-            next_producer_id = max(next_producer_id, batch.producer_id + 1)
-            if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
-                epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
+    next_producer_id = _next_producer_id(files.snapshots)
+    full = [segment for segment in segments if segment.size]
+    for batch in _last_batches(full[-1]) if full else ():
+        end = max(end, batch.last_offset + 1)
+        time = batch.max_timestamp if time is None else max(time, batch.max_timestamp)
+        next_producer_id = max(next_producer_id, batch.producer_id + 1)
+        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
+            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
     return PartitionCopy(
         broker=broker,
         place=place,
         topic=partition.topic,
         topic_id=partition.topic_id,
         number=partition.number,
-        start=min(segments, default=0),
+        start=segments[0].base_offset if segments else 0,
         end=end,
         # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
         is_end_exact=bool(segments) or (directory.plan.was_clean and recovery_point is not None),
@@ -100,17 +163,6 @@ def _read(
     )
 
 
-def _numbered(folder: DiskFolder, kind: FileKind) -> dict[int, str]:
-    """Return the names of files of a kind by their offsets."""
-    names = {}
-    for name in folder.files:
-        file = file_name(name)
-        stem = name.partition(".")[0]
-        if file and file.kind is kind and not file.renamed and stem.isdecimal() and len(stem) == 20:
-            names[int(stem)] = name
-    return dict(sorted(names.items()))
-
-
 def _epochs(path: str) -> LeaderEpochs:
     try:
         return LeaderEpochs(epoch_entries(read_small(os.path.join(path, LEADER_EPOCHS))))
@@ -118,37 +170,25 @@ def _epochs(path: str) -> LeaderEpochs:
         return LeaderEpochs(())
 
 
-def _next_producer_id(path: str, snapshots: Mapping[int, str]) -> int:
+def _next_producer_id(snapshots: Mapping[int, str]) -> int:
     """Return the id after the highest in the newest producer snapshot; 0 without one."""
     if not snapshots:
         return 0
     try:
-        producers = read_producers(read_small(os.path.join(path, snapshots[max(snapshots)])))
+        producers = read_producers(read_small(snapshots[max(snapshots)]))
     except (FileNotFoundError, DecodeError):
         return 0
     return max((producer.producer_id + 1 for producer in producers), default=0)
 
 
-def _last_batches(folder: DiskFolder, base_offset: int, name: str) -> Iterator[LogBatch]:
+def _last_batches(segment: Segment) -> Iterator[LogBatch]:
     """Yield the batches of a segment, of a long one the last; they end at the first damage."""
-    size = folder.files[name]
+    folder, name = os.path.split(segment.path)
     start = 0
-    if size > _LARGEST_WHOLE:
-        start = _last_indexed(folder, base_offset, name)
-    walk = walk_of(folder)
+    if segment.size > _LARGEST_WHOLE:
+        with LogFile(segment.path) as log:
+            start = position_near_end(log, segment)
     try:
-        yield from walk(name, start, size, Depth.HEADS)
+        yield from walk_of(DiskFolder(folder))(name, start, segment.size, Depth.HEADS)
     except LoadError:
         return  # the end of a log that was preallocated, or that a start cuts
-
-
-def _last_indexed(folder: DiskFolder, base_offset: int, name: str) -> int:
-    """Return the position of the last batch that the index has; 0 if it is of other batches."""
-    path = os.path.splitext(name)[0] + FileKind.INDEX.value
-    try:
-        with folder.open(path) as file:
-            entry = OffsetIndex(file, base_offset).last_used()
-        batch = next(iter(walk_of(folder)(name, entry.position, folder.files[name], Depth.HEADS)))
-    except (KraftopsError, LoadError, StopIteration):
-        return 0
-    return entry.position if batch.last_offset == entry.offset else 0

@@ -157,8 +157,9 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
                 )
             ),
             is_certain=len(leaders) == 1
-            and all(newest[each].is_end_exact for each in (leader, broker) if each in newest)
-            and leader in newest,
+            and leader in newest
+            and newest[leader].is_end_exact
+            and read.is_end_exact,
         )
 
 

@@ -8,6 +8,7 @@ from struct import Struct
 from zlib import crc32
 
 from google_crc32c import extend as crc32c_extend
+from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log import legacy
@@ -100,17 +101,23 @@ class _Stream:
             position += size
 
     def _plain(self, position: int) -> LogBatch | None:
-        """Return a batch in the block whose header is all that is asked for; most are."""
-        index = position - self._base
-        if index < 0 or index + HEADER_SIZE > len(self._block) or self._depth is Depth.WHOLE:
+        """Return a valid batch in the block whose records need not be looked at; most are."""
+        block, index = self._block, position - self._base
+        if index < 0 or index + HEADER_SIZE > len(block):
             return None
-        base, length, epoch, magic, _, attributes, delta, _, max_timestamp, producer_id, *_ = (
-            _HEADER_FROM(self._block, index)
+        base, length, epoch, magic, crc, attributes, delta, _, max_timestamp, producer_id, *_ = (
+            _HEADER_FROM(block, index)
         )
         size = LOG_OVERHEAD + length
         is_odd = magic < 2 or attributes & CONTROL or length < SMALLEST_LENGTH
         if is_odd or position + size > self._stop:
             return None
+        if self._depth is Depth.WHOLE:
+            end = index + size
+            if size < HEADER_SIZE or end > len(block):
+                return None
+            if crc32c(block[index + CRC_START : end]) != crc:
+                return None
         last, is_transactional = base + delta, bool(attributes & TRANSACTIONAL)
         fields = (position, size, magic, base, last, max_timestamp, epoch, producer_id)
         return _new(LogBatch, (*fields, is_transactional, False, None, None))

@@ -121,7 +121,6 @@ class DiskFolder:
         Raises:
             OSError: it cannot be listed.
         """
-        self._held = HeldFiles(path)
         self.names: list[str] = []
         self.files: dict[str, int] = {}
         self.directories: set[str] = set()
@@ -138,6 +137,7 @@ class DiskFolder:
                         self.files[entry.name] = status.st_size
                         self.newest = max(self.newest, status.st_mtime)
         self.names.sort()
+        self._held = HeldFiles(path, self.files)
 
     def open(self, name: str) -> LogFile:
         """Open one of the files.

@@ -110,8 +110,13 @@ class Segment:
 
         Batches out of order are found as Kafka finds them.
         """
+        return self._found(offset, self._batches_near(offset))
+
+    def _batches_near(self, offset: int) -> Iterator[LogBatch]:
         position = max(self.offset_index.position_below(offset), 0)
-        batches = self.batches(position, Depth.HEADS)
+        return self.batches(position, Depth.HEADS)
+
+    def _found(self, offset: int, batches: Iterator[LogBatch]) -> LogBatch | None:
         version = self._disk.request.version
         if version < _BY_BASE_OFFSET:
             first = next((batch for batch in batches if batch.last_offset >= offset), None)
@@ -130,12 +135,20 @@ class Segment:
 
         An entry that leads beyond the log makes it the base offset (`readNextOffset`).
         """
-        first = self.find(self.offset_index.last_offset)
-        if first is None:
+        offset, last = self.offset_index.last_offset, None
+
+        def noted() -> Iterator[LogBatch]:
+            nonlocal last
+            for batch in self._batches_near(offset):
+                last = batch
+                yield batch
+
+        batches = noted()
+        if self._found(offset, batches) is None:
             return self.base_offset
-        last = first
-        for batch in self.batches(first.position, Depth.HEADS):
-            last = batch
+        for _ in batches:
+            pass
+        assert last
         return last.last_offset + 1
 
     def has_in_range(self, offset: int) -> bool:

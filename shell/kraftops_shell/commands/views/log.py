@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftops.answers.fields import Field
-from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.sizes import number_text
+from kraftops.errors import UsageError
 from kraftops.query.csv_rows import chosen_csv
 from kraftops.query.filters import Filter
 from kraftops.query.json_rows import chosen_json, headers_json
@@ -22,8 +22,16 @@ from kraftops.views.log import (
     log_query,
     newest_rows,
     offsets_about,
+    split_by_column,
 )
-from kraftops.views.mentions import mention, topic_names
+from kraftops.views.mentions import (
+    ABOUT,
+    TopicNames,
+    decoded_value,
+    mention,
+    offsets_mentioning,
+    topic_names,
+)
 from kraftops_shell.commands.views.printing import asks_for_csv, check_forms, print_rows
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.paths import absolute
@@ -32,7 +40,6 @@ from kraftops_shell.session.session import FAILED, OK, Session
 
 _MOST = 100
 """Records in a table, unless --limit has another number."""
-_ABOUT = Field("about", of_kind(TEXT))
 
 
 def log(session: Session, call: Call) -> int:
@@ -41,14 +48,16 @@ def log(session: Session, call: Call) -> int:
     source = session.source
     known = log_columns(source.image.dialect)
     text = call.flags.get("--columns")
-    chosen = None if text is None else chosen_columns([*known, _ABOUT], str(text))
+    chosen = None if text is None else chosen_columns([*known, ABOUT], str(text))
     limit = number_of(call, "--limit")
     question = _question(session, call)
-    if question.offsets is not None and not question.offsets:
+    if call.words and question.offsets is not None and not question.offsets:
         session.print_error(f"log: {call.words[0]}: nothing of it is in the log.")
         return FAILED
     if call.is_json or asks_for_csv(call):
-        names = [one.name for one in chosen or known if one is not _ABOUT]
+        if ABOUT in (chosen or ()):
+            raise UsageError("about is a column of tables: JSON and CSV have the rows of a dump")
+        names = [column.name for column in chosen or known]
         rows = all_rows(question) if limit is None else newest_rows(question, limit).rows
         if call.is_json:
             for row in rows:
@@ -75,17 +84,29 @@ def _question(session: Session, call: Call) -> LogQuestion:
         UsageError: a condition, time or path is wrong.
     """
     source, image = session.source, session.source.image
+    where, about = "", None
+    if "--where" in call.flags:
+        text = str(call.flags["--where"])
+        where, about = split_by_column(text, ABOUT, image.dialect, source.now())
     query = log_query(
         image.dialect,
-        [str(call.flags["--where"])] if "--where" in call.flags else [],
+        [where] if where else [],
         now=source.now(),
         limits=_limits(session, call),
         has_no_ops="--all" in call.flags,
     )
     query = replace(query, show_secrets=source.show_secrets)
-    question = LogQuestion(source.log, query, image.offset)
+    question = _of_nodes(session, call, LogQuestion(source.log, query, image.offset))
+    if about is None:
+        return question
+    return question._replace(offsets=offsets_mentioning(question, about, _topics_of(session)))
+
+
+def _of_nodes(session: Session, call: Call, question: LogQuestion) -> LogQuestion:
+    """Return a question for the records that changed the nodes of a call, if it names some."""
     if not call.words:
         return question
+    source, image = session.source, session.source.image
     subjects = [record_subject(*found) for found in session.matches(call.words[0])]
     # A deleted node has its old name.
     gone = tuple(absolute(call.words[0], session.working, with_escapes=True))
@@ -113,18 +134,24 @@ def _print_table(
     session: Session, chosen: list[Field] | None, rows: list[Row], question: LogQuestion
 ) -> None:
     image = session.source.image
-    known = {to_text(topic_id): name for name, topic_id in image.topic_ids.items()}
-    names = topic_names(rows, known, question)
+    names = topic_names(rows, _topics_of(session), question)
     if chosen is None:
         chosen = [column for column in log_columns(image.dialect) if column.is_usual]
-        chosen.insert(-1, _ABOUT)
+        chosen.insert(-1, ABOUT)
 
     def values(row: Row) -> Iterator[object]:
         for column in chosen:
-            yield mention(row, names) if column is _ABOUT else _value(row, column.name)
+            yield mention(row, names) if column is ABOUT else _value(row, column.name)
 
     print_rows(session, chosen, (tuple(values(row)) for row in rows))
 
 
+def _topics_of(session: Session) -> TopicNames:
+    ids = session.source.image.topic_ids
+    return {to_text(topic_id): name for name, topic_id in ids.items()}
+
+
 def _value(row: Row, name: str) -> object:
+    if name == "value":
+        return decoded_value(row)
     return headers_json(row) if name == "headers" else row[COLUMNS.index(name)]

@@ -11,6 +11,7 @@ from kraftops.errors import UsageError
 from kraftops.image.state.image import MetadataImage
 from kraftops.views.columns import chosen_columns
 from kraftops.views.groups import GROUPS, OFFSETS_TOPIC, groups_frame, offsets_directories
+from kraftops.views.json_rows import json_rows
 from kraftops.views.partitions import partitions_frame
 from kraftops.views.registry import VIEWS
 from kraftops.views.selection import check_sort, in_order, parsed_where, selected
@@ -19,7 +20,6 @@ from kraftops_shell.commands.views.printing import (
     asks_for_csv,
     check_forms,
     print_csv,
-    print_json,
     print_rows,
     refuse_both,
 )
@@ -97,13 +97,14 @@ def _print(
         limit = _MOST
     frame = frame_of(view)
     found = selected(frame, where)
-    rows = (
-        tuple(values_of(frame, columns, index))
-        for index in islice(in_order(view, frame, found, sort), limit)
-    )
+    indexes = islice(in_order(view, frame, found, sort), limit)
     if call.is_json:
-        print_json(session, call, view.name, columns, rows)
-    elif asks_for_csv(call):
+        answer = session.begin_json(call, view.name)
+        for texts in json_rows(frame, columns, indexes):
+            answer.put_texts(texts)
+        return
+    rows = (tuple(values_of(frame, columns, index)) for index in indexes)
+    if asks_for_csv(call):
         print_csv(session, call, columns, rows)
     else:
         print_rows(session, columns, rows)

@@ -62,6 +62,7 @@ def show_help(session: Session, call: Call) -> None:
     task = next((one for one in Task if one.word == topic), None)
     if topic in known:
         print_manual(session, known[topic])
+        _print_columns(session, topic)
     elif task:
         _print_task(session, task)
     elif topic in _PARTS:
@@ -70,6 +71,16 @@ def show_help(session: Session, call: Call) -> None:
         near = meant(topic, {**known, **dict.fromkeys(topics())})
         hint = f": did you mean {' or '.join(near)}?" if near else f" ({', '.join(topics())})"
         raise BadLineError(f"help: there is no command or task {topic}{hint}")
+
+
+def _print_columns(session: Session, name: str) -> None:
+    """Print the columns of a view, with their types and meanings."""
+    from kraftops_shell.commands.views.columns import column_words, columns_of  # heavy
+
+    columns = columns_of(name)
+    if columns:
+        session.out("\n")
+        _print(session, "columns:", [(column.name, column_words(column)) for column in columns])
 
 
 def _print_overview(session: Session) -> None:

@@ -33,8 +33,8 @@ _FLAGS = (
 _LAST = ("lastOffset", "lastTime", "inSnapshot")
 _DETAILS = """\
 --where takes the conditions of dump-log on the columns: = != < <= > >=, ~ 'REGEX', in, is null,
-and, or, not, len(LIST). JSON and CSV have all columns; a table has the usual ones, and on a
-terminal 200 rows."""
+and, or, not, len(LIST), LIST = [1, 2], only(LIST, 1, 2). help and the name of the command list the
+columns. JSON and CSV have all columns; a table has the usual ones, and on a terminal 200 rows."""
 
 ROWS: tuple[Command, ...] = (
     Command(

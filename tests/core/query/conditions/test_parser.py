@@ -23,6 +23,7 @@ from kraftops.query.conditions.syntax import (
 
 LEADER = Path(("value", "leader"))
 IS_3 = Compare(LEADER, "=", Literal(3))
+LENGTH, FIRST = Length(Path(("value", "isr"))), Path(("value", "isr", "0"))
 CONTROL = Compare(Path(("control",)), "=", Literal(value=True))
 
 
@@ -54,6 +55,15 @@ CONTROL = Compare(Path(("control",)), "=", Literal(value=True))
             "len(value.isr) < len(value.replicas)",
             Compare(Length(Path(("value", "isr"))), "<", Length(Path(("value", "replicas")))),
         ),
+        (
+            "value.isr = [3]",
+            And((Compare(LENGTH, "=", Literal(1)), Compare(FIRST, "=", Literal(3)))),
+        ),
+        ("value.isr != []", Not(And((Compare(LENGTH, "=", Literal(0)),)))),
+        (
+            "only(value.isr, 3)",
+            And((Compare(LENGTH, "<=", Literal(1)), OneOf(FIRST, (Literal(3),)))),
+        ),
         ("headers.trace-id is null", IsNull(Path(("headers", "trace-id")))),
         ("headers.'a.b ''c'''.0 is null", IsNull(Path(("headers", "a.b 'c'", "0")))),
     ],
@@ -84,6 +94,10 @@ def test_texts_stand_for_conditions(text: str, expected: Condition) -> None:
         ("key not = 3", 9, "`in` is expected"),
         ("3", 2, "a comparison is expected, not the end"),
         ("len(3) = 1", 5, "len() has a list"),
+        ("value.isr < [3]", 11, "a list is compared by = and !="),
+        ("value.isr = [3", 15, "`]` is expected"),
+        ("only(3, 3)", 6, "only() begins with a list"),
+        ("only(value.isr)", 15, "`,` is expected"),
         ("offset = 1e999", 10, "1e999 is too large"),
         ("and", 1, "a value is expected, not and"),
     ],

@@ -2,16 +2,17 @@
 
 import json
 import os
-import shlex
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from kraftops.recovery.archives import PACK
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.configs import Config
-from tests.helpers.kafka.nodes.nodes import Node, tool_command, until
+from tests.helpers.kafka.nodes.nodes import Node, until
 from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
@@ -73,7 +74,7 @@ def leads(node: Node, limit: float = 60) -> Quorum:
     return node.quorum()
 
 
-def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
+def follow(cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
     """Run the next steps of a recovery for a lost controller, on its host."""
     config = cluster.nodes[node_id].config
     for step in plan["nextSteps"]:
@@ -83,12 +84,8 @@ def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) 
         if "kafka-server-start.sh" in command:
             cluster.nodes[node_id].start()
             continue
-        command = command.replace("kafka-storage ", f"{shlex.quote(STORAGE)} ")
-        tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-        command = command.replace("kafka-metadata-quorum.sh", shlex.join(tool))
-
         paths = {"CONFIG": str(config.path), "LOG_DIR": str(config.log_dirs[0])}
-        patiently(command, environment={**os.environ, **paths})
+        patiently(command, environment={**with_tools(), **paths})
 
 
 def follow_moves(plan: Mapping[str, Any]) -> None:
@@ -125,16 +122,9 @@ def patiently(
     return answers[-1].stdout
 
 
-def with_tools(jars: Path, folder: Path) -> dict[str, str]:
-    """Return an environment in which a shell finds our tools, and Kafka's for its quorum."""
-    programs = folder / "bin"
-    programs.mkdir()
-    tool = tool_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-    script = programs / "kafka-metadata-quorum.sh"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(tool)} "$@"\n')
-    script.chmod(0o755)
-    paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
-    return {**os.environ, "PATH": ":".join(paths)}
+def with_tools() -> dict[str, str]:
+    """Return an environment in which a shell finds our tools."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def known_leader(node: Node) -> int | None:
@@ -156,3 +146,38 @@ def dynamic(config: Config, servers: str) -> None:
     lines = [line for line in text.splitlines() if not line.startswith("controller.quorum")]
     lines.append(f"controller.quorum.bootstrap.servers={servers}")
     config.path.write_text("\n".join(lines) + "\n")
+
+
+def pack(config: Config, folder: Path) -> str:
+    """Pack a node as the page says, with the paths of its host; return the archive."""
+    name = str(folder / f"node-{config.node_id}.tar.gz")
+    command = PACK.replace("/var/lib/kafka", str(config.log_dirs[0])).replace("node-N.tar.gz", name)
+    command = command.replace("/etc/kafka/server.properties", str(config.path))
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+    return name
+
+
+class PageFollower:
+    """Somebody who has nothing but the page of a plan."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._nodes = {str(node.config.path): node for node in cluster.nodes.values()}
+        self._folder = folder
+        self._environment = with_tools()
+
+    def follow(self, page: str) -> Iterator[tuple[str, str]]:
+        """Run the commands of the page in their order; yield each with what it prints."""
+        for command in re.findall(r"^ {7}((?:sh|kafka-|kraftops).*)$", page, re.MULTILINE):
+            if command.endswith("--undo"):
+                continue
+            if command.startswith("kafka-server-start.sh "):
+                self._nodes[command.split()[1]].start()
+                continue
+            yield command, patiently(command, self._folder, self._environment)
+
+    def script(self, node_id: int) -> int:
+        """Run the script of a node; return its exit code."""
+        command = ["sh", f"node-{node_id}.sh"]
+        return subprocess.run(
+            command, cwd=self._folder, env=self._environment, capture_output=True, check=False
+        ).returncode

@@ -239,3 +239,58 @@ def test_span_goes_over_segments(tmp_path: Path) -> None:
             assert offsets(shell("log", "--until", str(last), "--limit", "2")) == [
                 offset for offset in (last - 1, last) if offset >= 0
             ]
+
+
+def test_codes_have_names(shell: Shell) -> None:
+    where = "type in ('CONFIG_RECORD', 'ACCESS_CONTROL_ENTRY_RECORD')"
+    values = [
+        json.loads(line)["value"]
+        for line in shell("log", "--where", where, "--format", "json").lines
+    ]
+    table = shell("log", "--columns", "value", "--where", where)
+
+    decoded = [json.loads(line) for line in table.lines[1:]]
+    types = {
+        2: "TOPIC",
+        3: "GROUP",
+        4: "CLUSTER",
+        5: "TRANSACTIONAL_ID",
+        6: "DELEGATION_TOKEN",
+        7: "USER",
+    }
+    configs = {2: "TOPIC", 4: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
+    expected = [(configs if "value" in value else types)[value["resourceType"]] for value in values]
+    assert [value["resourceType"] for value in decoded] == expected
+    assert {"ALLOW", "DENY"} >= {one["permissionType"] for one in decoded if "host" in one} != set()
+
+
+@pytest.mark.parametrize(
+    ("condition", "others"),
+    [
+        ("about = 'orders-0'", "type is not null"),
+        ("about = 'orders-0' and value.leader = -1", "value.leader = -1"),
+        ("about ~ '^broker' or type = 'CONFIG_RECORD'", "type is not null"),
+    ],
+)
+def test_conditions_can_be_on_what_a_record_is_about(
+    shell: Shell, condition: str, others: str
+) -> None:
+    table = shell("log", "--limit", "5000", "--columns", "offset,type,about", "--where", others)
+    lines = [line.split(maxsplit=2) for line in table.lines[1:]]
+
+    def holds(type_name: str, about: str) -> bool:
+        if "orders-0" in condition:
+            return about == "orders-0"
+        return about.startswith("broker") or type_name == "CONFIG_RECORD"
+
+    expected = [int(line[0]) for line in lines if holds(line[1], "".join(line[2:]))]
+    assert offsets(shell("log", "--limit", "5000", "--where", condition)) == expected
+    found = shell("log", "--format", "json", "--where", condition).lines
+    assert [json.loads(line)["offset"] for line in found] == expected
+
+
+def test_about_is_no_column_of_a_dump(shell: Shell) -> None:
+    with pytest.raises(UsageError, match="about is a column of tables"):
+        shell("log", "--columns", "about", "--format", "csv")
+    with pytest.raises(UsageError, match="there is no column 'abut'"):
+        shell("log", "--where", "abut = 'x'")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kraftops.views.partitions import PARTITIONS
+from kraftops.views.registry import VIEWS
 from kraftops_shell.commands.words.help import topics
 from kraftops_shell.grammar.command import Task
 from kraftops_shell.grammar.registry import COMMANDS
@@ -45,6 +47,19 @@ def test_task_has_phrases_and_all_examples_of_its_commands(task: Task) -> None:
 def test_command_and_question_mark() -> None:
     assert help_of("help", "ls") == help_of("man", "ls") == help_of("ls", "--help")
     assert help_of("?") == help_of("help")
+
+
+def test_views_list_their_columns_with_types() -> None:
+    text = help_of("help", "partitions", width=120)
+
+    assert "columns:" in text
+    for column in PARTITIONS.columns:
+        assert f"\n  {column.name} " in text
+    assert "list of number; replicas in sync" in text
+    assert "one of offline, ok, under-min-isr, under-replicated" in text
+    for view in ("changes", "groups", "log", "skew", *VIEWS):
+        assert "\ncolumns:\n" in help_of("help", view)
+    assert "columns:" not in help_of("help", "ls")
 
 
 def test_unknown_word_names_what_was_meant() -> None:

@@ -1,0 +1,173 @@
+"""`kafka-cluster restart`: restart brokers and controllers, while all stays available."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops.errors import RefusedError
+from kraftops.findings.finding import HAS_FINDINGS
+from kraftops_cli.cluster.moving.options import (
+    ALLOW_SINGLE_REPLICA,
+    STALL_TIMEOUT,
+    YES,
+    access_options,
+    ids_option,
+    moving_syntax,
+)
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number, Seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kraftops.restart.rolling import Restart, Rolling
+    from kraftops_cli.cluster.moving.access import Work
+
+_ROLES = {"brokers": "broker", "controllers": "controller"}
+_MOST_AT_ONCE = 1000
+EXAMPLES = (
+    (
+        "all nodes, by ssh",
+        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka'",
+    ),
+    (
+        "in which order, and may they stop?",
+        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka' --dry-run",
+    ),
+    (
+        "brokers, up to three of a rack at once",
+        "kafka-cluster restart -b b:9092 --hook ./restart.sh\\ {id} --roles brokers --at-once 3",
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("hook", "roles", "at_once", "hook_timeout", "dry_run", "take_over"),
+    name="restart",
+    answer="kraftops_cli.cluster.restart_fields:RESTART",
+    examples=EXAMPLES,
+    help="""\
+Restart nodes by a command, one after another: brokers, rack by rack; then controllers, and the
+active one last.
+
+For each it waits until the node may stop, as safe-to-stop says; has other brokers lead its
+partitions; runs the command in a shell of this host; and waits until the node has registered as a
+new process, is unfenced, has all its log directories and is in sync, or as a controller has caught
+up. Then it leads again, and the next begins.
+
+It stops at the first node that does not come back, whose command fails, or that may not stop for
+--stall-timeout. It can be killed at any moment: the same restart goes on with the nodes that are
+left. `operations` shows it, and `operations cancel restart` ends it and gives the leaders back.
+
+The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
+)
+@access_options
+@ids_option(is_required=False)
+@click.option(
+    "--hook",
+    metavar="COMMAND",
+    required=True,
+    help="Restarts a node; {id}, {host}, {role} and {rack} stand for its own.",
+)
+@click.option("--roles", type=click.Choice([*_ROLES]), help="Only nodes with this role.")
+@click.option(
+    "--at-once",
+    metavar="N",
+    type=Number(_MOST_AT_ONCE, minimum=1),
+    default=1,
+    show_default=True,
+    help="Most brokers of a rack to restart at once, as far as that is safe.",
+)
+@click.option(
+    "--hook-timeout",
+    metavar="SECONDS",
+    type=Seconds(),
+    default=300.0,
+    show_default=True,
+    help="The command is killed after so long.",
+)
+@STALL_TIMEOUT
+@click.option("--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now.")
+@ALLOW_SINGLE_REPLICA
+@click.option(
+    "--exclude-topic",
+    metavar="TOPIC",
+    multiple=True,
+    help="A topic that does not count; may be given more than once.",
+)
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Go on with a restart whose process has ended, as on another host that is gone.",
+)
+@YES
+@click.pass_obj
+def restart(terminal: Any, /, form: str, ids: tuple[tuple[int, ...], ...], **options: Any) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.restart.rolling import Rolling, check_alone, follow_log
+    from kraftops_cli.cluster.moving.access import flat, work_of
+
+    work, rest = work_of(terminal, form, options)
+    with work.access as access:
+        access.check()
+        follow_log(access)
+        begun = check_alone(access, takes_over=rest["take_over"])
+        if begun and not begun.issuperset(flat(ids)):
+            raise RefusedError(
+                f"the restart of {', '.join(map(str, sorted(begun)))} has not ended",
+                hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
+            )
+        request = _request(work, begun or flat(ids), rest)
+        return _run(work, Rolling(access, request, work.printer("restart")), request, rest)
+
+
+def _request(work: Work, ids: Collection[int], rest: dict[str, Any]) -> Restart:
+    from kraftops.restart.hook import Hook
+    from kraftops.restart.nodes import chosen
+    from kraftops.restart.rolling import Restart, look
+    from kraftops_cli.cluster.moving.access import check_topics
+
+    nodes, placement = work.access.patiently(lambda: look(work.access))
+    check_topics(placement, rest["exclude_topic"])
+    return Restart(
+        chosen(nodes, ids, _ROLES.get(rest["roles"])),
+        Hook(rest["hook"], rest["hook_timeout"]),
+        rest["stall_timeout"],
+        rest["at_once"],
+        rest["allow_single_replica"],
+        rest["exclude_topic"],
+    )
+
+
+def _run(work: Work, rolling: Rolling, request: Restart, rest: dict[str, Any]) -> int:
+    """Print the order, and restart the nodes."""
+    from kraftops.answers.fields import json_of
+    from kraftops.display.sizes import many
+    from kraftops.restart.rolling import refuse_impossible
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
+    from kraftops_terminal.tables import table_of, table_text
+
+    view = rolling.view()
+    answer = RestartAnswer(request, view, is_dry=rest["dry_run"])
+    if work.is_json:
+        work.terminal.answer("restart", json_of(ORDER, answer))
+    else:
+        work.terminal.write(table_text(work.terminal.console, table_of(NODE, answer.rows())))
+        work.terminal.write(answer.estimate())
+    if rest["dry_run"]:
+        return 0 if all(row.stop.is_safe for row in answer.rows()) else HAS_FINDINGS
+    refuse_impossible(view)
+    count = many(len(request.nodes), "node")
+    confirm("restart", f"restart {count}", yes=work.yes)
+    try:
+        rolling.run()
+    except (KeyboardInterrupt, SystemExit):  # or by a signal
+        work.terminal.error("interrupted: the same again goes on")
+        raise
+    if not work.is_json:
+        work.terminal.write(f"restarted: {count}\n")
+    return 0

@@ -1,0 +1,1 @@
+"""The commands `kraftops doctor`, `explain` and `disk`."""

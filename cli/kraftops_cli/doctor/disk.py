@@ -1,0 +1,216 @@
+"""`kraftops disk`: what takes the room on the disks of brokers, and why nothing is deleted."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.doctor.what import OURS, What, what_options
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import COLOR
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.disk.totals import DiskUsage
+    from kraftops.disk.usage import DirectoryUsage
+    from kraftops.disk.why import Why
+    from kraftops.server.log_directory import LogDirectory
+    from kraftops.storage.config.server_config import ServerConfig
+    from kraftops_terminal.console import Console
+
+_MOST_ROWS = 1_000_000
+EXAMPLES = (
+    ("the disk is full: which topic?", "kraftops disk -c server.properties"),
+    ("all partitions of some log directories", "kraftops disk /var/kafka-1 --by partition"),
+    ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
+    ("the disks of a running cluster", "kraftops disk -b localhost:9092"),
+)
+SECTIONS = (
+    (
+        "What is counted",
+        """\
+Sizes are by the names of files and by stat: no data is read. BYTES is what ls shows, ON DISK what
+the file system has given: less where files are sparse, as the preallocated indexes of active
+segments (10 MiB each). DELETED is what a broker has renamed, and removes a minute later
+(file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on the same file system
+outside of these log directories.
+
+Rates are by the times at which segments were written last. GROWTH leaves out what retention will
+take: a log whose beginning is deleted already loses each day as much as it got on the first day
+that is left. With --bootstrap-server only the logs of segments are known, and the room.""",
+    ),
+    exit_status(),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=OURS | {"by", "limit", "why", "form", "color"}, expands_files=False),
+    name="disk",
+    answer="kraftops.disk.answer:DISK",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="""\
+Show what takes the room on the disks of brokers: by directory, then by topic, partition or broker.
+
+WHAT are log directories. Without any, the configuration of the Kafka that runs on this host names
+them.""",
+)
+@what_options
+@click.option(
+    "--by",
+    type=click.Choice(("topic", "partition", "broker")),
+    default="topic",
+    show_default=True,
+    help="The rows of the second table.",
+)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=Number(_MOST_ROWS, minimum=1),
+    default=20,
+    show_default=True,
+    help="Most rows of that table; JSON has all.",
+)
+@click.option(
+    "--why",
+    metavar="TOPIC-N",
+    help="Say instead why nothing is deleted or compacted of a partition, what will go, and when."
+    " This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
+)
+@FORM
+@COLOR
+@click.pass_obj
+def disk(
+    terminal: Terminal, /, form: str, *, by: str, limit: int, why: str | None, **options: Any
+) -> int:
+    """Print the sizes; return the exit code."""
+    from kraftops.answers.fields import json_of
+    from kraftops.disk.answer import DISK
+    from kraftops.disk.totals import DiskUsage
+
+    what = What(**options)
+    if why is not None:
+        return _explain(what, why, terminal, form)
+    usage = DiskUsage(_of_brokers(what, terminal) if what.is_live else _on_disk(what, terminal))
+    print_answer(
+        terminal,
+        form,
+        "disk",
+        lambda: json_of(DISK.fields[:-1], usage),
+        lambda: _tables(terminal.console, usage, by, limit),
+    )
+    return 0
+
+
+def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
+    from kraftops.disk.usage import read_usage
+
+    now = int(time.time() * 1000)
+    directories = {
+        directory.path: directory
+        for _, directories in _brokers(what, terminal)
+        for directory in directories
+    }
+    return [
+        read_usage(path, now if directory.is_in_use else None)
+        for path, directory in directories.items()
+    ]
+
+
+def _explain(what: What, name: str, terminal: Terminal, form: str) -> int:
+    """Print why a partition stays as it is; return the exit code.
+
+    Raises:
+        UsageError: the name is not that of a partition, or running brokers are asked.
+    """
+    from kraftops.answers.fields import json_of
+    from kraftops.disk.answer import DISK
+    from kraftops.disk.why import why_kept
+    from kraftops.errors import UsageError
+    from kraftops.server.loader.load_plan import parse_folder_name
+
+    partition = parse_folder_name(name)
+    if partition is None:
+        raise UsageError(f"--why {name}: expected TOPIC-N, as orders-3")
+    if what.is_live:
+        raise UsageError("--why reads files: name log directories, or a server.properties")
+    now = int(time.time() * 1000)
+    brokers = [(config, dirs) for config, dirs in _brokers(what, terminal) if dirs]
+    kept = [
+        why
+        for config, directories in brokers
+        for why in why_kept(directories, partition.topic, partition.partition, config, now)
+    ]
+    print_answer(
+        terminal,
+        form,
+        "disk",
+        lambda: json_of(DISK.fields[-1:], kept),
+        lambda: (line for why in kept for line in _reasons(terminal.console, why)),
+    )
+    return 0
+
+
+def _reasons(console: Console, why: Why) -> Iterator[str]:
+    from kraftops.disk.why import SEGMENT, SETTING
+    from kraftops_terminal.escaping import escaped
+    from kraftops_terminal.tables import table_of, table_text
+
+    state = why.state
+    yield escaped(f"{state.topic}-{state.partition} in {state.directory.path}:") + "\n"
+    for reason in why.reasons:
+        yield escaped(f"- {reason.text}") + "\n"
+        if reason.cure:
+            yield escaped(f"  cure: {reason.cure}") + "\n"
+    yield "\n" + table_text(console, table_of(SEGMENT, state.segments, "Segments"))
+    yield "\n" + table_text(console, table_of(SETTING, state.settings, "Settings in force"))
+
+
+def _brokers(
+    what: What, terminal: Terminal
+) -> Iterator[tuple[ServerConfig | None, list[LogDirectory]]]:
+    """Yield the configuration and the log directories of each broker that is named."""
+    from kraftops.server.log_directory import read_log_directory
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.directories import read_directories
+
+    yield None, [read_log_directory(path) for path in what.names]
+    for kafka in what.nodes(terminal):
+        config = load_config(kafka.path, kafka.overrides, os.environ)
+        yield config, [*read_directories(config)]
+
+
+def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:
+    from kraftops.disk.usage import told_usage
+    from kraftops.reassign.disks import disks_of
+
+    with what.access(terminal) as access:
+        disks = disks_of(access, access.placement())
+    return [
+        told_usage(broker, directory)
+        for broker, directories in sorted(disks.items())
+        for directory in directories
+    ]
+
+
+def _tables(console: Console, usage: DiskUsage, by: str, limit: int) -> Iterator[str]:
+    from kraftops.disk import answer
+    from kraftops.display.sizes import size_text
+    from kraftops_terminal.tables import table_of, table_text
+
+    yield table_text(console, table_of(answer.DIRECTORY, answer.directories(usage)))
+    fields, rows = answer.GROUPS[by]
+    totals = rows(usage)
+    yield "\n" + table_text(console, table_of(fields, totals[:limit]))
+    if more := totals[limit:]:
+        size = sum(total.space.total for total in more)
+        yield f"{len(more)} more with {size_text(size)}: --limit shows them\n"

@@ -1,0 +1,76 @@
+"""`kraftops explain`: what a code of a finding or an error means, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import COLOR
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.doctor.codes import CodePage
+    from kraftops_terminal.console import Console
+
+EXAMPLES = (
+    ("what does [missing-end] mean?", "kraftops explain missing-end"),
+    ("all codes", "kraftops explain"),
+)
+SECTIONS = (exit_status(),)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset({"code", "form", "color"}), expands_files=False),
+    name="explain",
+    answer="kraftops.doctor.codes:EXPLAIN",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="""\
+Explain a code of a finding or of an error: what is the case, what Kafka does, what to do, and how
+to be sure. Without a code, list all.""",
+)
+@click.argument("code", metavar="[CODE]", required=False)
+@FORM
+@COLOR
+@click.pass_obj
+def explain(terminal: Terminal, /, code: str | None, form: str) -> int:
+    """Print the pages of a code, or all codes; return the exit code."""
+    from kraftops.answers.fields import json_of
+    from kraftops.doctor.codes import EXPLAIN, PAGE, pages, pages_of
+    from kraftops_terminal.tables import table_of, table_text
+
+    listed = pages() if code is None else pages_of(code)
+    print_answer(
+        terminal,
+        form,
+        "explain",
+        lambda: json_of(EXPLAIN.fields, listed),
+        lambda: (
+            table_text(terminal.console, table_of(PAGE, listed))
+            if code is None
+            else "\n".join("".join(_page(terminal.console, page)) for page in listed)
+        ),
+    )
+    return 0
+
+
+def _page(console: Console, page: CodePage) -> Iterator[str]:
+    kind = page.severity or f"{page.kind}, exit code {page.exit_code}"
+    yield f"{console.painted(page.code, 'name')} ({kind}): {page.title}\n"
+    if page.tools:
+        yield f"  found by: {', '.join(page.tools)}\n"
+    for title, sentence in (
+        ("meaning", page.meaning),
+        ("Kafka", page.kafka),
+        ("what to do", page.action),
+        ("how to be sure", page.proof),
+    ):
+        if sentence:
+            yield f"  {title}: {sentence}\n"

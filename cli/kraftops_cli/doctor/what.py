@@ -1,0 +1,116 @@
+"""What a command looks at: configurations, log directories, archives, or a Kafka on this host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from kraftops.errors import UsageError
+from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
+from kraftops_cli.syntax.values import Seconds
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.reassign.access import ClusterAccess
+
+F = TypeVar("F", bound=Callable[..., object])
+OURS = frozenset(
+    {"names", "configs", "bootstrap_server", "controllers", "command_config", "timeout"}
+)
+_OPTIONS = (
+    click.argument("names", metavar="[WHAT…]", nargs=-1, type=click.Path()),
+    click.option(
+        "--config",
+        "-c",
+        "configs",
+        metavar="FILE",
+        multiple=True,
+        help="The server.properties of a node; may be given more than once.",
+    ),
+    click.option("--bootstrap-server", "-b", metavar="HOST:PORT,…", help="Addresses of brokers."),
+    click.option("--command-config", metavar="FILE", help="Client properties, for login and TLS."),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="With -b or -C: longest wait for an answer.  [default: 15]",
+    ),
+)
+CONTROLLERS = click.option(
+    "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class What:
+    """The values of the options; *names* are log directories and archives."""
+
+    names: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
+    bootstrap_server: str | None = None
+    command_config: str | None = None
+    timeout: float | None = None
+    controllers: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a running cluster is asked."""
+        return self.bootstrap_server is not None or self.controllers is not None
+
+    def nodes(self, terminal: Terminal) -> Sequence[LocalKafka]:
+        """Return the nodes that are named; where nothing is named, those of this host.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self.names or self.configs or self.is_live:
+            return [LocalKafka(path) for path in self.configs]
+        local = kafka_on_this_host()
+        if not local:
+            raise UsageError(
+                "no Kafka runs here, and no server.properties is in the usual places",
+                hint="name log directories, or -c server.properties, or -b HOST:PORT",
+            )
+        for kafka in local:
+            terminal.error(f"note: looking at {kafka}")
+        return local
+
+    def access(self, terminal: Terminal) -> ClusterAccess:
+        """Return access to the running cluster; nothing is connected yet.
+
+        Raises:
+            UsageError: an address is invalid.
+            ConfigError: the client properties cannot be read, or have an invalid value.
+        """
+        from kraftops.reassign.access import ClusterAccess, Endpoints
+        from kraftops.wire.config.settings import Settings
+        from kraftops.wire.net.addresses import parse_bootstrap
+        from kraftops.wire.net.deadline import Deadline
+        from kraftops_cli.live.connect import client_file_settings, tool_settings
+        from kraftops_cli.live.kafka_package import skip_kafka_clients
+
+        skip_kafka_clients()
+        path = self.command_config
+        settings = Settings() if path is None else client_file_settings(terminal, path)
+        settings = tool_settings(settings, self.timeout)
+
+        def endpoints(addresses: str | None) -> Endpoints | None:
+            return Endpoints(parse_bootstrap(addresses), settings) if addresses else None
+
+        return ClusterAccess(
+            endpoints(self.bootstrap_server),
+            endpoints(self.controllers),
+            settings,
+            note=lambda line: terminal.error(f"note: {line}"),
+            deadline=Deadline(settings.timeout),
+        )
+
+
+def what_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,158 @@
+"""Why nothing is deleted of a partition: all that is needed for it, read from log directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftops.answers.fields import Field, boolean, number, parts, text, time
+from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
+from kraftops.disk.settings import topic_settings
+from kraftops.display.columns import Column, folded
+from kraftops.display.columns import number as number_column
+from kraftops.dump.tiers.remote_metadata import read_remote_metadata
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.image.verify.assignments import image_in
+from kraftops.log.files import METADATA_TOPIC
+from kraftops.records.internal_topics import REMOTE_TOPIC
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import topic_id_of
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.uuids import to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What keeps the segments of a replica, and why."""
+
+    state: RetentionState
+    reasons: Sequence[Reason]
+
+
+def why_kept(
+    directories: Sequence[LogDirectory],
+    topic: str,
+    partition: int,
+    config: ServerConfig | None,
+    now: int,
+) -> list[Why]:
+    """Return why nothing is deleted, of each replica in the log directories of a broker.
+
+    Raises:
+        UsageError: none of them has the partition, or it is the metadata log.
+        KraftopsError: a file cannot be read any more.
+    """
+    if topic == METADATA_TOPIC:
+        raise UsageError(
+            "the metadata log is deleted behind its snapshots, not by the retention of topics",
+            hint="metadata.max.retention.ms and metadata.max.retention.bytes bound it",
+        )
+    name = f"{topic}-{partition}"
+    places = [each for each in directories if name in each.folder.directories]
+    if not places:
+        paths = ", ".join(directory.path for directory in directories)
+        raise UsageError(f"{name} is not in {paths}", code="not-found", topic=topic)
+    images = (image_in(directory.path) for directory in directories if directory.is_metadata)
+    image = next(filter(None, images), None)
+    explained = []
+    for directory in places:
+        settings = topic_settings(topic, directory.node_id, image, config)
+        copied_to = None
+        if settings.is_copied_to_tier:
+            copied_to = _copied_to(directories, os.path.join(directory.path, name), partition)
+        state = read_retention(directory, topic, partition, settings, now)
+        stated = reasons(state, copied_to)
+        if image is None:
+            stated.append(_UNKNOWN_SETTINGS)
+        explained.append(Why(state, stated))
+    return explained
+
+
+_UNKNOWN_SETTINGS = Reason(
+    "settings-unknown",
+    "there is no metadata log in these directories, so that settings of the topic are not known:"
+    " those of the broker's file, or Kafka's defaults, are taken",
+    "name the directory with __cluster_metadata-0 too",
+)
+
+
+def _copied_to(directories: Sequence[LogDirectory], path: str, partition: int) -> int | None:
+    """Return the last offset of a partition in the tier, as `__remote_log_metadata` here tells."""
+    topic_id = topic_id_of(path)
+    logs = [
+        os.path.join(directory.path, name)
+        for directory in directories
+        for name in directory.folder.directories
+        if name.startswith(f"{REMOTE_TOPIC}-")
+    ]
+    if topic_id is None or not logs:
+        return None
+    try:
+        remote = read_remote_metadata(logs).partitions.get((to_text(topic_id), partition))
+    except KraftopsError:
+        return None
+    return max((segment.end for segment in remote.live), default=None) if remote else None
+
+
+SETTING: tuple[Field, ...] = (
+    text("key", "key of a topic or broker", column=Column("SETTING", style="name"),
+         get=lambda setting: setting.key),
+    text("value", "value in force", column=folded("VALUE"), get=lambda setting: setting.value),
+    text(
+        "source", "topic; broker or brokers (dynamic); configuration (the file); or default",
+        values=("topic", "broker", "brokers", "configuration", "default"),
+        column=Column("FROM"), get=lambda setting: setting.source,
+    ),
+)  # fmt: skip
+SEGMENT: tuple[Field, ...] = (
+    number("baseOffset", "its first offset", column=number_column("SEGMENT"),
+           get=lambda fate: fate.base_offset),
+    number("bytes", "size of its log", numeral="size", column=number_column("BYTES"),
+           get=lambda fate: fate.size),
+    boolean("isActive", "whether records are appended to it", column=Column("ACTIVE", 3),
+            get=lambda fate: fate.is_active),
+    time(
+        "largestTimestamp", "last timestamp in its time index; null without one",
+        may_be_null=True, column=Column("LARGEST TIMESTAMP", 1),
+        get=lambda fate: fate.largest_timestamp,
+    ),
+    time("modified", "when it was written last", column=Column("WRITTEN", 2),
+         get=lambda fate: fate.modified),
+    time(
+        "goesAt", "when retention takes it, if nothing holds it up; null for never",
+        may_be_null=True, column=Column("GOES AT"), get=lambda fate: fate.goes_at,
+    ),
+)  # fmt: skip
+_TRANSACTION: tuple[Field, ...] = (
+    number("producerId", "its producer", get=lambda transaction: transaction.producer_id),
+    number("firstOffset", "its first offset", get=lambda transaction: transaction.first_offset),
+    time("time", "time of its last batch", get=lambda transaction: transaction.time),
+)
+_REASON: tuple[Field, ...] = (
+    text("reason", "a word for programs", get=lambda reason: reason.kind),
+    text("text", "a sentence", get=lambda reason: reason.text),
+    text("cure", "what to do", may_be_null=True, get=lambda reason: reason.cure or None),
+)
+REPLICA: tuple[Field, ...] = (
+    text("topic", "the topic", get=lambda why: why.state.topic),
+    number("partition", "the partition", get=lambda why: why.state.partition),
+    number("broker", "the broker", may_be_null=True, get=lambda why: why.state.directory.node_id),
+    text("directory", "its log directory", get=lambda why: why.state.directory.path),
+    time("now", "the time for which this is said", get=lambda why: why.state.now),
+    parts("reasons", "why its segments stay", _REASON, get=lambda why: why.reasons),
+    parts("settings", "settings in force", SETTING, get=lambda why: why.state.settings),
+    parts("segments", "the segments, by offset", SEGMENT, get=lambda why: why.state.segments),
+    parts(
+        "transactions", "open in the newest producer snapshot", _TRANSACTION,
+        get=lambda why: why.state.transactions,
+    ),
+    number("pendingDeletionBytes", "renamed segments", numeral="size",
+           get=lambda why: why.state.waiting),
+    number("cleanOffset", "up to here the cleaner has compacted", may_be_null=True,
+           get=lambda why: why.state.clean_offset),
+    number("highWatermark", "as the broker noted it last", may_be_null=True,
+           get=lambda why: why.state.high_watermark),
+    number("logStartOffset", "first offset for consumers, if noted", may_be_null=True,
+           get=lambda why: why.state.log_start),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""All codes of findings and errors, with what each means and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftops.answers.fields import Answer, Field, number, parts, text, texts
+from kraftops.display.columns import Column, folded
+from kraftops.errors import CODES, UsageError
+from kraftops.findings.catalogue import catalogue
+from kraftops.findings.finding import Severity
+from kraftops.recovery import refusal
+
+FINDING, ERROR, REFUSAL = "finding", "error", "refusal"
+
+
+@dataclass(frozen=True, slots=True)
+class CodePage:
+    """The page of a code; one word can be the code of a finding, of an error and of a refusal.
+
+    Findings have all texts, errors their exit code.
+    """
+
+    code: str
+    kind: str
+    title: str
+    severity: Severity | None = None
+    exit_code: int | None = None
+    tools: tuple[str, ...] = ()
+    meaning: str | None = None
+    kafka: str | None = None
+    action: str | None = None
+    proof: str | None = None
+
+
+def pages() -> list[CodePage]:
+    """Return the pages of all codes: findings in the order of the catalogue, then errors."""
+    findings = [
+        CodePage(
+            row.code,
+            FINDING,
+            row.title,
+            row.severity,
+            None,
+            row.tools,
+            row.meaning,
+            row.kafka,
+            row.action,
+            row.proof,
+        )
+        for row in catalogue().values()
+    ]
+    errors = [
+        CodePage(name, ERROR, code.meaning, exit_code=code.exit_code)
+        for name, code in CODES.items()
+    ]
+    refusals = [
+        CodePage(
+            name,
+            REFUSAL,
+            meaning,
+            exit_code=refusal.RecoveryRefused.exit_code,
+            tools=("recover",),
+        )
+        for name, meaning in refusal.CODES.items()
+    ]
+    return [*findings, *errors, *refusals]
+
+
+def pages_of(code: str) -> list[CodePage]:
+    """Return the pages of a code.
+
+    Raises:
+        UsageError: nothing has it.
+    """
+    code = code.strip("[]").lower()
+    chosen = [page for page in pages() if page.code == code]
+    if not chosen:
+        from difflib import get_close_matches
+
+        near = get_close_matches(code, {page.code for page in pages()}, 3, 0.5)
+        hint = f"near: {', '.join(near)}" if near else "without a code, explain lists all"
+        raise UsageError(f"the code {code!r} does not exist", hint, code="not-found")
+    return chosen
+
+
+PAGE: tuple[Field, ...] = (
+    text("code", "the code", column=Column("CODE", style="name"), get=lambda page: page.code),
+    text(
+        "kind", "what has it: a finding, an error, or a refusal of kafka-storage recover",
+        values=(FINDING, ERROR, REFUSAL), column=Column("KIND", 2), get=lambda page: page.kind,
+    ),
+    text(
+        "severity", "the usual severity of a finding", may_be_null=True,
+        values=[str(severity) for severity in Severity], column=Column("SEVERITY", 1),
+        get=lambda page: page.severity and str(page.severity),
+    ),
+    number("exitCode", "exit code of an error", may_be_null=True, column=Column("EXIT", 3),
+           get=lambda page: page.exit_code),
+    text("title", "what it means, in a few words", column=folded("TITLE"),
+         get=lambda page: page.title),
+    texts("tools", "what finds it", get=lambda page: list(page.tools)),
+    text("meaning", "what is the case", may_be_null=True, get=lambda page: page.meaning),
+    text("kafka", "what Kafka does", may_be_null=True, get=lambda page: page.kafka),
+    text("action", "what to do", may_be_null=True, get=lambda page: page.action),
+    text("proof", "how to be sure", may_be_null=True, get=lambda page: page.proof),
+)  # fmt: skip
+"""The fields of a `CodePage`."""
+
+
+def _all(listed: Sequence[CodePage]) -> Sequence[CodePage]:
+    return listed
+
+
+EXPLAIN = Answer((parts("codes", "the codes, or the pages of one", PAGE, get=_all),))

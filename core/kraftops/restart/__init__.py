@@ -1,0 +1,1 @@
+"""Rolling restarts of brokers and controllers by a command of the user, one step after another."""

@@ -1,0 +1,121 @@
+"""`kraftops disk`: tables, JSON, and what it looks at."""
+
+import json
+import shutil
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from kraftops.placement.placement import TopicPartition
+from kraftops.storage.config.host import LocalKafka
+from kraftops_cli.doctor.what import What
+from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
+from tests.helpers.tools.console import KRAFTOPS, Done, run_here
+from tests.helpers.wire.moving_cluster import MovingCluster
+
+
+def disk(*args: str, cwd: Path | str = ".") -> Done:
+    return run_here("disk", *args, cwd=cwd, program=KRAFTOPS)
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """Return log directories with 20 MB in a segment that waits for its deletion."""
+    folder = Path(shutil.copytree(REAL / "stopped", tmp_path / "d"))
+    (folder / "plain-0" / f"{7:020}.log.deleted").write_bytes(bytes(20_000_000))
+    return folder
+
+
+def test_topic_that_fills_the_disk_comes_first(full: Path) -> None:
+    done = disk(str(full))
+
+    _, _, _, head, first, *_ = done.text.splitlines()
+    assert done.code == 0
+    assert head.split()[:2] == ["TOPIC", "REPLICAS"]
+    assert first.split()[:2] == ["plain", "2"]
+    assert "19.1 MiB" in first
+
+
+def test_json_has_every_list(full: Path) -> None:
+    answer = json.loads(disk(str(full), "--format", "json").text)
+
+    assert answer["topics"][0]["pendingDeletionBytes"] == 20_000_000
+    assert answer["partitions"][0]["partition"] == 0
+    assert answer["directories"][0]["elsewhereBytes"] > 0
+    assert sum(topic["bytes"] for topic in answer["topics"]) <= answer["brokers"][0]["bytes"]
+
+
+def test_limit_counts_what_it_leaves_out(full: Path) -> None:
+    done = disk(str(full), "--by", "partition", "--limit", "2")
+
+    assert done.text.splitlines()[-1].startswith("5 more with ")
+
+
+def test_configuration_names_the_directories(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    format_node(node)
+
+    answer = json.loads(disk("-c", PROPERTIES, "--format", "json", cwd=node).text)
+
+    assert [each["directory"] for each in answer["directories"]] == ["d1", "d2"]
+
+
+def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    format_node(node)
+    local = LocalKafka(str(node / PROPERTIES), ("log.dirs=d1",), 77)
+
+    with patch("kraftops_cli.doctor.what.kafka_on_this_host", lambda: [local]):
+        done = disk("--by", "broker", cwd=node)
+
+    assert done.errors == [
+        f"kraftops: note: looking at {node / PROPERTIES}, with which process 77 runs"
+    ]
+    assert "d2" not in done.text
+
+
+def test_without_any_kafka_here_it_asks_for_one() -> None:
+    with patch("kraftops_cli.doctor.what.kafka_on_this_host", list):
+        done = disk()
+
+    assert done.code == 1
+    assert done.errors[1].startswith("hint: name log directories")
+
+
+def test_running_brokers_tell_what_they_can() -> None:
+    moving = MovingCluster(range(1, 3), {TopicPartition("a", 0): (1, 2)}, is_old=False)
+    moving.sizes[TopicPartition("a", 0)] = 4096
+    with moving.reached() as access, patch.object(What, "access", lambda *_: access):
+        answer = json.loads(disk("-b", "b:9092", "--format", "json").text)
+
+    (topic,) = answer["topics"]
+    assert (topic["topic"], topic["logBytes"], topic["indexBytes"]) == ("a", 8192, None)
+    assert [row["broker"] for row in answer["brokers"]] == [1, 2]
+
+
+def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
+    done = disk(str(full), "--why", "plain-0")
+    answer = json.loads(disk(str(full), "--why", "plain-0", "--format", "json").text)
+
+    assert "Settings in force" in done.text
+    assert "19.1 MiB are renamed already" in done.text
+    (replica,) = answer["replicas"]
+    assert {reason["reason"] for reason in replica["reasons"]} >= {"waiting"}
+    assert replica["pendingDeletionBytes"] == 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (("--why", "orders"), "expected TOPIC-N"),
+        (("--why", "orders-0", "-b", "b:9092"), "--why reads files"),
+        (("--why", "orders-0", str(REAL / "stopped")), "orders-0 is not in"),
+    ],
+)
+def test_why_refuses_what_it_cannot_read(args: tuple[str, ...], text: str) -> None:
+    done = disk(*args)
+
+    assert done.code in (1, 4)
+    assert text in done.errors[0]

@@ -1,0 +1,124 @@
+"""What lies in log directories, by names and stat: of a real broker, with what Kafka leaves there."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftops.disk.totals import DiskUsage
+from kraftops.disk.usage import read_usage, told_usage
+from kraftops.errors import SourceError, UsageError
+from kraftops.placement.disks import DiskReplica, LogDirectory
+from kraftops.placement.placement import TopicPartition
+from kraftops.server.loader.load_plan import FolderKind
+from tests.helpers.logs.log_directories import REAL
+
+ID = "0" * 32
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    """Return a copy of the directory of a broker that is stopped."""
+    return Path(shutil.copytree(REAL / "stopped", tmp_path / "d"))
+
+
+def write(path: Path, size: int) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * size)
+    return path
+
+
+def test_every_file_is_counted_once(broker: Path) -> None:
+    usage = read_usage(str(broker))
+
+    files = [path for path in broker.rglob("*") if path.is_file()]
+    assert usage.space.total == sum(path.stat().st_size for path in files)
+    assert usage.space.allocated == sum(path.stat().st_blocks for path in files) * 512
+    assert usage.space.segments == len(list(broker.rglob("*.log")))
+    assert usage.broker == 1
+
+
+def test_what_waits_for_its_deletion_is_of_its_topic(broker: Path) -> None:
+    """A summary of logs said 4.8 KiB where 20 MB lay in a renamed segment."""
+    write(broker / "plain-0" / f"{7:020}.log.deleted", 20_000_000)
+    os.truncate(broker / "plain-0" / f"{0:020}.index", 10 << 20)  # sparse, as Kafka makes it
+
+    usage = DiskUsage([read_usage(str(broker))])
+
+    largest = usage.topics[0]
+    assert largest.first.topic == "plain"
+    assert largest.space.pending_deletion == 20_000_000
+    assert (largest.space.index or 0) > 10 << 20
+    assert largest.space.log < 10_000
+    assert 20_000_000 < (largest.space.allocated or 0) < 25_000_000
+
+
+def test_directories_that_a_broker_renamed_have_their_kind(broker: Path) -> None:
+    write(broker / f"gone-0.{ID}-delete" / f"{0:020}.log", 1000)
+    write(broker / f"odd-1.{ID}-stray" / f"{0:020}.log", 200)
+    write(broker / f"plain-0.{ID}-future" / f"{0:020}.log", 30)
+
+    usage = read_usage(str(broker))
+
+    kinds = {replica.kind: replica for replica in usage.replicas}
+    assert usage.space.pending_deletion == 1000
+    assert usage.space.stray == 200
+    assert kinds[FolderKind.FUTURE].space.log == 30
+    assert kinds[FolderKind.DELETED].topic == "gone"
+
+
+def test_what_is_not_a_partition_is_counted_too(broker: Path) -> None:
+    write(broker / "remote-log-index-cache" / "0_x.index", 500)
+    before = read_usage(str(broker)).rest.other or 0
+    write(broker / "java_pid7.hprof", 4000)
+    write(broker / "backup" / "deep" / "file", 50)
+
+    rest = read_usage(str(broker)).rest
+
+    assert rest.tier_cache == 500
+    assert rest.other == before + 4050
+
+
+def test_volume_has_room_and_what_is_elsewhere(broker: Path) -> None:
+    usage = DiskUsage([read_usage(str(broker))])
+
+    (directory,) = usage.directories
+    assert directory.free
+    assert directory.size
+    assert 0 < usage.elsewhere[directory.path] < directory.size
+
+
+def test_days_left_are_by_what_remains_after_retention(tmp_path: Path) -> None:
+    hour = 3600
+    for number in range(1, 49):
+        segment = write(tmp_path / "t-0" / f"{number:020}.log", 1000)
+        os.utime(segment, (number * hour, number * hour))
+    created = write(tmp_path / "u-0" / "partition.metadata", 5)
+    os.utime(created, (24 * hour, 24 * hour))
+    segment = write(tmp_path / "u-0" / f"{0:020}.log", 24_000)
+    os.utime(segment, (48 * hour, 48 * hour))
+
+    usage = read_usage(str(tmp_path))
+
+    by_topic = {replica.topic: replica.growth for replica in usage.replicas}
+    assert by_topic["t"] == (24_000, 0)  # what comes is what goes
+    assert by_topic["u"] == (24_000, 24_000)
+    assert usage.net_growth == 24_000
+    assert usage.days_left == pytest.approx((usage.free or 0) / 24_000)
+
+
+def test_brokers_tell_logs_and_room_alone() -> None:
+    replicas = {TopicPartition("t", 3): DiskReplica(700)}
+    told = told_usage(2, LogDirectory("/d", replicas, {}, total=9000, usable=2000))
+
+    assert (told.space.log, told.space.index, told.space.pending_deletion) == (700, None, None)
+    assert (told.free, told.size, told.days_left) == (2000, 9000, None)
+    assert DiskUsage([told]).elsewhere == {}
+
+
+def test_other_directories_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="cannot read"):
+        read_usage(str(tmp_path / "missing"))
+    with pytest.raises(UsageError, match="is not a log directory"):
+        read_usage(str(tmp_path))
