@@ -21,7 +21,7 @@ from kraftops.reassign.cordons import cordon, has_cordons, uncordon
 from kraftops.reassign.events import Event, Report
 from kraftops.reassign.marks import DECOMMISSION
 from kraftops.reassign.min_isr import min_isr_of_topics
-from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time
+from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, refuse_others
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
@@ -70,17 +70,13 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             hint="kafka-cluster controllers remove --id ID takes it out of the quorum first",
             brokers=voters,
         )
-    others = [
-        partition
-        for partition, found in placement.moving.items()
-        if not is_leaving(found, request.brokers)
-    ]
-    if others:
-        raise RefusedError(
-            f"other reassignments are in flight: {shown(others)}",
-            hint="kafka-cluster wait --for no-reassignments waits for their end",
-            partitions=names(others),
-        )
+    refuse_others(
+        [
+            partition
+            for partition, replicas in placement.moving.items()
+            if not is_leaving(replicas, request.brokers)
+        ]
+    )
     plan = request.plan(placement)
     hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
     if hopeless:

@@ -10,7 +10,7 @@ from kraftops.display.sizes import many, size_text
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.disks import sizes_of
-from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.placement import Placement, TopicPartition, names, shown
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.copying import CopyMeter, directories_of, look_at_copies
@@ -90,14 +90,14 @@ class Mover:
         found = access.patiently(lambda: find_throttles(access, access.placement()))
         rate = self._options.throttle
         if found.others:
-            shown = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
+            others = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
             if rate is not None:
                 raise RefusedError(
-                    f"replication throttles are set already: {shown}",
+                    f"replication throttles are set already: {others}",
                     hint="kafka-cluster operations clear-throttles throttles removes them; or leave"
                     " --throttle out",
                 )
-            self._report(Event("throttled-by-others", f"throttles of others apply: {shown}"))
+            self._report(Event("throttled-by-others", f"throttles of others apply: {others}"))
         if found.ours and placement.moving:
             if rate is None:
                 self.clear()
@@ -270,6 +270,21 @@ class Mover:
             if not unseen:
                 return
             time.sleep(0.1)
+
+
+def refuse_others(partitions: Collection[TopicPartition]) -> None:
+    """Refuse to begin while others move replicas of partitions.
+
+    Raises:
+        RefusedError: they do.
+    """
+    if partitions:
+        raise RefusedError(
+            f"other reassignments are in flight: {shown(partitions)}",
+            hint="kafka-cluster operations shows them; wait --for no-reassignments waits for their"
+            " end",
+            partitions=names(partitions),
+        )
 
 
 def run_moves(

@@ -47,7 +47,7 @@ def test_factor_is_raised_and_lowered() -> None:
     assert "bytes to copy: 1000 B" in raised.text
     assert len(moving.partitions[A].replicas) == 1
     assert json.loads(lowered.text)["changed"] is True
-    assert again.text.endswith("Changed partitions: 0.\n")
+    assert again.text.endswith("Moved partitions: 0.\n")
     assert [values for values in moving.configs.values() if values] == []
 
 

@@ -227,10 +227,10 @@ def _run(
     from kraftops.display.sizes import many
     from kraftops.placement.placement import shown
     from kraftops.reassign.marks import REPAIR
-    from kraftops.reassign.moves import run_moves
+    from kraftops.reassign.moves import refuse_others, run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.new_plan import refuse_others, shown_plan
+    from kraftops_cli.cluster.moving.new_plan import shown_plan
     from kraftops_cli.cluster.moving.repair_fields import stake_text
 
     work, access = task.work, task.work.access
@@ -238,7 +238,7 @@ def _run(
     shown_plan(work, placement, plan.plan.moves, disks, options)
     if options.plan_only:
         return _print_plan(task, placement)
-    refuse_others(placement, task.partitions)
+    refuse_others(placement.moving.keys() - task.partitions)
     if not work.is_json and plan.leaderless:
         _print(work, task.answer(placement, (), is_changed=False), only_leaderless=True)
     if elected:
