@@ -81,7 +81,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
     if hopeless:
         raise RefusedError(
-            f"there are too few brokers for the replicas of {shown(hopeless)}",
+            f"too few brokers for the replicas of {shown(hopeless)}",
             hint="add brokers, or give more of them to --to",
             partitions=names(hopeless),
         )

@@ -141,7 +141,7 @@ class Mover:
     def _sizes_for(
         self, placement: Placement, moves: Sequence[Move]
     ) -> Mapping[TopicPartition, int]:
-        """Return the sizes of partitions: 0 for those that nobody tells, which are asked once."""
+        """Return the sizes of partitions: 0 for those that are unknown, asked once."""
         if self._sizes is None or any(move.partition not in self._sizes for move in moves):
             disks = directories_of(self._access, placement, dict.fromkeys(placement.brokers))
             self._has_choice = any(len(directories) > 1 for directories in disks.values())

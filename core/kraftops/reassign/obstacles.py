@@ -64,7 +64,7 @@ def _cause(
     """Return the code and the text of what a copy waits for; None while it goes on."""
     broker = copy[1]
     if replicas.leader < 0:
-        return NO_LEADER, "there is no leader to copy from"
+        return NO_LEADER, "the partition has no leader to copy from"
     place = placement.brokers.get(broker)
     if place is None or place.is_fenced:
         return TARGET_DOWN, f"broker {broker}, which gets replicas, is down"

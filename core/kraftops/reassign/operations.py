@@ -80,7 +80,7 @@ class Operation:
     *brokers* are those that it is about: that leave, are drained or cordoned; none for all; of a
     restart, the nodes to go. *total* is the number of partitions, or such nodes, when it began,
     *waiting* that of those that are not in flight and not done, *size* and *waiting_size* are the
-    bytes of both; None where nobody tells them. *throttle* is its lowest rate, *directories* are
+    bytes of both; None where they are unknown. *throttle* is its lowest rate, *directories* are
     those of its mark.
     """
 

@@ -42,7 +42,7 @@ def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operati
         if name not in by_name:
             under_way = ", ".join(by_name)
             raise KraftopsError(
-                f"there is no operation {name!r}",
+                f"operation {name!r} is not under way",
                 hint=f"under way: {under_way}" if under_way else "nothing is under way",
                 code="not-found",
                 operation=name,

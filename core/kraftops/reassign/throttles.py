@@ -182,7 +182,7 @@ def clear_throttles(
             lists[topic] = changes
     access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
     for broker in sorted(brokers):
-        # Last, since without the marks nobody would know whose the lists are.
+        # Last: without the marks, the owner of the lists would be unknown.
         keys = [*(key for key in _RATES if key in configs[broker])]
         keys += [] if of_others else keys_of(configs[broker], Part.THROTTLE)
         deletions = [ConfigChange(key, Operation.DELETE) for key in keys]

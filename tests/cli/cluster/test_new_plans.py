@@ -54,7 +54,7 @@ def test_factor_is_raised_and_lowered() -> None:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("replication", "--topic", "x", "--factor", "2"), 4, "there is no topic 'x'"),
+        (("replication", "--topic", "x", "--factor", "2"), 4, "topic 'x' does not exist"),
         (("replication", "--topic", "a", "--factor", "5"), 3, "too few brokers for 5 replicas"),
         (("replication", "--topic", "a", "--factor", "3"), 3, "nobody can be asked"),
         (("repair", "--id", "9"), 4, "broker 9 is not registered"),

@@ -234,7 +234,7 @@ def test_throttles_of_others_are_removed_by_name() -> None:
 
 
 def test_other_names_are_not_found() -> None:
-    with pytest.raises(KraftopsError, match="no operation 'rebalanc'") as raised:
+    with pytest.raises(KraftopsError, match="'rebalanc' is not under way") as raised:
         named([Operation(REBALANCE)], ["rebalanc"])
 
     assert (raised.value.hint, raised.value.exit_code) == ("under way: rebalance", 4)

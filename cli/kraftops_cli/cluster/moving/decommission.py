@@ -35,7 +35,7 @@ _OUTCOMES = {
     "already": "is not registered",
     "done": "is decommissioned",
     "empty": "is empty and can be stopped",
-    "stranded": "keeps partitions that nobody can copy",
+    "stranded": "keeps partitions that cannot be copied",
 }
 EXAMPLES = (
     ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
@@ -195,7 +195,7 @@ def _begin(work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: boo
 
 
 def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
-    """Print the outcome of each broker, and what nobody could move; return the exit code."""
+    """Print the outcome of each broker, and what could not be moved; return the exit code."""
     holders = {broker for replicas in end.stranded.values() for broker in replicas.replicas}
 
     def outcome(broker: int) -> str:

@@ -90,7 +90,7 @@ def replication(
         plan = plan_factor(placement, partitions, factor, limits)
         if plan.stuck:
             raise RefusedError(
-                f"there are too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
+                f"too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
                 hint="add brokers, or give more of them to --to",
                 partitions=names(plan.stuck),
             )
@@ -129,5 +129,5 @@ def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartiti
     present = {partition.topic for partition in placement.partitions}
     for topic in topics:
         if topic not in present:
-            raise KraftopsError(f"there is no topic {topic!r}", code="not-found", topic=topic)
+            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
     return {partition for partition in placement.partitions if partition.topic in topics}
