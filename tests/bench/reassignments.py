@@ -45,7 +45,7 @@ def main(jars: Path, folder: Path) -> None:
             measured("rebalance --plan-only", [*ours, "--plan-only", "--format", "json"])
         )
         moves = len(json.loads(own.read_text())["partitions"])
-        print(f"partitions to move: ours {moves}, Kafka's {_PARTITIONS}")
+        sys.stdout.write(f"partitions to move: ours {moves}, Kafka's {_PARTITIONS}\n")
         measured("rebalance", [*ours, "--plan", str(own), "--yes", "--batch", "1000"])
         measured("operations", [CLUSTER, "operations", "-b", live.brokers])
         of_plan = [*theirs, "--reassignment-json-file", str(plan)]
@@ -58,7 +58,9 @@ def measured(name: str, command: list[str]) -> str:
     before, begin, sent = _cpu_seconds(), time.monotonic(), _loopback_bytes()
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     wall, cpu = time.monotonic() - begin, _cpu_seconds() - before
-    print(f"{name}: {wall:.1f} s, CPU {cpu:.2f} s, {_loopback_bytes() - sent:,} bytes", flush=True)
+    size = _loopback_bytes() - sent
+    sys.stdout.write(f"{name}: {wall:.1f} s, CPU {cpu:.2f} s, {size:,} bytes\n")
+    sys.stdout.flush()
     return done.stdout
 
 

@@ -172,16 +172,6 @@ def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch)
         confirm("1", "go on", yes=False)
 
 
-def test_progress_has_rate_and_time_left(capfd: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 30.0])
-    printer = EventPrinter(Terminal("t"), "c", is_json=False, clock=lambda: next(times))
-
-    printer(Event("progress", "a", {"partitions": 10, "waiting": 50}))
-    printer(Event("progress", "b", {"partitions": 10, "waiting": 20}))
-
-    assert capfd.readouterr().err == "a\nb; 60 partitions/min, 30 s left\n"
-
-
 def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]) -> None:
     times = iter([0.0, 1.0, 11.0])
     printer = EventPrinter(Terminal("t"), "c", is_json=False, clock=lambda: next(times))
