@@ -50,6 +50,7 @@ _FINDERS = {
     "verify": "verify",
     "recover": "recover",
     "report": "report",
+    "doctor": "doctor",
     "metadata-shell": "shell",
     "kafka-metadata-shell": "shell",
 }

@@ -85,6 +85,7 @@ CASES = (
     _case(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
     _case(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
     _case(f"kraftops report --format json {_META}", '"command": "report"'),
+    _case(f"kraftops report --output {{out}}/report.html {_META}", "", writes=True),
     _case(f"kraftops changes {_META} --kind topic", "topic a.many"),
     _case(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
     _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
@@ -146,10 +147,6 @@ OF_EXTRAS = {  # what each is for, and what is said without it
             f"kafka-dump-log --format parquet --output {{out}}/x --files {_LOG}", "", writes=True
         ),
         "hint: pip install 'kraftops[arrow]'",
-    ),
-    "report": (
-        _case(f"kraftops report --output {{out}}/report.html {_META}", "", writes=True),
-        "hint: pip install 'kraftops[report]', or --format json",
     ),
     "spark": (
         _case(
@@ -418,7 +415,7 @@ def for_tests(version: str, wheel: Path, directory: Path) -> list[str]:
     is_locked = f"# Python {version}, {platform.system()} {platform.machine()}\n" in lock
     found = re.findall(r"^(\w[^\\\n]*?)(?: \\)?$", lock, re.MULTILINE) if is_locked else []
     pins.write_text("\n".join(found))
-    return ["-c", str(pins), f"{wheel}[arrow,report,tls]", *project["dependency-groups"]["test"]]
+    return ["-c", str(pins), f"{wheel}[arrow,tls]", *project["dependency-groups"]["test"]]
 
 
 def without_cargo(scratch: Path) -> str:

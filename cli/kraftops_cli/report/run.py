@@ -31,6 +31,7 @@ from kraftops.report.build import DEFAULT_TITLE, Heading, MetadataInput, build
 from kraftops.report.commands import of_controllers
 from kraftops.report.document import as_data
 from kraftops.report.metadata_log import Span, read_metadata_log
+from kraftops.report.story import span_of_incident, story_of
 from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
@@ -68,6 +69,15 @@ class ReportRequest:
     heading: Heading
     jobs: int | None
     spark: SparkRequest | None
+    incident: int | None
+
+
+def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
+    """Return a request whose span is that of the incident that it names, if it does."""
+    if request.incident is None:
+        return request
+    span = span_of_incident(names, request.heading.span, request.incident)
+    return replace(request, heading=request.heading._replace(span=span))
 
 
 def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal: Terminal) -> int:
@@ -81,10 +91,6 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
         refuse_output(request.output, request.flags)
     elif options["overwrite"]:
         raise UsageError("--overwrite needs --output")
-    if request.form == "html":
-        from kraftops.report.page.render import check_template_engine
-
-        check_template_engine()
     if any(options[name] is not None for name in LIVE):
         if spark is not None:
             raise UsageError("--controllers and --spark do not go together")
@@ -129,6 +135,7 @@ def _request(options: Mapping[str, Any], terminal: Terminal) -> ReportRequest:
         heading,
         options["jobs"],
         None,
+        options["incident"],
     )
 
 
@@ -153,6 +160,10 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
             f"note: {other.place} is another metadata log: the timeline is that of"
             f" {files.metadata.place}"
         )
+    if files.metadata is not None:
+        request = _of_incident(request, files.metadata.names)
+    elif request.incident is not None:
+        raise UsageError("--incident needs a metadata log among the sources")
     metadata, (run, summaries) = _read(files, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)
     code = _write(request, metadata, summaries, [source.path for source in files.sources], terminal)
@@ -198,7 +209,9 @@ def _read_metadata(files: MetadataFiles, span: Span, progress: Progress) -> Meta
         progress.advance(task, count)
 
     log = read_metadata_log(files.names, span, on_bytes)
-    return MetadataInput(log, files.commands, cluster_id_near(files.names), files.packed)
+    story = story_of(files.names, log, span)
+    cluster_id = cluster_id_near(files.names)
+    return MetadataInput(log, files.commands, cluster_id, files.packed, story)
 
 
 def _counted(
@@ -298,9 +311,11 @@ def _report_live(
     request: ReportRequest, live: LiveImage, quorum: QuorumOptions, terminal: Terminal
 ) -> int:
     addresses = quorum.controllers or str(live.endpoint)
+    request = _of_incident(request, live.names)
     log = read_metadata_log(live.names, request.heading.span)
     cluster_id = quorum.expect_cluster_id or _cluster_id(quorum, terminal)
-    metadata = MetadataInput(log, of_controllers(addresses), cluster_id)
+    story = story_of(live.names, log, request.heading.span)
+    metadata = MetadataInput(log, of_controllers(addresses), cluster_id, {}, story)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)

@@ -19,7 +19,7 @@ class CatalogueRow:
     Attributes:
         code: it never changes its meaning.
         severity: the usual one; a finding can be milder or worse.
-        tools: who finds it: `check`, `verify`, `shell` or `report`.
+        tools: who finds it: `check`, `verify`, `shell`, `report`, `recover` or `doctor`.
         title: a few words.
         meaning: what is the case.
         kafka: what Kafka does, with the class and the release where that was seen.

@@ -145,16 +145,20 @@ class _Tracker:
     def _goes_on(own: Tracked, time: int, *, in_order: bool) -> bool:
         if own.end is None:
             return True
-        return not in_order and not own.is_in_order and time - own.end <= FLAPPING_PAUSE
+        # What several brokers had together is over once all are back.
+        is_alone = len(own.brokers) == 1
+        may_flap = is_alone and not in_order and not own.is_in_order
+        return may_flap and time - own.end <= FLAPPING_PAUSE
 
     def _of_others(self, time: int, broker: int, *, in_order: bool) -> Tracked | None:
         for tracked in reversed(self.incidents):
             if not tracked.falls or broker in tracked.brokers:
                 continue
-            if in_order and tracked.is_in_order and time - tracked.falls[-1].time <= ROLLING:
-                return tracked
-            is_open = tracked.end is None and not tracked.is_in_order
-            if not in_order and is_open and time - tracked.begin <= TOGETHER:
+            if in_order:
+                # A rolling restart stops nothing else in between: only the latest incident goes on.
+                is_rolling = tracked.is_in_order and time - tracked.falls[-1].time <= ROLLING
+                return tracked if is_rolling else None
+            if tracked.end is None and not tracked.is_in_order and time - tracked.begin <= TOGETHER:
                 return tracked
         return None
 

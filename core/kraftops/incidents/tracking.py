@@ -114,11 +114,13 @@ class Tracked:
             for number in list(harms[topic].since):
                 harms[topic].set(number, time, is_bad=False)
 
+    def _is_leaderless(self) -> bool:
+        return any(harm.since for harm in self.offline.values())
+
     def settle(self, time: int) -> None:
         """Note whether all is well again."""
         if self.away:
             return
         self.back = self.back if self.back is not None else time
-        leaderless = any(harm.since for harm in self.offline.values())
-        if self.end is None and not (self.missing or leaderless):
+        if self.end is None and not (self.missing or self._is_leaderless()):
             self.end = time

@@ -13,7 +13,7 @@ from kraftops.records.internal_topics import METADATA
 from kraftops.report.changes import cut
 from kraftops.report.cluster import MetadataPart, metadata_part
 from kraftops.report.commands import MetadataCommands
-from kraftops.report.document import More, Report, Window, Worst
+from kraftops.report.document import More, Report, TimedIncident, Window, Worst
 from kraftops.report.findings import (
     MOST_FINDINGS,
     log_findings,
@@ -22,6 +22,7 @@ from kraftops.report.findings import (
 )
 from kraftops.report.logs import logs_part
 from kraftops.report.metadata_log import MetadataLog, Span
+from kraftops.report.story import Story
 
 DEFAULT_TITLE = "Incident report"
 
@@ -37,13 +38,15 @@ class Heading(NamedTuple):
 class MetadataInput(NamedTuple):
     """A metadata log, the commands about it, and the id of its cluster, if that is known.
 
-    *names* are those of files in archives, by the names that they were read by.
+    *names* are those of files in archives, by the names that they were read by. *story* is what
+    happened, if that can be told.
     """
 
     log: MetadataLog
     commands: MetadataCommands
     cluster_id: str | None
     names: Mapping[str, str] = {}
+    story: Story | None = None
 
 
 def build(
@@ -55,16 +58,22 @@ def build(
         KraftopsError: a source cannot be read any more.
     """
     part: MetadataPart | None = None
+    story: Story | None = None
+    incidents: tuple[TimedIncident, ...] = ()
     found: list[Finding] = []
     known_since: dict[str, int | None] = {}
     damaged: set[str] = set()
     if metadata is not None:
-        log, commands, cluster_id, names = metadata
+        log, commands, cluster_id, names, story = metadata
         log_problems = shown_findings(log, names)
         damaged.update(problem.place.path for problem in log_problems)
         part = metadata_part(log, commands, cluster_id)
         found += metadata_findings(log, log_problems, part.timeline, commands)
         known_since[METADATA] = log.known_since
+        incidents = tuple(
+            TimedIncident(incident, commands.changes(incident.begin, incident.end))
+            for incident in (story.incidents if story else ())
+        )
     logs = logs_part(summaries, known_since)
     times = [one.last_time for one in logs.sources if one.last_time is not None]
     since, until = heading.span.since, max(times, default=None)
@@ -78,6 +87,8 @@ def build(
         generator=heading.generator,
         sources=logs.sources,
         window=Window(heading.span.since, heading.span.until),
+        story=None if story is None else story.text,
+        incidents=incidents,
         cluster=part.cluster if part else None,
         timeline=part.timeline if part else None,
         worst=part.worst if part else Worst((), ()),
@@ -85,7 +96,13 @@ def build(
         groups=logs.groups,
         transactions=logs.transactions,
         findings=tuple(found[:MOST_FINDINGS]),
-        more=_sum(more, More(findings=max(len(found) - MOST_FINDINGS, 0))),
+        more=_sum(
+            more,
+            More(
+                findings=max(len(found) - MOST_FINDINGS, 0),
+                incidents=story.left_out if story else 0,
+            ),
+        ),
     )
 
 

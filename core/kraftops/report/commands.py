@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import join
 
+from kraftops.display.times import iso_time
 from kraftops.records.internal_topics import INTERNAL_TOPICS
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -17,18 +18,26 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 class MetadataCommands:
     """The begins of commands about a metadata log, as words.
 
-    *dump* prints its records, *shell* runs a command of the metadata shell; without words there is
-    no such command.
+    *dump* prints its records, *shell* runs a command of the metadata shell, *changes_of* lists its
+    changes; without words there is no such command.
     """
 
     dump: tuple[str, ...] = ()
     shell: tuple[str, ...] = ()
+    changes_of: tuple[str, ...] = ()
 
     def record(self, offset: int | None) -> str | None:
         """Return the command that prints the record at an offset."""
         if offset is None or not self.dump:
             return None
         return join([*self.dump, "--offset", str(offset)])
+
+    def changes(self, begin: int, end: int | None) -> str | None:
+        """Return the command for the changes from a time to another, both of them too."""
+        if not self.changes_of:
+            return None
+        until = () if end is None else ("--until", iso_time(end + 1) or "")
+        return join([*self.changes_of, "--since", iso_time(begin) or "", *until])
 
     def bucket(self) -> str | None:
         """Return the command for the records from `{from}` to `{to}`."""
@@ -46,16 +55,21 @@ def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCo
     """Return the commands about the files of a metadata log, or about its directory."""
     if directory is not None:
         dump = ("kraftops", "dump-log", "--from-start", directory)
-        return MetadataCommands(dump, ("kraftops", "metadata-shell", "-s", directory))
+        of_directory = ("kraftops", "metadata-shell", "-s", directory)
+        return MetadataCommands(dump, of_directory, ("kraftops", "changes", directory))
     decoder = ("kraftops", "dump-log", "--cluster-metadata-decoder")
-    shell = ("kraftops", "metadata-shell", "-s", paths[0]) if len(paths) == 1 else ()
-    return MetadataCommands((*decoder, *paths), shell)
+    shell: tuple[str, ...] = ()
+    if len(paths) == 1:
+        shell = ("kraftops", "metadata-shell", "-s", paths[0])
+    return MetadataCommands((*decoder, *paths), shell, ("kraftops", "changes", *paths))
 
 
 def of_controllers(addresses: str) -> MetadataCommands:
     """Return the commands about the metadata log of running controllers."""
     return MetadataCommands(
-        ("kraftops", "dump-log", "-C", addresses), ("kraftops", "metadata-shell", "-C", addresses)
+        ("kraftops", "dump-log", "-C", addresses),
+        ("kraftops", "metadata-shell", "-C", addresses),
+        ("kraftops", "changes", "-C", addresses),
     )
 
 

@@ -12,6 +12,8 @@ from typing import Literal
 from kraftops.answers.fields import json_of
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
+from kraftops.incidents.answer import INCIDENT
+from kraftops.incidents.incidents import Incident
 
 BandState = Literal["active", "fenced", "controlled-shutdown", "unregistered"]
 ChangeWord = Literal[
@@ -179,6 +181,14 @@ class Timeline:
     leadership: tuple[Leadership, ...]
     series: tuple[Series, ...]
     changes: tuple[TimedChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedIncident:
+    """An incident, and the command that lists its changes."""
+
+    incident: Incident
+    command: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,17 +362,20 @@ class More:
     groups: int = 0
     transactions: int = 0
     findings: int = 0
+    incidents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report; without a metadata log *cluster* and *timeline* are None."""
+    """A report; without a metadata log *story*, *cluster* and *timeline* are None."""
 
     title: str
     generated_at: int
     generator: str
     sources: tuple[ReportSource, ...]
     window: Window
+    story: str | None
+    incidents: tuple[TimedIncident, ...]
     cluster: Cluster | None
     timeline: Timeline | None
     worst: Worst
@@ -387,6 +400,8 @@ def _plain(value: object) -> object:
         return [_plain(each) for each in value]
     if isinstance(value, Finding):
         return json_of(FINDING, value)
+    if isinstance(value, TimedIncident):
+        return {**json_of(INCIDENT, value.incident), "command": value.command}
     if is_dataclass(value):
         return {
             one.metadata.get("name", _camel(one.name)): _plain(getattr(value, one.name))

@@ -118,7 +118,7 @@ def _next(view: View) -> Step:
     Brokers of a rack are one; a controller is restarted alone.
     """
     first, *others = in_order(view.nodes.values(), view.leader)
-    batch = (first.node_id,)
+    batch: tuple[int, ...] = (first.node_id,)
     if not (stop := view.rules.stop(batch)).is_safe:
         return _hold(stop)
     for node in others:

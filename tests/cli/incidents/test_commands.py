@@ -11,7 +11,7 @@ from tests.helpers.tools.corpus import DATA
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.quorums import quorum
 
-LOG = str(DATA / "incidents/00000000000000000000.log")
+LOG = str(DATA / "incidents/three/00000000000000000000.log")
 
 
 def run(*args: str) -> Done:

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -51,18 +50,3 @@ def test_command_of_a_bucket_of_a_log_shows_its_records(tmp_path: Path, name: st
     assert words[0] == "kraftops"
     found = run_here(*words[1:], program=KRAFTOPS)
     assert found.text.count("| offset:") == series["values"][number] > 5
-
-
-def test_page_without_jinja_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    path = tmp_path / "report.html"
-
-    done = report(LOG, "--output", str(path))
-
-    assert done.code == 1
-    assert done.errors == [
-        "kraftops: an HTML report needs jinja2, which is not installed",
-        "hint: pip install 'kraftops[report]', or --format json",
-    ]
-    assert not path.exists()
-    assert report(LOG, "--format", "json").code == 0

@@ -8,11 +8,17 @@ from pathlib import Path
 import pytest
 
 from kraftops.findings.catalogue import CatalogueRow, catalogue
-from tests.helpers.findings import check_faults, log_faults, report_faults, verify_faults
+from tests.helpers.findings import (
+    check_faults,
+    doctor_faults,
+    log_faults,
+    report_faults,
+    verify_faults,
+)
 from tests.helpers.project.imports import REPOSITORY
 
 FOLDERS = ("core/kraftops", "shell/kraftops_shell", "cli/kraftops_cli")
-TOOLS = {"check", "verify", "shell", "report", "recover"}
+TOOLS = {"check", "verify", "shell", "report", "recover", "doctor"}
 RAISING = {
     "Finding": 0,
     "stop_finding": 0,
@@ -29,6 +35,7 @@ FAULTS = {
     **verify_faults.FAULTS,
     **log_faults.FAULTS,
     **report_faults.FAULTS,
+    **doctor_faults.FAULTS,
 }
 each_row = pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.code)
 

@@ -10,7 +10,7 @@ from kraftops.incidents.changes import MetadataChange, read_changes
 from kraftops.incidents.selection import ChangeFilter, by_cause, changes_where
 from tests.helpers.tools.corpus import DATA
 
-LOG = str(DATA / "incidents/00000000000000000000.log")
+LOG = str(DATA / "incidents/three/00000000000000000000.log")
 
 
 def lines(**wanted: object) -> list[str]:

@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,18 +38,28 @@ from tests.helpers.kafka.nodes.clusters import (
 from tests.helpers.kafka.nodes.live_logs import change_topics, metadata_folder
 from tests.helpers.kafka.nodes.moving import create_topics
 
-_QUIET = 12  # seconds between incidents
-_FENCED = 6  # seconds after which the controller has fenced a silent broker; its session has 3
+
+@dataclass(frozen=True)
+class Scenario:
+    """A cluster, and what is done to it: the name of each deed, and the brokers that it hits."""
+
+    release: str
+    shape: Shape
+    topics: dict[str, tuple[int, int]]
+    deeds: tuple[tuple[str, tuple[int, ...]], ...]
+    quiet: int = 12  # seconds between incidents
+    fenced: int = 6  # seconds after which the controller has fenced a silent broker
 
 
 class Recorder:
     """Does one thing after another to a cluster, and notes each."""
 
-    def __init__(self, cluster: Cluster, topics: Mapping[str, tuple[int, int]]) -> None:
+    def __init__(self, cluster: Cluster, scenario: Scenario) -> None:
         self.cluster = cluster
+        self._scenario = scenario
+        self._topics = topics = scenario.topics
         self.done: list[dict[str, object]] = []
         self._of_replicas = {replicas: name for name, (_, replicas) in topics.items()}
-        self._topics = topics
         self.deeds: dict[str, Callable[..., object]] = {
             "start": lambda: time.sleep(3),
             "restart": self.restart,
@@ -75,13 +85,13 @@ class Recorder:
         end = time.time_ns() // 1_000_000
         self.done.append({"name": name, "begin": begin, "end": end, "brokers": [*brokers]})
         sys.stderr.write(f"{name}: {end - begin} ms\n")
-        time.sleep(_QUIET)
+        time.sleep(self._scenario.quiet)
 
     def kill(self, *brokers: int) -> None:
         """Kill brokers, and start them once they are fenced."""
         for broker in brokers:
             self.cluster.nodes[broker].kill()
-        time.sleep(_FENCED)
+        time.sleep(self._scenario.fenced)
         for broker in brokers:
             self.cluster.nodes[broker].start()
         wait_ready(self.cluster)
@@ -97,7 +107,7 @@ class Recorder:
         pid = self.cluster.nodes[broker].pid
         for _ in range(times):
             os.kill(pid, signal.SIGSTOP)
-            time.sleep(_FENCED)
+            time.sleep(self._scenario.fenced)
             os.kill(pid, signal.SIGCONT)
             wait_ready(self.cluster)
             time.sleep(1)
@@ -113,7 +123,8 @@ class Recorder:
         """Move the partitions of a topic."""
         topic = self._of_replicas[2]
         count, _ = self._topics[topic]
-        wanted = {TopicPartition(topic, number): [103, 101] for number in range(count)}
+        first = self._scenario.shape.first_broker
+        wanted = {TopicPartition(topic, number): [first + 2, first] for number in range(count)}
         with self.connected() as connection:
             assert not alter_reassignments(connection, wanted)
 
@@ -141,7 +152,7 @@ class Recorder:
         metadata = metadata_folder(self.cluster.nodes[broker]).parent
         lost = next(path for path in config.log_dirs if path != metadata)
         lost.rename(lost.with_suffix(".gone"))
-        time.sleep(_FENCED)
+        time.sleep(self._scenario.fenced)
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
@@ -151,23 +162,15 @@ class Recorder:
             yield connection
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """A cluster, and what is done to it: the name of each deed, and the brokers that it hits."""
-
-    release: str
-    shape: Shape
-    topics: dict[str, tuple[int, int]]
-    deeds: tuple[tuple[str, tuple[int, ...]], ...]
-
-
+_SESSION = "broker.session.timeout.ms"
+_MANY = range(1001, 1005)
 _IDLE = {"metadata.max.idle.interval.ms": "5000"}
-_SLOW = {"metadata.max.idle.interval.ms": "2000", "broker.session.timeout.ms": "4500"}
+_SLOW = {"metadata.max.idle.interval.ms": "2000", _SESSION: "4500"}
 _RACKS = {
     broker: {"broker.rack": "ab"[broker % 2]} for broker in range(FIRST_BROKER, FIRST_BROKER + 4)
 }
 SCENARIOS = {
-    "tuned": Scenario(
+    "three": Scenario(
         "4.3.1",
         Shape(controllers=3, brokers=3, settings=_IDLE),
         {"orders": (6, 3), "payments": (3, 2), "single": (2, 1)},
@@ -186,10 +189,9 @@ SCENARIOS = {
             ("stays away", (102,)),
         ),
     ),
-    # The rules were not changed for what follows.
-    "unseen-3.9": Scenario(
+    "racks-3.9": Scenario(
         "3.9.1",
-        Shape(controllers=3, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        Shape(3, 4, release="3.9-IV0", settings=_SLOW, node_settings=_RACKS),
         {"billing": (8, 3), "clicks": (4, 2), "audit": (3, 1)},
         (
             ("start", ()),
@@ -201,9 +203,9 @@ SCENARIOS = {
             ("stays stopped", (101,)),
         ),
     ),
-    "unseen-4.1": Scenario(
+    "racks-4.1": Scenario(
         "4.1.1",
-        Shape(controllers=1, brokers=4, settings=_SLOW, node_settings=_RACKS),
+        Shape(1, 4, release="4.1-IV1", settings=_SLOW, node_settings=_RACKS),
         {"audit": (3, 1), "clicks": (4, 2), "billing": (5, 3)},
         (
             ("start", ()),
@@ -216,6 +218,49 @@ SCENARIOS = {
             ("stays away", (103,)),
         ),
     ),
+    # The rules were not changed for what follows.
+    "unseen-4.0": Scenario(
+        "4.0.0",
+        Shape(3, 3, release="4.0-IV3", first_broker=11, settings={**_SLOW, _SESSION: "6000"}),
+        {"trades": (5, 3), "quotes": (6, 2), "ref": (2, 1)},
+        (
+            ("start", ()),
+            ("kill", (11,)),
+            ("reassignment", ()),
+            ("pause", (13,)),
+            ("rolling restart", (13, 12, 11)),
+            ("leader of the quorum", ()),
+            ("flapping", (12,)),
+            ("stays stopped", (13,)),
+        ),
+        quiet=14,
+        fenced=9,
+    ),
+    "unseen-4.2": Scenario(
+        "4.2.1",
+        Shape(
+            1,
+            4,
+            release="4.2-IV1",
+            first_broker=1001,
+            settings={**_IDLE, _SESSION: "3500"},
+            node_settings={broker: {"broker.rack": "xxyy"[broker - 1001]} for broker in _MANY},
+        ),
+        {"ref": (2, 1), "trades": (7, 3), "quotes": (3, 2)},
+        (
+            ("start", ()),
+            ("restart", (1002,)),
+            ("rack", (1003, 1004)),
+            ("topic created again", ()),
+            ("two at once", (1001, 1003)),
+            ("bad configuration", (1002,)),
+            ("kill", (1001,)),
+            ("directory", (1003,)),
+            ("stays away", (1004,)),
+        ),
+        quiet=9,
+        fenced=7,
+    ),
 }
 
 
@@ -225,7 +270,7 @@ def record(folder: Path, scenario: Scenario) -> None:
         shape = _with_directories(scenario, Path(scratch))
         with running_cluster(resolved_jars(scenario.release), Path(scratch), shape) as cluster:
             create_topics(cluster, scenario.topics)
-            recorder = Recorder(cluster, scenario.topics)
+            recorder = Recorder(cluster, scenario)
             for name, brokers in scenario.deeds:
                 recorder.do(name, partial(recorder.deeds[name], *brokers), *brokers)
             leader = cluster.leader()

@@ -45,7 +45,7 @@ def _needed() -> Iterator[str]:
     import tomllib
 
     yield from tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    yield from ("jinja2", "jsonschema", "pytest", "pytest-timeout", "hypothesis", "pexpect", "pyte")
+    yield from ("jsonschema", "pytest", "pytest-timeout", "hypothesis", "pexpect", "pyte")
 
 
 def environment_of(directory: Path, python: str) -> dict[str, str]:

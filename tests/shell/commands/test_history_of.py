@@ -63,7 +63,7 @@ def test_history_of_a_pattern_covers_all_matches(shell: Shell) -> None:
 
 def test_history_of_a_pattern_has_what_is_gone() -> None:
     """A topic was created again; configurations that are not there now have their lines."""
-    shell = Shell(DATA / "incidents/00000000000000000000.log")
+    shell = Shell(DATA / "incidents/three/00000000000000000000.log")
     now = Shell(NODE)
 
     lines = shell("history-of", "/image/topics/byName/sing*/id").lines

@@ -12,13 +12,11 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from html import escape
+from string import Template
+from typing import Any
 
-from kraftops.errors import UsageError
 from kraftops.fileio.directories import errors_with_path
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 CHARTS, CHARTS_LICENCE = "uplot/uPlot.iife.min.js", "uplot/LICENSE"
 SCRIPT = (
@@ -41,19 +39,15 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Return the HTML of a report with the data *document*, as in report.v2.json.
-
-    Raises:
-        UsageError: jinja2 is not installed.
-    """
-    template = _template()
+    """Return the HTML of a report with the data *document*, as in report.v2.json."""
     scripts = [f"/*!\n{_file(CHARTS_LICENCE)}\n*/\n{_file(CHARTS)}", script()]
     style = "".join(_file(name) for name in STYLES)
-    return template.render(
-        title=_printable(document["title"]),
-        policy=_policy(scripts, style),
+    return Template(_file("page.html")).substitute(
+        title=escape(_printable(document["title"])),
+        policy=escape(_policy(scripts, style)),
         style=style,
-        scripts=scripts,
+        charts=scripts[0],
+        script=scripts[1],
         data=embedded_json(document),
     )
 
@@ -62,11 +56,6 @@ def script() -> str:
     """Return the script of the page, which shows the data and nothing else."""
     parts = "\n".join(_file(f"script/{name}.js") for name in SCRIPT)
     return f'"use strict";\n\n(() => {{\n{parts}\n}})();\n'
-
-
-def check_template_engine() -> None:
-    """Raise `UsageError` if there is no jinja2, before a report is computed."""
-    _template()
 
 
 def embedded_json(document: Mapping[str, Any]) -> str:
@@ -103,20 +92,6 @@ def _hash(text: str) -> str:
     from hashlib import sha256
 
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _template() -> Template:
-    try:
-        from jinja2 import Environment, StrictUndefined
-    except ImportError:
-        raise UsageError(
-            "an HTML report needs jinja2, which is not installed",
-            hint="pip install 'kraftops[report]', or --format json",
-        ) from None
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
-    )
-    return environment.from_string(_file("page.html.jinja"))
 
 
 def _file(name: str) -> str:

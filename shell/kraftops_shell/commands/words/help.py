@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kraftops_shell.commands.manual import print_commands, print_manual
+from kraftops_shell.commands.views.columns import column_words, columns_of
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.grammar.command import Command, Task
 from kraftops_shell.grammar.nearest import meant
@@ -75,8 +76,6 @@ def show_help(session: Session, call: Call) -> None:
 
 def _print_columns(session: Session, name: str) -> None:
     """Print the columns of a view, with their types and meanings."""
-    from kraftops_shell.commands.views.columns import column_words, columns_of  # heavy
-
     columns = columns_of(name)
     if columns:
         session.out("\n")

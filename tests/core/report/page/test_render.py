@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -13,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.errors import UsageError
-from kraftops.report.page.render import SCRIPT, check_template_engine, embedded_json, page, script
+from kraftops.report.page.render import SCRIPT, embedded_json, page, script
 
 SAMPLE = json.loads((Path(__file__).parents[3] / "data/report/sample.json").read_text("utf-8"))
 PAGE = files("kraftops.report.page")
@@ -154,13 +152,3 @@ def test_script_has_all_of_its_parts() -> None:
     files = {each.name for each in (PAGE / "script").iterdir()}
 
     assert files == {f"{name}.js" for name in SCRIPT}
-
-
-def test_without_jinja_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-
-    with pytest.raises(UsageError) as caught:
-        check_template_engine()
-
-    assert "jinja2" in caught.value.message
-    assert caught.value.hint == "pip install 'kraftops[report]', or --format json"

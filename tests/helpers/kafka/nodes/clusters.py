@@ -41,6 +41,7 @@ class Shape:
 
     controllers: int = 1
     brokers: int = 0
+    first_broker: int = FIRST_BROKER
     is_combined: bool = False
     is_dynamic: bool = False
     cluster_id: str = CLUSTER_ID
@@ -140,7 +141,7 @@ def configured(folder: Path, shape: Shape) -> list[Config]:
     static = not shape.is_dynamic
     count = shape.controllers
     configs = controllers(folder, count, static=static, are_brokers=shape.is_combined)
-    ids = range(FIRST_BROKER, FIRST_BROKER + shape.brokers)
+    ids = range(shape.first_broker, shape.first_broker + shape.brokers)
     configs += [broker(folder, node_id, configs[:count]) for node_id in ids]
     return [_changed(config, shape) for config in configs]
 

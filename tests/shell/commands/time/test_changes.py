@@ -7,7 +7,7 @@ from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.corpus import DATA
 from tests.helpers.tools.shell_session import Shell
 
-LOG = DATA / "incidents/00000000000000000000.log"
+LOG = DATA / "incidents/three/00000000000000000000.log"
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def test_command_and_question_mark() -> None:
 
 
 def test_views_list_their_columns_with_types() -> None:
-    text = help_of("help", "partitions", width=120)
+    text = help_of("help", "partitions", width=200)
 
     assert "columns:" in text
     for column in PARTITIONS.columns:

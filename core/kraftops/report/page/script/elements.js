@@ -25,11 +25,11 @@ const button = (text, action, attributes = {}) =>
 let wanted = ""; // what is searched for, in lower case
 
 /* A text of the data: visible, cut where it is very long, with what is searched for marked. */
-function name(text) {
+function name(text, longest = LONGEST) {
   if (isNone(text)) return el("span.muted", {}, "–");
   let shown = visible(text);
-  if (shown.length > LONGEST) {
-    shown = `${shown.slice(0, LONGEST)}… (${number(shown.length - LONGEST)} more characters)`;
+  if (shown.length > longest) {
+    shown = `${shown.slice(0, longest)}… (${number(shown.length - longest)} more characters)`;
   }
   const node = el("bdi");
   if (!wanted) {

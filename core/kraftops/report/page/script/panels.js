@@ -329,6 +329,40 @@ function leaders(it) {
   });
 }
 
+function incidentBands(it) {
+  const { data, plots, panels } = it;
+  const rows = report.incidents;
+  if (!rows.length) return;
+  const { node, values } = panel(it, "Incidents", [[plain("bad"), "from begin to end"]]);
+  const canvas = el("canvas", {
+    role: "img",
+    "aria-label": `${plural(rows.length, "incident")}, in a table above`,
+  });
+  node.append(canvas);
+  const bands = rows.map((row) => ({ from: row.begin, to: row.end ?? data.end }));
+  panels.push({
+    draw() {
+      const pen = sized(canvas, plots.clientWidth, ROW + 6);
+      pen.fillStyle = colour("bad");
+      drawBands(
+        it,
+        pen,
+        bands.map((band) => ({
+          ...band,
+          draw: (_, x, y, width, height) => pen.fillRect(x, y, width, height),
+        })),
+        4,
+        ROW - 4,
+      );
+    },
+    read(from, to) {
+      values[0].textContent = number(
+        bands.filter((band) => band.from < to && band.to >= from).length,
+      );
+    },
+  });
+}
+
 function changeMarks(it) {
   const { data, plots, panels, gutter, inner, xOf } = it;
   if (!data.changes.length) return;

@@ -71,6 +71,44 @@ function tally(words) {
   return counts;
 }
 
+function incidents() {
+  const { story, incidents: rows, more } = report;
+  if (isNone(story)) return;
+  fill(
+    "incidents",
+    el("p.story", {}, name(story, Infinity)),
+    table({
+      section: "incidents",
+      caption: { text: "Incidents", quiet: true },
+      rows,
+      left: more.incidents,
+      empty: "None.",
+      detail: (row) => (row.command ? () => [command(row.command)] : null),
+      columns: [
+        {
+          label: "Begin",
+          value: (row) => row.begin,
+          text: (row) => timeText(row.begin),
+          cell: (row) => timeLink(row.begin),
+        },
+        {
+          label: "End",
+          value: (row) => row.end,
+          text: (row) => (isNone(row.end) ? "still" : timeText(row.end)),
+          cell: (row) => (isNone(row.end) ? "still" : timeLink(row.end)),
+        },
+        {
+          label: "Cause",
+          value: (row) => row.cause,
+          cell: (row) => el("span.nowrap", {}, name(row.cause)),
+        },
+        { label: "What happened", value: (row) => row.text, cell: (row) => name(row.text, Infinity) },
+      ],
+    }),
+  );
+  byId("incidents-title").append(count(rows.length + more.incidents));
+}
+
 const SEVERITIES = ["loss", "stops", "risk", "note"];
 
 function findings() {
@@ -203,10 +241,15 @@ function cluster() {
   );
 }
 
+/* What clients ask for comes before what nodes do by themselves. */
+const OF_NODES = new Set(["broker", "controller"]);
+
 const changeFilter = { kind: "", inZoom: false, table: null, zoom: null };
 
 function changes() {
-  const rows = report.timeline?.changes ?? [];
+  const rows = [...(report.timeline?.changes ?? [])].sort(
+    (one, other) => OF_NODES.has(one.kind) - OF_NODES.has(other.kind),
+  );
   if (!report.timeline) return;
   const kinds = tally(rows.map((row) => row.kind));
   const kind = el(

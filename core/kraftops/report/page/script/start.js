@@ -71,6 +71,7 @@ function theming() {
 }
 
 header();
+incidents();
 findings();
 cluster();
 timeline?.build();

@@ -415,6 +415,7 @@ function makeTimeline() {
   it.build = () => {
     axis(it);
     if (data) {
+      incidentBands(it);
       brokers(it);
       leaders(it);
       for (const each of PANELS) seriesPanel(it, each, series);

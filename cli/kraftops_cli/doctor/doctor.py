@@ -1,0 +1,196 @@
+"""`kraftops doctor`: all checks that apply, joined by cause."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.doctor.what import CONTROLLERS, OURS, What, what_options
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import COLOR
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.doctor.checks import CheckRun
+    from kraftops.doctor.diagnosis import Diagnosis, Selection
+    from kraftops.storage.verify.release import Target
+    from kraftops_terminal.console import Console
+
+EXAMPLES = (
+    ("what is wrong with the Kafka of this host?", "kraftops doctor"),
+    ("a node that does not start", "kraftops doctor -c server.properties"),
+    ("directories and archives of several nodes", "kraftops doctor node-1 node-2.tar.gz"),
+    ("a running cluster", "kraftops doctor -b localhost:9092 -C localhost:9093"),
+    ("what is new since yesterday", "kraftops doctor --baseline yesterday.json --format json"),
+)
+SECTIONS = (
+    (
+        "What is looked at",
+        """\
+Configurations: whether Kafka takes them, whether a start takes the directories, what Kafka's loader
+makes of partitions and of the metadata log, and the disks against the metadata. Several nodes: one
+cluster, histories that part, records that a start would cut. Of metadata: what no server makes,
+brokers that are down, incidents of the last day, features behind the release. Of disks: room, the
+days left, retention that does not work, hanging transactions. Certificates that end within 30 days.
+Of a running cluster (-b, -C) problems of partitions by cause, and operations that were left over.
+
+Nothing is written, and only -b and -C use the network. Each check has its own limit of time, and
+one that fails stops no other: the table of checks has the reason. Without --deep partitions are
+read as far as Kafka's loader reads them.""",
+    ),
+    exit_status(
+        {
+            0: "nothing is wrong, or there are notes alone.",
+            2: "there are findings, or a check could not be made.",
+            5: "nobody answered, and there was nothing else to look at.",
+        }
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(
+        ours=OURS
+        | {"deep", "release_version", "only", "skip", "baseline", "form", "color", "max_memory"},
+        expands_files=False,
+    ),
+    name="doctor",
+    answer="kraftops.doctor.diagnosis:DOCTOR",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="""\
+Examine nodes, directories, archives or a running cluster: a verdict, then what is wrong, the worst
+first, each cause once with its evidence and the next command.
+
+WHAT are log directories and archives of them. Without any, it looks for the Kafka of this host.""",
+)
+@what_options
+@CONTROLLERS
+@click.option("--deep", is_flag=True, help="Read all partitions, not what Kafka's loader reads.")
+@click.option(
+    "--release-version",
+    metavar="RELEASE",
+    help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
+)
+@click.option("--only", metavar="CODE,…", default="", help="Only findings with these codes.")
+@click.option("--skip", metavar="CODE,…", default="", help="No findings with these codes.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Only what is new since this JSON of an earlier examination.",
+)
+@MAX_MEMORY
+@FORM
+@COLOR
+@click.pass_obj
+def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
+    """Examine what is named; return the exit code."""
+    from kraftops.answers.fields import json_of
+    from kraftops.doctor.checks import CHECKS, run_checks
+    from kraftops.doctor.diagnosis import DOCTOR, diagnosis_of
+    from kraftops.doctor.examination import Examination
+    from kraftops.recovery.archives import unpacked
+
+    selection = _selection(options.pop("only"), options.pop("skip"), options.pop("baseline"))
+    target = _target(options.pop("release_version"))
+    is_deep = options.pop("deep")
+    what = What(**options)
+    with ExitStack() as stack:
+        examination = Examination(
+            what.nodes(terminal),
+            stack.enter_context(unpacked(what.names)),
+            stack.enter_context(what.access(terminal)) if what.is_live else None,
+            target,
+            is_deep,
+            int(time.time() * 1000),
+            os.environ,
+        )
+        runs = _shown(run_checks(examination, CHECKS), terminal)
+        diagnosis = diagnosis_of(examination, runs, selection)
+    print_answer(
+        terminal,
+        form,
+        "doctor",
+        lambda: json_of(DOCTOR.fields, diagnosis),
+        lambda: _text(terminal.console, diagnosis),
+    )
+    return diagnosis.exit_code
+
+
+def _shown(runs: Iterator[CheckRun], terminal: Terminal) -> Iterator[CheckRun]:
+    """Yield runs of checks with their progress on a terminal."""
+    from kraftops.doctor.checks import CHECKS
+    from kraftops_terminal.progress import Progress, Task
+    from kraftops_terminal.status import is_seen
+
+    with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
+        task = progress.add(Task(len(CHECKS), "checks"))
+        for run in runs:
+            progress.advance(task, 1)
+            yield run
+
+
+def _selection(only: str, skip: str, baseline: str | None) -> Selection:
+    """Return the selection of codes.
+
+    Raises:
+        UsageError: a code does not exist, or the baseline is not the JSON of an examination.
+    """
+    from kraftops.doctor.codes import pages_of
+    from kraftops.doctor.diagnosis import Selection
+    from kraftops.errors import SourceError, UsageError
+
+    chosen, skipped = (
+        {code.strip() for code in text.split(",") if code.strip()} for text in (only, skip)
+    )
+    for code in chosen | skipped:
+        pages_of(code)
+    earlier: set[tuple[object, ...]] = set()
+    if baseline is not None:
+        try:
+            with open(baseline, encoding="utf-8") as file:
+                findings = json.load(file)["findings"]
+            names = ("code", "node", "directory", "topic", "partition", "file")
+            earlier = {tuple(finding[name] for name in names) for finding in findings}
+        except OSError as error:
+            raise SourceError.of(baseline, error) from None
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{baseline} is not the JSON of an earlier examination",
+                hint="kraftops doctor --format json > FILE makes one",
+            ) from None
+    return Selection(chosen, skipped, earlier)
+
+
+def _target(release_version: str | None) -> Target | None:
+    from kraftops.storage.bootstrap.releases import by_name
+    from kraftops.storage.releases.table import release_named
+    from kraftops.storage.verify.release import Target
+
+    release = release_named(by_name(release_version).release) if release_version else None
+    return Target(release) if release else None
+
+
+def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:
+    from kraftops.doctor.diagnosis import CHECK
+    from kraftops_terminal.escaping import escaped
+    from kraftops_terminal.findings import finding_blocks
+    from kraftops_terminal.tables import table_of, table_text
+
+    severe = any(finding.is_severe for finding in diagnosis.findings)
+    yield console.painted(escaped(diagnosis.verdict), "bad" if severe else "good") + "\n\n"
+    yield from finding_blocks(console, diagnosis.findings)
+    if diagnosis.findings:
+        yield "\n"
+    yield table_text(console, table_of(CHECK, diagnosis.runs))

@@ -1,0 +1,144 @@
+"""The table of checks, and how they run: each alone, in its own time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Thread
+
+from kraftops.doctor import cluster_checks, disk_checks
+from kraftops.doctor.examination import Examination
+from kraftops.errors import KraftopsError
+from kraftops.findings.finding import Finding
+
+Applies = Callable[[Examination], str | None]
+"""Returns why a check has nothing to look at; None if it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check: what it looks for, the seconds after which it is given up, and its function."""
+
+    name: str
+    title: str
+    seconds: float
+    find: Callable[[Examination], Iterable[Finding]]
+    why_not: Applies
+
+
+class Status(StrEnum):
+    """What became of a check."""
+
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    GIVEN_UP = "given-up"
+
+
+@dataclass(slots=True)
+class CheckRun:
+    """A check that runs, or has run: its findings, and why there are no more."""
+
+    check: Check
+    findings: Sequence[Finding] = ()
+    status: Status = Status.GIVEN_UP
+    reason: str | None = None
+    is_unreachable: bool = False
+    """Whether it failed because nobody answered."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it could not say what it should."""
+        return self.status in (Status.FAILED, Status.GIVEN_UP)
+
+
+def run_checks(examination: Examination, checks: Iterable[Check]) -> Iterator[CheckRun]:
+    """Run checks one after the other, and yield each; those that take too long go on alone."""
+    for check in checks:
+        run = CheckRun(check)
+        # A thread that waits for a disk cannot be ended; as a daemon it ends with the process.
+        thread = Thread(target=_run, args=(examination, run), daemon=True)
+        thread.start()
+        thread.join(check.seconds)
+        if thread.is_alive():
+            # What it still finds goes to the first object.
+            run = CheckRun(check, reason=f"it did not end within {check.seconds:.0f} seconds")
+        yield run
+
+
+def _run(examination: Examination, run: CheckRun) -> None:
+    try:
+        run.reason = run.check.why_not(examination)
+        run.status = Status.SKIPPED if run.reason else Status.DONE
+        if not run.reason:
+            run.findings = list(run.check.find(examination))
+    except KraftopsError as error:
+        run.status, run.reason = Status.FAILED, error.message
+        run.is_unreachable = error.code in ("no-answer", "no-leader", "not-in-time")
+    except OSError as error:
+        run.status, run.reason = Status.FAILED, f"{error.filename or ''}: {error.strerror}"
+    except Exception as error:
+        # A fault of one check must stop no other.
+        if os.environ.get("KRAFTOPS_DEBUG"):
+            raise
+        run.status, run.reason = Status.FAILED, f"{type(error).__name__}: {error}"
+
+
+def _configs(examination: Examination) -> str | None:
+    return None if examination.configs else "no server.properties is named"
+
+
+def _named(examination: Examination) -> str | None:
+    is_named = examination.configs or examination.sources
+    return None if is_named else "no log directory is named"
+
+
+def _disks(examination: Examination) -> str | None:
+    return _named(examination) or (None if examination.nodes else "no log directory can be read")
+
+
+def _deep(examination: Examination) -> str | None:
+    return _disks(examination) if examination.is_deep else "--deep reads all partitions"
+
+
+def _several(examination: Examination) -> str | None:
+    return _disks(examination) or (None if len(examination.nodes) > 1 else "one node is named")
+
+
+def _stopped(examination: Examination) -> str | None:
+    if any(examination.is_running(node) for node in examination.nodes):
+        return "a server runs, which truncates its logs itself"
+    return _several(examination)
+
+
+def _metadata_or_live(examination: Examination) -> str | None:
+    if examination.access is not None:
+        return None
+    return _disks(examination) or (None if examination.image else "there is no metadata log")
+
+
+def _metadata_log(examination: Examination) -> str | None:
+    return _disks(examination) or cluster_checks.too_long_for_incidents(examination)
+
+
+CHECKS = (
+    Check("configuration", "configurations", 10, disk_checks.configurations, _configs),
+    Check("directories", "log directories that hang", 15, disk_checks.silent_directories, _named),
+    Check("start", "what a start makes of disks", 120, disk_checks.start, _disks),
+    Check("partitions", "all bytes of partitions", 86_400, disk_checks.partitions, _deep),
+    Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several),
+    Check("copies", "copies of partitions on several brokers", 120, disk_checks.copies, _stopped),
+    Check("metadata", "metadata and features", 60, disk_checks.metadata, _disks),
+    Check("problems", "partitions without all replicas", 60, cluster_checks.problems,
+          _metadata_or_live),
+    Check("incidents", "incidents of the last day", 60, cluster_checks.incidents, _metadata_log),
+    Check("room", "room on disks", 30, disk_checks.room, _disks),
+    Check("retention", "retention that does not work", 30, disk_checks.retention, _disks),
+    Check("transactions", "hanging transactions", 60, disk_checks.transactions, _disks),
+    Check("certificates", "certificates that end", 10, cluster_checks.certificates, _configs),
+    Check("operations", "operations that were left over", 60, cluster_checks.operations,
+          _metadata_or_live),
+)  # fmt: skip
+"""In the order in which they run; seconds are several times what a large node takes."""

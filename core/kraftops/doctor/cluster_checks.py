@@ -1,0 +1,216 @@
+"""Checks of a cluster, running or by its metadata log: problems, incidents, what is left over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from kraftops.display.sizes import many
+from kraftops.display.times import iso_time
+from kraftops.doctor.examination import Examination
+from kraftops.errors import DecodeError
+from kraftops.fileio.reading import read_whole
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.image.load.loading import limits_of
+from kraftops.image.load.log_size import log_size, newest_time
+from kraftops.image.state.image import MetadataImage
+from kraftops.incidents.answer import incident_text
+from kraftops.incidents.changes import read_changes
+from kraftops.incidents.incidents import incidents_of
+from kraftops.placement.disks import Disks
+from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+from kraftops.placement.placement import placement_of
+from kraftops.placement.problems import Cause, Problem, State, find_problems
+from kraftops.placement.problems import Evidence as ProblemEvidence
+from kraftops.reassign.access import ClusterAccess, configs_in, marks_in_image, topic_values_in
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.min_isr import MIN_ISR, min_isr_by, min_isr_of_topics
+from kraftops.reassign.operations import State as OperationState
+from kraftops.reassign.operations import operations_of, operations_under_way
+from kraftops.wire.auth.validity import validities
+
+_DAY_MS = 86_400_000
+_LARGEST_LOG = 64 << 20
+"""Bytes of a metadata log that a light examination replays for incidents: about a second."""
+_CERTIFICATE_DAYS = 30
+"""Many authorities take weeks, and certificates of 90 days are renewed at 30."""
+_LARGEST_STORE = 1 << 20
+_CODES = {
+    Cause.BROKER_DOWN: "broker-down",
+    Cause.DIRECTORY_FAILED: "directory-failed",
+    Cause.CORDONED: "broker-cordoned",
+    Cause.FOLLOWER_BEHIND: "follower-behind",
+    Cause.MIN_ISR: "min-isr-above-replicas",
+    Cause.REASSIGNMENT: "reassignment",
+    Cause.OTHER_LEADER: "other-leader",
+}
+_NOTES = frozenset({Cause.CORDONED, Cause.REASSIGNMENT, Cause.OTHER_LEADER})
+
+
+def problems(examination: Examination) -> Iterator[Finding]:
+    """Yield what takes replicas out of sync, a finding for each cause."""
+    if examination.access is not None:
+        yield from _live_problems(examination.access)
+    elif examination.image is not None:
+        yield from _logged_problems(examination, examination.image)
+
+
+def _live_problems(access: ClusterAccess) -> Iterator[Finding]:
+    placement = access.placement()
+    image = access.metadata()
+    disks: Disks = disks_of(access, placement) if access.brokers else {}
+    facts = MetadataFacts() if image is None else facts_of(image, placement)
+    needed = min_isr_of_topics(access, placement, None)
+    for problem in find_problems(placement, needed, ProblemEvidence(disks, disks, facts)):
+        yield _problem_finding(problem)
+
+
+def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator[Finding]:
+    """Yield the problems at the end of a log; nodes that are here, and stopped, are not down."""
+    placement = placement_of(image)
+    if all(place.is_fenced for place in placement.brokers.values()):
+        return  # the whole cluster was stopped
+    stopped = {
+        node.config.node_id for node in examination.nodes if not examination.is_running(node)
+    }
+    values = topic_values_in(image, image.sorted_topics, MIN_ISR)
+    evidence = ProblemEvidence(log=facts_of(image, placement))
+    for problem in find_problems(placement, min_isr_by(values, placement, None), evidence):
+        if problem.cause is Cause.BROKER_DOWN and problem.broker in stopped:
+            continue
+        entry = image.brokers.get(-1 if problem.broker is None else problem.broker)
+        in_order = (
+            problem.cause is Cause.BROKER_DOWN
+            and entry is not None
+            and image.broker_state(entry, whole=False)["inControlledShutdown"]
+        )
+        yield _problem_finding(problem, is_note=in_order)
+
+
+def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
+    counts = Counter(affected.state for affected in problem.affected)
+    severity = Severity.RISK
+    if problem.cause in _NOTES or is_note:
+        severity = Severity.NOTE
+    elif counts[State.OFFLINE] or counts[State.UNDER_MIN_ISR]:
+        severity = Severity.STOPS
+    names = sorted({affected.partition.topic for affected in problem.affected})
+    since = f" since {iso_time(problem.change.time)}" if problem.change else ""
+    states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
+    id_ = "" if problem.broker is None else f" --id {problem.broker}"
+    cure, command = {
+        Cause.BROKER_DOWN: ("start it, or replace its replicas", f"repair -b HOST:PORT{id_}"),
+        Cause.DIRECTORY_FAILED: (
+            "replace the disk, and restart it, or replace the replicas",
+            f"repair -b HOST:PORT{id_}",
+        ),
+        Cause.MIN_ISR: ("lower it, or add replicas", "replication -b HOST:PORT --topic TOPIC"),
+        Cause.OTHER_LEADER: ("elect the preferred leaders", f"undrain -b HOST:PORT{id_}"),
+    }.get(problem.cause, ("see what it does", "problems -b HOST:PORT"))
+    return Finding(
+        _CODES[problem.cause],
+        severity,
+        {
+            Cause.BROKER_DOWN: f"broker {problem.broker} is down{since}: {states}",
+            Cause.DIRECTORY_FAILED: f"a log directory of broker {problem.broker} has failed{since}:"
+            f" {states}",
+            Cause.CORDONED: f"broker {problem.broker} takes no replicas: {states}",
+            Cause.FOLLOWER_BEHIND: f"broker {problem.broker} is behind its leaders: {states}",
+            Cause.MIN_ISR: f"{MIN_ISR} is larger than the number of replicas: {states}",
+            Cause.REASSIGNMENT: f"a reassignment is under way: {states}",
+            Cause.OTHER_LEADER: f"other replicas than the preferred ones lead: {states}",
+        }[problem.cause],
+        Place(node=problem.broker, topic=names[0] if len(names) == 1 else None),
+        cure,
+        (f"kafka-cluster {command}",),
+        tuple(Evidence("topics", name) for name in names[:5]),
+        "producers or consumers of these stand still" if severity is Severity.STOPS else "",
+    )
+
+
+def incidents(examination: Examination) -> Iterator[Finding]:
+    """Yield what happened on the last day of the metadata log."""
+    folder = examination.metadata_log
+    if folder is None:
+        return
+    end = newest_time([folder]) or examination.now
+    for incident in incidents_of(read_changes([folder], since=limits_of(None, end - _DAY_MS))):
+        yield Finding(
+            "unclean-elections" if incident.unclean else "incident",
+            Severity.LOSS if incident.unclean else Severity.NOTE,
+            incident_text(incident),
+            Place(
+                node=incident.brokers[0] if len(incident.brokers) == 1 else None,
+                file=folder,
+                offset=incident.first_offset,
+                time=incident.begin,
+            ),
+            "see what changed, and what changed it",
+            (f"kraftops incidents {folder}",),
+        )
+
+
+def too_long_for_incidents(examination: Examination) -> str | None:
+    """Return why a light examination does not replay the metadata log, if it does not."""
+    folder = examination.metadata_log
+    if folder is None or examination.is_deep or log_size([folder]).segment_bytes <= _LARGEST_LOG:
+        return None
+    return "the metadata log is larger than 64 MiB: --deep, or kraftops incidents, reads it"
+
+
+def operations(examination: Examination) -> Iterator[Finding]:
+    """Yield the operations that nobody carries on, and settings that they left."""
+    access, image = examination.access, examination.image
+    if access is not None:
+        under_way = operations_under_way(access, access.placement())
+    elif image is not None:
+        placement, configs = placement_of(image), configs_in(image)
+        by_broker = {broker: configs.get(broker, {}) for broker in placement.brokers}
+        under_way = operations_of(placement, marks_in_image(image).values(), by_broker, None)
+    else:
+        under_way = []
+    for operation in under_way:
+        if operation.state is OperationState.LEFT_OVER:
+            yield Finding(
+                "operation-left",
+                Severity.RISK,
+                f"{operation.name} was left over",
+                Place(node=operation.brokers[0] if len(operation.brokers) == 1 else None),
+                "resume it, or take back what it has set",
+                ("kafka-cluster operations -b HOST:PORT",),
+            )
+
+
+def certificates(examination: Examination) -> Iterator[Finding]:
+    """Yield the certificates in the key stores of nodes that end soon."""
+    for config in examination.loaded[0]:
+        for key, prop in config.given.items():
+            if not key.endswith("ssl.keystore.location") or not prop.value.strip():
+                continue
+            password = config.given.get(key.removesuffix("location") + "password")
+            yield from _ending(
+                examination, prop.value.strip(), password.value if password else None
+            )
+
+
+def _ending(examination: Examination, path: str, password: str | None) -> Iterator[Finding]:
+    try:
+        ends = validities(read_whole(path, _LARGEST_STORE), password)
+    except (OSError, DecodeError):
+        return  # `verify` and the start of a server say so
+    now = datetime.fromtimestamp(examination.now / 1000, UTC)
+    for certificate in ends:
+        if certificate.end - now > timedelta(days=_CERTIFICATE_DAYS):
+            continue
+        is_over = certificate.end <= now
+        yield Finding(
+            "certificate-ends",
+            Severity.STOPS if is_over else Severity.RISK,
+            f"the certificate of {certificate.subject} "
+            f"{'has ended' if is_over else 'ends'} at {certificate.end:%Y-%m-%d %H:%M} UTC",
+            Place(file=path),
+            "have it signed anew, and replace the store; brokers read it again when their dynamic"
+            " configuration of it is set anew, or at a restart",
+            consequence="clients and other nodes refuse the connection then",
+        )

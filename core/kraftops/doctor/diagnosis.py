@@ -1,0 +1,129 @@
+"""What `kraftops doctor` answers: a verdict, findings by severity, and what was looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kraftops.answers.fields import Answer, parts, text
+from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.sizes import many
+from kraftops.doctor.checks import CheckRun, Status
+from kraftops.doctor.examination import Examination
+from kraftops.doctor.joining import joined
+from kraftops.errors import CODES
+from kraftops.findings.answer import FINDINGS
+from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code
+
+_STYLES = {Status.DONE: "good", Status.SKIPPED: "muted"}
+_UNREACHABLE = CODES["no-answer"].exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The codes that are wanted: *only* these, if there are any, without those to *skip*.
+
+    *baseline* has the places of findings that are known already, by `identity`.
+    """
+
+    only: Collection[str] = ()
+    skip: Collection[str] = ()
+    baseline: Collection[tuple[object, ...]] = ()
+
+    def takes(self, finding: Finding) -> bool:
+        """Tell whether a finding is wanted."""
+        if self.only and finding.code not in self.only:
+            return False
+        return finding.code not in self.skip and identity(finding) not in self.baseline
+
+
+def identity(finding: Finding) -> tuple[object, ...]:
+    """Return what makes a finding the same one as before: not its numbers, which change."""
+    place = finding.place
+    return finding.code, place.node, place.directory, place.topic, place.partition, place.file
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The findings, the worst first, and the checks that were made."""
+
+    findings: Sequence[Finding]
+    runs: Sequence[CheckRun]
+
+    @property
+    def verdict(self) -> str:
+        """What is the case, in a line."""
+        failed = [run for run in self.runs if run.has_failed]
+        done = sum(run.status is Status.DONE for run in self.runs)
+        severe = [finding for finding in self.findings if finding.is_severe]
+        suffix = f"; {many(len(failed), 'check')} could not be made" if failed else ""
+        if not severe:
+            notes = f", {many(len(self.findings), 'note')}" if self.findings else ""
+            return f"nothing is wrong by {many(done, 'check')}{notes}{suffix}"
+        counts = Counter(finding.severity for finding in severe)
+        shown = ", ".join(
+            f"{counts[severity]} {severity}" for severity in Severity if counts[severity]
+        )
+        return f"{shown}; first: {severe[0].text} [{severe[0].code}]{suffix}"
+
+    @property
+    def exit_code(self) -> int:
+        """2 with a finding worse than a note, or a check that failed; 5 if nobody answered."""
+        if code := exit_code(self.findings):
+            return code
+        failed = [run for run in self.runs if run.has_failed]
+        if not failed:
+            return 0
+        done = any(run.status is Status.DONE for run in self.runs)
+        return _UNREACHABLE if not done and failed[0].is_unreachable else HAS_FINDINGS
+
+
+def diagnosis_of(
+    examination: Examination, runs: Iterable[CheckRun], selection: Selection
+) -> Diagnosis:
+    """Join the findings of checks."""
+    runs = list(runs)
+    nodes = {
+        examination.shown(state.path): node.config.node_id
+        for node in (examination.nodes if _was_read(runs) else ())
+        for state in node.states
+    }
+
+    def node_of(path: str) -> int | None:
+        return next((id_ for top, id_ in nodes.items() if path.startswith(top)), None)
+
+    findings = (_renamed(each, examination) for run in runs for each in run.findings)
+    return Diagnosis([each for each in joined(findings, node_of) if selection.takes(each)], runs)
+
+
+def _renamed(finding: Finding, examination: Examination) -> Finding:
+    commands = tuple(map(examination.shown, finding.commands))
+    return replace(finding.renamed(examination.shown), commands=commands)
+
+
+def _was_read(runs: Iterable[CheckRun]) -> bool:
+    """Tell whether the nodes can be asked for again without waiting for a disk."""
+    return any(run.check.name == "start" and run.status is Status.DONE for run in runs)
+
+
+CHECK = (
+    text("check", "its name", column=Column("CHECK", style="name"), get=lambda run: run.check.name),
+    text("title", "what it looks for", column=folded("LOOKS FOR", 1),
+         get=lambda run: run.check.title),
+    text(
+        "status", "done; skipped: nothing to look at; failed; given-up: it took too long",
+        values=[str(status) for status in Status], column=Column("STATUS"),
+        get=lambda run: str(run.status),
+        cell=lambda run: Styled(str(run.status), _STYLES.get(run.status, "bad")),
+    ),
+    text("reason", "why it was not done", may_be_null=True, column=folded("REASON"),
+         get=lambda run: run.reason),
+)  # fmt: skip
+DOCTOR = Answer(
+    (
+        text("verdict", "what is the case, in a line", get=lambda diagnosis: diagnosis.verdict),
+        FINDINGS,
+        parts("checks", "what was looked at", CHECK, get=lambda diagnosis: diagnosis.runs),
+    )
+)

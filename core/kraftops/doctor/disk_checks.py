@@ -1,0 +1,298 @@
+"""Checks of what lies on disks: start, copies, metadata, room, retention, transactions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
+from kraftops.disk.settings import TopicSettings, topic_settings
+from kraftops.disk.usage import DirectoryUsage, Replica, read_usage
+from kraftops.display.sizes import size_text
+from kraftops.display.times import iso_time
+from kraftops.doctor.examination import SILENT_SECONDS, Examination
+from kraftops.dump.check.directories import CheckRequest, check_directories
+from kraftops.errors import KraftopsError
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import assignment_findings
+from kraftops.image.verify.loading import loading_findings
+from kraftops.image.verify.targets import assumed_release
+from kraftops.image.verify.targets import release_findings as target_findings
+from kraftops.image.verify.verify import verify
+from kraftops.recovery.archives import LogSource
+from kraftops.recovery.partitions.comparison import compare_disks
+from kraftops.recovery.partitions.losses import total_of
+from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.log_directory import LogDirectory
+from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.storage.verify.rival_quorums import rival_findings
+from kraftops.storage.verify.start import verify_node
+
+LIGHT_BYTES = 16 << 20
+"""Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
+_LEAST_FREE = 0.05
+"""Of a volume: below that, a burst of writes or a reassignment fills it before anybody looks."""
+_DAYS_LEFT = 7.0
+"""A week is what it takes to get disks, or to agree on less retention."""
+_OVERDUE_MS = 3_600_000
+"""Twelve checks of `log.retention.check.interval.ms`: then retention does not work."""
+_SERVER = "HOST:PORT"
+"""What stands in commands for an address that is not known."""
+_OWN_STATE = frozenset({"running"})
+"""Findings of `verify` that are right for a server that is to start, and usual of one that runs."""
+
+
+def configurations(examination: Examination) -> Iterator[Finding]:
+    """Yield the configurations that Kafka refuses."""
+    yield from examination.loaded[1]
+
+
+def silent_directories(examination: Examination) -> Iterator[Finding]:
+    """Yield the log directories that do not answer."""
+    for path in examination.silent:
+        yield Finding(
+            "directory-silent",
+            Severity.STOPS,
+            f"it cannot be listed within {SILENT_SECONDS:.0f} seconds",
+            Place(directory=path),
+            "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
+        )
+
+
+def start(examination: Examination) -> Iterator[Finding]:
+    """Yield what keeps nodes from starting with all their data."""
+    for node in examination.configured:
+        is_running = examination.is_running(node)
+        for finding in verify_node(node):
+            if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
+                yield finding
+    for node in examination.whole_nodes:
+        image = examination.images.get(node.cluster_id)
+        assumed = assumed_release(node, image, examination.target)
+        if node in examination.configured:
+            yield from target_findings(node, assumed)
+        if node.is_broker and image:
+            yield from assignment_findings(node, image)
+        if node.is_broker and not examination.is_deep:
+            release = assumed.newest.release.name
+            yield from loading_findings(node, image, release, LIGHT_BYTES)
+
+
+def partitions(examination: Examination) -> Iterator[Finding]:
+    """Yield what is wrong with partitions, by reading everything."""
+    for _, directory in examination.directories:
+        with suppress(KraftopsError):  # a directory without partitions
+            checks, common = check_directories(CheckRequest([directory.path]), lambda _: None)
+            yield from common
+            for check in checks:
+                yield from check.findings
+
+
+def one_cluster(examination: Examination) -> Iterator[Finding]:
+    """Yield what keeps nodes from being one cluster, and histories that part."""
+    if len(examination.configured) > 1:
+        yield from verify_cluster(examination.configured)
+    if examination.copied:
+        yield from rival_findings(examination.nodes)
+
+
+def copies(examination: Examination) -> Iterator[Finding]:
+    """Yield the records that a start of all these brokers would cut."""
+    sources = list(examination.sources) + [
+        LogSource(path, path)
+        for node in examination.configured
+        for path in {*node.config.log_dirs, node.config.metadata_log_dir}
+    ]
+    table = compare_disks([source for source in sources if os.path.isdir(source.folder)]).losses
+    by_topic: dict[tuple[str, int], list[int]] = {}
+    for loss in table:
+        key = (loss.copy.topic, loss.leader)
+        by_topic.setdefault(key, []).append(loss.copy.number)
+    for (topic, leader), numbers in by_topic.items():
+        lost = [loss for loss in table if (loss.copy.topic, loss.leader) == (topic, leader)]
+        yield Finding(
+            "records-cut",
+            Severity.LOSS,
+            f"a start of these brokers can cut records of {topic}-"
+            f"{','.join(map(str, sorted(set(numbers))))}: {total_of(lost)}",
+            Place(topic=topic, partition=numbers[0]),
+            f"start the broker with the newest copies before broker {leader}",
+            (f"kafka-storage compare {' '.join(source.name for source in sources)}",),
+            count=len(lost),
+        )
+
+
+def metadata(examination: Examination) -> Iterator[Finding]:
+    """Yield what is wrong with the metadata, and features that are behind the release."""
+    for image in examination.images.values():
+        yield from verify(image)
+    for node in examination.configured:
+        newest = examination.images.get(node.cluster_id)
+        if newest and newest.metadata_version:
+            yield from _features_behind(examination, node, newest)
+
+
+def _features_behind(
+    examination: Examination, node: Node, image: MetadataImage
+) -> Iterator[Finding]:
+    assert image.metadata_version
+    release = assumed_release(node, image, examination.target).newest.release
+    _, newest = release.features[METADATA_VERSION]
+    level, _ = image.metadata_version
+    name = release.name
+    if level < newest:
+        names = [(known.name if (known := by_level(each)) else each) for each in (level, newest)]
+        yield Finding(
+            "feature-behind",
+            Severity.NOTE,
+            f"metadata.version is {names[0]}, and Kafka {release.name} has {names[1]}",
+            Place(node=node.config.node_id),
+            "finish the upgrade, when no downgrade is wanted any more",
+            (f"kafka-features.sh --bootstrap-server {_SERVER} upgrade --release-version {name}",),
+        )
+
+
+def room(examination: Examination) -> Iterator[Finding]:
+    """Yield the disks that are nearly full, or will be."""
+    for node, directory in examination.directories:
+        usage = _usage(examination, node, directory)
+        if usage is None or usage.free is None or not usage.size:
+            continue
+        days = usage.days_left
+        is_low = usage.free < _LEAST_FREE * usage.size
+        if is_low or (days is not None and days < _DAYS_LEFT):
+            yield _disk_full_soon(node, usage, days)
+
+
+def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Finding:
+    assert usage.size
+    assert usage.free is not None
+    when = f": it is full in {days:.1f} days at the present rate" if days is not None else ""
+    largest = max(usage.replicas, key=lambda each: each.space.total, default=None)
+    evidence = [Evidence("stat", f"{size_text(usage.space.total)} are in the log directory")]
+    if largest:
+        evidence.append(
+            Evidence(largest.path, f"the largest partition has {size_text(largest.space.total)}")
+        )
+    return Finding(
+        "disk-full-soon",
+        Severity.STOPS if usage.free < usage.size // 100 else Severity.RISK,
+        f"{size_text(usage.free)} of {size_text(usage.size)} are free{when}",
+        Place(node=node.config.node_id, directory=usage.path),
+        "see what takes the room, and set retention or move replicas",
+        (f"kraftops disk {usage.path}",),
+        tuple(evidence),
+        "a broker takes a log directory offline when a write fails",
+    )
+
+
+def _usage(examination: Examination, node: Node, directory: LogDirectory) -> DirectoryUsage | None:
+    try:
+        return read_usage(directory.path, examination.now if examination.is_running(node) else None)
+    except KraftopsError:
+        return None
+
+
+def retention(examination: Examination) -> Iterator[Finding]:
+    """Yield the partitions whose oldest segment should have gone long ago, by topic and reason."""
+    for node, replica, directory, settings in _replicas(examination):
+        if len(replica.segments) < 2 or "delete" not in settings.policies:
+            continue
+        limit = settings.retention_ms
+        oldest = replica.segments[0]
+        end = _end(examination, node, replica)
+        if limit < 0 or end - oldest.modified <= limit + _OVERDUE_MS:
+            continue
+        with suppress(KraftopsError):
+            state = read_retention(directory, replica.topic, replica.partition, settings, end)
+            if stuck := _stuck(state):
+                yield Finding(
+                    "retention-stuck",
+                    Severity.RISK,
+                    f"{replica.topic}-{replica.partition}: {stuck.text}",
+                    Place(
+                        node.config.node_id,
+                        directory.path,
+                        replica.topic,
+                        replica.partition,
+                        replica.path,
+                    ),
+                    stuck.cure or "look into the log of the broker",
+                    (f"kraftops disk {directory.path} --why {replica.topic}-{replica.partition}",),
+                    consequence="the log grows until the disk is full",
+                )
+
+
+def _stuck(state: RetentionState) -> Reason | None:
+    """Return why segments stay that should have gone an hour ago; None if they need not."""
+    oldest = state.segments[0]
+    stated = {reason.kind: reason for reason in reasons(state)}
+    for kind in ("future-timestamp", "high-watermark", "not-in-tier"):
+        if kind in stated:
+            return stated[kind]
+    is_due = oldest.goes_at is not None and state.now - oldest.goes_at > _OVERDUE_MS
+    return stated.get("due") if is_due and state.directory.is_in_use else None
+
+
+def transactions(examination: Examination) -> Iterator[Finding]:
+    """Yield the transactions that are open for longer than any may be."""
+    for node, replica, directory, settings in _replicas(examination):
+        end = _end(examination, node, replica)
+        with suppress(KraftopsError):
+            state = read_retention(directory, replica.topic, replica.partition, settings, end)
+            for transaction in state.hanging:
+                yield Finding(
+                    "hanging-transaction",
+                    Severity.RISK,
+                    f"{replica.topic}-{replica.partition}: a transaction of producer"
+                    f" {transaction.producer_id} is open since {iso_time(transaction.time)}",
+                    Place(
+                        node.config.node_id,
+                        directory.path,
+                        replica.topic,
+                        replica.partition,
+                        replica.path,
+                        offset=transaction.first_offset,
+                    ),
+                    "end it, after you have asked who owns the producer",
+                    (_abort_command(replica, transaction.first_offset),),
+                    consequence="consumers that read committed records stop there, and the log"
+                    " cleaner too",
+                )
+
+
+def _abort_command(replica: Replica, offset: int) -> str:
+    return (
+        f"kafka-transactions.sh --bootstrap-server {_SERVER} abort --topic {replica.topic}"
+        f" --partition {replica.partition} --start-offset {offset}"
+    )
+
+
+def _replicas(
+    examination: Examination,
+) -> Iterator[tuple[Node, Replica, LogDirectory, TopicSettings]]:
+    """Yield the partitions in their place, but for the metadata log, with their settings."""
+    for node, directory in examination.directories:
+        usage = _usage(examination, node, directory)
+        image = examination.images.get(node.cluster_id)
+        config = node.config if node.config.given else None
+        settings: dict[str, TopicSettings] = {}
+        for replica in usage.replicas if usage else ():
+            if replica.kind is not FolderKind.CURRENT or replica.topic.startswith("__cluster_"):
+                continue
+            if replica.topic not in settings:
+                settings[replica.topic] = topic_settings(
+                    replica.topic, node.config.node_id, image, config
+                )
+            yield node, replica, directory, settings[replica.topic]
+
+
+def _end(examination: Examination, node: Node, replica: Replica) -> int:
+    """Return the time for which a replica is judged: of a stopped server, its last write."""
+    if examination.is_running(node) or not replica.segments:
+        return examination.now
+    return max(segment.modified for segment in replica.segments)

@@ -1,0 +1,189 @@
+"""What the checks look at: nodes, copies of directories, metadata, a running cluster."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Thread
+
+from kraftops.errors import ConfigError, KraftopsError, SourceError
+from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import newest_images
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.reassign.access import ClusterAccess
+from kraftops.recovery.archives import LogSource
+from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.storage.config.host import LocalKafka
+from kraftops.storage.config.server_config import ServerConfig, load_config
+from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.node import Node, read_node
+from kraftops.storage.verify.release import Target
+
+SILENT_SECONDS = 5.0
+"""A local disk lists a directory in ms, a slow network in a second: later ones hang."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """All that was named; what is read of it is read once, when a check first needs it.
+
+    *configs* are of nodes, *sources* log directories and unpacked archives, *access* is to a
+    running cluster. *target* is the release that is to run the nodes, *now* is in ms. *is_deep*
+    asks to read everything.
+    """
+
+    configs: Sequence[LocalKafka] = ()
+    sources: Sequence[LogSource] = ()
+    access: ClusterAccess | None = None
+    target: Target | None = None
+    is_deep: bool = False
+    now: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def loaded(self) -> tuple[list[ServerConfig], list[Finding]]:
+        """The configurations, and the findings about those that Kafka refuses."""
+        changed_keys = self.target.release.changed_keys if self.target else None
+        loaded, refused = [], []
+        for kafka in self.configs:
+            try:
+                loaded.append(
+                    load_config(kafka.path, kafka.overrides, self.environment, changed_keys)
+                )
+            except (ConfigError, SourceError) as error:
+                cure = error.hint or "mend the configuration"
+                place = Place(file=kafka.path)
+                refused.append(
+                    Finding("bad-configuration", Severity.STOPS, error.message, place, cure)
+                )
+        return loaded, refused
+
+    @cached_property
+    def silent(self) -> list[str]:
+        """The log directories that do not answer in `SILENT_SECONDS`: no check waits for them."""
+        paths = [source.folder for source in self.sources]
+        for config in self.loaded[0]:
+            paths += [*config.log_dirs, config.metadata_log_dir]
+        probes = {path: Thread(target=_probe, args=(path,), daemon=True) for path in paths}
+        for probe in probes.values():
+            probe.start()
+        for probe in probes.values():
+            probe.join(SILENT_SECONDS)
+        return [path for path, probe in probes.items() if probe.is_alive()]
+
+    @cached_property
+    def configured(self) -> list[Node]:
+        """The nodes with a configuration, whose directories answer."""
+        configs, _ = self.loaded
+        return [
+            read_node(config)
+            for config in configs
+            if not {*config.log_dirs, config.metadata_log_dir}.intersection(self.silent)
+        ]
+
+    @cached_property
+    def copied(self) -> list[Node]:
+        """Directories without a configuration, as nodes: those of one node id are one."""
+        directories: dict[tuple[str | None, int | None, str], list[LogDirectory]] = defaultdict(
+            list
+        )
+        for source in self.sources:
+            if source.folder in self.silent:
+                continue
+            directory = read_log_directory(source.folder)
+            meta = directory.meta
+            alone = "" if meta else source.folder
+            key = (meta.cluster_id if meta else None, directory.node_id, alone)
+            directories[key].append(directory)
+        return [_node_of(found) for found in directories.values()]
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """All nodes."""
+        return [*self.configured, *self.copied]
+
+    @cached_property
+    def whole_nodes(self) -> list[Node]:
+        """The nodes with all their files: of archives, only the last segments are unpacked."""
+        unpacked = {source.folder for source in self.sources if source.is_unpacked}
+        return [node for node in self.nodes if not unpacked.intersection(node.config.log_dirs)]
+
+    @cached_property
+    def directories(self) -> list[tuple[Node, LogDirectory]]:
+        """The log directories of whole nodes that can be read."""
+        return [
+            (node, state.directory)
+            for node in self.whole_nodes
+            for state in node.states
+            if state.status and not state.problem
+        ]
+
+    @cached_property
+    def images(self) -> Mapping[str | None, MetadataImage]:
+        """The newest metadata on disk, by cluster id."""
+        return newest_images(self.nodes)
+
+    @cached_property
+    def metadata_log(self) -> str | None:
+        """The directory of the newest metadata log on disk."""
+        used = [node for node in self.nodes if node.log.is_used]
+        newest = max(used, key=lambda node: node.content.rank, default=None)
+        if newest is None:
+            return None
+        return os.path.join(newest.metadata.directory.path, METADATA_PARTITION)
+
+    @cached_property
+    def image(self) -> MetadataImage | None:
+        """The newest metadata on disk, also of a log that begins late."""
+        return next(iter(self.images.values()), None)
+
+    def is_running(self, node: Node) -> bool:
+        """Tell whether a server has the directories of a node in use."""
+        return any(state.holder for state in node.states)
+
+    def shown(self, text: str) -> str:
+        """Return a text with the names of archives for the directories they were unpacked to."""
+        for source in self.sources:
+            if source.is_unpacked:
+                text = text.replace(source.folder, source.name)
+        return text
+
+
+def _probe(path: str) -> None:
+    """Ask for what each check asks for first."""
+    try:
+        os.statvfs(path)
+        os.listdir(path)
+        read_log_directory(path)
+    except (OSError, KraftopsError):
+        return
+
+
+def _node_of(directories: Sequence[LogDirectory]) -> Node:
+    """Return a node with log directories alone: it has the roles that they show."""
+    paths = tuple(directory.path for directory in directories)
+    metadata = next((each.path for each in directories if each.is_metadata), paths[0])
+    is_voter = os.path.exists(os.path.join(metadata, METADATA_PARTITION, "quorum-state"))
+    has_data = any(directory.has_checkpoints for directory in directories)
+    config = ServerConfig(
+        path=paths[0],
+        given={},
+        values={},
+        node_id=next((id_ for each in directories if (id_ := each.node_id) is not None), -1),
+        roles=frozenset({"controller"} if is_voter and not has_data else {"broker"}),
+        log_dirs=paths,
+        metadata_log_dir=metadata,
+        voters={},
+        bootstrap_servers=(),
+        controller_listener_names=(),
+        listeners=(),
+        advertised_controllers=(),
+        unstable_feature_versions=False,
+        unresolved={},
+        _overrides={},
+    )
+    return Node(config, inspect(config))

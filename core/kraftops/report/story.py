@@ -1,0 +1,108 @@
+"""What happened, for the top of a report: a paragraph in words, and the incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftops.display.times import iso_time
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.image.load.loading import limits_of
+from kraftops.incidents.answer import incident_text
+from kraftops.incidents.changes import read_changes
+from kraftops.incidents.incidents import Incident, incidents_of
+from kraftops.report.metadata_log import MetadataLog, Span
+
+MOST_CHANGES = 20_000
+"""Changes of partitions that are told: each takes 0.1 ms, and a report is made in seconds."""
+MOST_INCIDENTS = 200
+_MOST_SENTENCES = 3  # the paragraph is read at a glance
+_AROUND = 60_000
+"""ms before and after an incident that a report of it has: what led to it, and what followed."""
+_EARLIER = 3_600_000
+"""ms before a span in which one of its incidents may have begun: to read all takes long."""
+_COUNTED = ("elections", "isrShrinks", "isrExpands")
+_NONE = "No incident: no broker went away, no controller took over, no topic was created again."
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The paragraph, the incidents by their begin, and how many are left out."""
+
+    text: str
+    incidents: tuple[Incident, ...]
+    left_out: int
+
+
+def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None:
+    """Return what happened in a span of a metadata log; None if its changes cannot be told.
+
+    Args:
+        names: the files of the log.
+        log: the log as it was read; its timeline has the number of changes.
+        span: the times that count.
+    """
+    series = log.timeline.series
+    count = sum(sum(series.get((name, None), ())) for name in _COUNTED)
+    if count > MOST_CHANGES:
+        text = f"{count:,} changes of partitions are too many to group: --since and --until choose."
+        return Story(text, (), 0)
+    try:
+        incidents = _incidents(names, span)
+    except KraftopsError:
+        return None  # damage: the findings say where
+    return Story(_paragraph(incidents), tuple(incidents[-MOST_INCIDENTS:]), _over(incidents))
+
+
+def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:
+    """Return the span of an incident and a minute around it, by its number from 1 on.
+
+    Raises:
+        UsageError: the log does not tell of so many.
+        KraftopsError: it cannot be read.
+    """
+    incidents = _incidents(names, span)
+    if not 1 <= number <= len(incidents):
+        raise UsageError(
+            f"the log tells of {len(incidents)} incidents, and not of incident {number}",
+            "kraftops incidents lists them in this order",
+            code="not-found",
+        )
+    incident = incidents[number - 1]
+    until = span.until if incident.end is None else incident.end + _AROUND
+    return span._replace(since=incident.begin - _AROUND, until=until)
+
+
+def _incidents(names: Sequence[str], span: Span) -> list[Incident]:
+    """Return the incidents that a span has a part of; one may have begun before it."""
+    until = None if span.until is None else span.until - 1
+    since = span.since or 0
+    before = limits_of(None, since - _EARLIER) if span.since is not None else None
+    log = read_changes(names, since=before, until=limits_of(None, until))
+    return [one for one in incidents_of(log) if one.end is None or one.end >= since]
+
+
+def _over(incidents: Sequence[Incident]) -> int:
+    return max(len(incidents) - MOST_INCIDENTS, 0)
+
+
+def _paragraph(incidents: Sequence[Incident]) -> str:
+    if not incidents:
+        return _NONE
+    worst = sorted(incidents, key=_harm, reverse=True)[:_MOST_SENTENCES]
+    sentences = [f"{_clock(incident)} {incident_text(incident)}." for incident in incidents
+                 if incident in worst]  # fmt: skip
+    more = len(incidents) - len(worst)
+    if more:
+        sentences.append(f"{more} more {'are' if more > 1 else 'is'} below.")
+    return " ".join(sentences)
+
+
+def _harm(incident: Incident) -> tuple[int, int, int, int]:
+    """Return how bad an incident was: lost records, what lasts, time without leaders, brokers."""
+    offline = sum(topic.longest_offline * topic.offline for topic in incident.topics)
+    return len(incident.unclean), incident.end is None, offline, len(incident.brokers)
+
+
+def _clock(incident: Incident) -> str:
+    return f"{(iso_time(incident.begin) or '')[:19].replace('T', ' ')} UTC:"

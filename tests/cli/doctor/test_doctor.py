@@ -1,0 +1,115 @@
+"""`kraftops doctor`: its answer, exit codes, and what it looks at."""
+
+import json
+import shutil
+import tarfile
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from kraftops.storage.config.host import LocalKafka
+from tests.helpers.logs.incidents import INCIDENT, incident_directory
+from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
+from tests.helpers.tools.console import KRAFTOPS, Done, run_here
+
+
+def doctor(*args: str, cwd: Path | str = ".") -> Done:
+    return run_here("doctor", *args, cwd=cwd, program=KRAFTOPS)
+
+
+def test_healthy_broker_has_notes_alone() -> None:
+    done = doctor(str(REAL / "stopped"))
+
+    assert done.code == 0
+    assert done.text.splitlines()[0].startswith("nothing is wrong by ")
+    assert "severe" not in done.text
+
+
+def test_finding_has_evidence_and_the_next_command(tmp_path: Path) -> None:
+    folder = incident_directory(tmp_path, INCIDENT[:9])
+
+    answer = json.loads(doctor(str(folder), "--format", "json").text)
+
+    first = answer["findings"][0]
+    assert (first["code"], first["node"], first["severity"]) == ("broker-down", 1, "risk")
+    assert first["commands"]
+    assert answer["verdict"].startswith("1 risk; first: broker 1 is down since 2026")
+    assert {run["status"] for run in answer["checks"]} == {"done", "skipped"}
+
+
+def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC, num_partitions="many")
+
+    done = doctor("-c", PROPERTIES, str(REAL / "stopped"), "--format", "json", cwd=node)
+
+    answer = json.loads(done.text)
+    assert done.code == 2
+    assert answer["findings"][0]["code"] == "bad-configuration"
+    assert len([run for run in answer["checks"] if run["status"] == "done"]) > 5
+
+
+def test_node_that_is_not_formatted_does_not_start(tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC)
+    format_node(node)
+    (node / "d2/meta.properties").unlink()
+
+    done = doctor("-c", PROPERTIES, "--format", "json", cwd=node)
+
+    assert json.loads(done.text)["findings"][0]["code"] == "not-formatted"
+
+
+def test_archive_is_named_as_it_was_given(tmp_path: Path) -> None:
+    folder = incident_directory(tmp_path / "node", INCIDENT[:9])
+    with tarfile.open(tmp_path / "node.tar.gz", "w:gz") as archive:
+        archive.add(folder, "node")
+
+    done = doctor("node.tar.gz", cwd=tmp_path)
+
+    assert done.code == 2
+    assert "broker 1 is down" in done.text
+    assert "/tmp/kraftops-" not in done.text
+
+
+def test_codes_and_a_baseline_choose(tmp_path: Path) -> None:
+    folder = incident_directory(tmp_path, INCIDENT[:9])
+    before = doctor(str(folder), "--format", "json")
+    (tmp_path / "before.json").write_text(before.text)
+
+    assert doctor(str(folder), "--only", "incident").code == 0
+    assert doctor(str(folder), "--skip", "broker-down").code == 0
+    assert doctor(str(folder), "--baseline", str(tmp_path / "before.json")).code == 0
+    assert doctor(str(folder), "--only", "no-such-code").code == 4
+    assert doctor(str(folder), "--baseline", str(folder / "meta.properties")).code == 1
+
+
+def test_kafka_of_this_host_is_looked_for(tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC)
+    format_node(node)
+    local = LocalKafka(str(node / PROPERTIES))
+
+    with patch("kraftops_cli.doctor.what.kafka_on_this_host", lambda: [local]):
+        done = doctor(cwd=node)
+
+    assert done.errors[0] == f"kraftops: note: looking at {node / PROPERTIES}"
+
+
+def test_cluster_that_does_not_answer_is_told_from_findings() -> None:
+    done = doctor("-b", "localhost:1", "--timeout", "1", "--format", "json")
+
+    answer = json.loads(done.text)
+    assert done.code == 5
+    assert "could not be made" in answer["verdict"]
+
+
+@pytest.mark.parametrize("deep", [(), ("--deep",)])
+def test_damage_is_found(tmp_path: Path, deep: tuple[str, ...]) -> None:
+    folder = Path(shutil.copytree(REAL / "stopped", tmp_path / "d"))
+    log = folder / "plain-0" / f"{18:020}.log"
+    log.write_bytes(log.read_bytes()[:100])  # a clean stop, and a log that is cut
+
+    done = doctor(str(folder), *deep, "--format", "json")
+
+    assert done.code == 2
+    assert "missing-end" in {finding["code"] for finding in json.loads(done.text)["findings"]}

@@ -1,0 +1,62 @@
+"""The paragraph of a report, and its incidents."""
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.incidents.changes import read_changes
+from kraftops.incidents.incidents import incidents_of
+from kraftops.report import story
+from kraftops.report.metadata_log import MetadataLog, Span, read_metadata_log
+from tests.helpers.tools.corpus import DATA
+
+NAMES = [str(DATA / "incidents/three/00000000000000000000.log")]
+ALWAYS = Span(None, None, 1_795_500_000_000)
+
+
+def read(span: Span = ALWAYS) -> MetadataLog:
+    return read_metadata_log(NAMES, span)
+
+
+def test_the_paragraph_has_the_worst_and_says_how_many_more_there_are() -> None:
+    told = story.story_of(NAMES, read(), ALWAYS)
+
+    assert told
+    assert list(told.incidents) == incidents_of(read_changes(NAMES))
+    assert "broker 102 ended without a controlled shutdown" in told.text
+    assert "unclean elections, records may be lost: single-0" in told.text
+    assert "it still lasts" in told.text
+    assert told.text.endswith(f"{len(told.incidents) - 3} more are below.")
+
+
+def test_a_span_has_the_incidents_that_it_has_a_part_of() -> None:
+    every = incidents_of(read_changes(NAMES))
+    kill = next(one for one in every if one.cause == "crashed")
+    assert kill.end
+    span = ALWAYS._replace(since=kill.begin + 1, until=kill.end + 1)
+
+    told = story.story_of(NAMES, read(span), span)
+
+    assert told
+    assert [one.begin for one in told.incidents] == [kill.begin]
+
+
+def test_the_span_of_an_incident_has_a_minute_around_it() -> None:
+    every = incidents_of(read_changes(NAMES))
+
+    span = story.span_of_incident(NAMES, ALWAYS, 2)
+
+    assert every[1].end
+    assert (span.since, span.until) == (every[1].begin - 60_000, every[1].end + 60_000)
+    assert story.span_of_incident(NAMES, ALWAYS, len(every)).until is None  # it still lasts
+    with pytest.raises(UsageError, match=f"tells of {len(every)} incidents, and not of"):
+        story.span_of_incident(NAMES, ALWAYS, len(every) + 1)
+
+
+def test_too_many_changes_are_not_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(story, "MOST_CHANGES", 10)
+
+    told = story.story_of(NAMES, read(), ALWAYS)
+
+    assert told
+    assert told.incidents == ()
+    assert "--since and --until choose" in told.text
