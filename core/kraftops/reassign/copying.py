@@ -103,19 +103,6 @@ def copies_between(broker: int, directories: Sequence[LogDirectory], source: str
     return CopyState(time.monotonic(), copied, sources, {broker: others})
 
 
-def sizes_of_partitions(access: ClusterAccess, placement: Placement) -> dict[TopicPartition, int]:
-    """Return the sizes of all partitions, as the largest of their replicas; none if not permitted.
-
-    Brokers that give no answer are left out.
-    """
-    asked = dict.fromkeys(placement.brokers)
-    sizes: dict[TopicPartition, int] = {}
-    for of_broker in directories_of(access, placement, asked).values():
-        for partition, size in sizes_in(of_broker).items():
-            sizes[partition] = max(size, sizes.get(partition, 0))
-    return sizes
-
-
 def directories_of(
     access: ClusterAccess,
     placement: Placement,
@@ -185,10 +172,6 @@ class CopyMeter:
         """Note what is in flight or waits: any change of it counts as a movement."""
         if in_flight != self._in_flight:
             self._in_flight, self._moved_at = in_flight, self._clock()
-
-    def rest(self) -> None:
-        """Note that nothing is to be moved now, and nothing is waited for that copies."""
-        self._moved_at = self._clock()
 
     @property
     def rate(self) -> float:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from kraftops.errors import WireError
+from kraftops.placement.disks import sizes_of
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.reassign.access import CORDON, ClusterAccess
 from kraftops.reassign.copying import (
     CopyMeter,
     CopyState,
     copies_between,
+    directories_of,
     look_at_copies,
-    sizes_of_partitions,
 )
 from kraftops.reassign.decommission import is_leaving
 from kraftops.reassign.marks import (
@@ -320,7 +321,7 @@ def measured(
     """
     if not any(operation.moving or operation.waiting for operation in operations):
         return [*operations]
-    sizes = sizes_of_partitions(access, placement)
+    sizes = sizes_of(directories_of(access, placement, dict.fromkeys(placement.brokers)))
     first = look_at_copies(access, placement, placement.moving)
     firsts = [_with_directories(access, operation)[1] for operation in operations]
     if any(operation.moving for operation in operations):

@@ -103,6 +103,10 @@ def check_repaired(live: Cluster) -> None:
     }  # fmt: skip
     assert remaining == alone
     check_stakes(live, min(alone))
+    left = tool("decommission", *log, "--id", "103", "--yes", "--timeout", "60", "--format", "json")
+    decommissioned = json.loads(left.text)
+    assert (left.code, decommissioned["brokers"]) == (2, [{"id": 103, "outcome": "stranded"}])
+    assert decommissioned["strandedPartitions"] == sorted(map(str, alone))
 
 
 def check_stakes(live: Cluster, lost: TopicPartition) -> None:

@@ -50,7 +50,8 @@ def placement(cluster: Cluster, *, leftovers: str = "") -> Placement:
     with LiveImage(target) as live:
         keys = {key for values in live.image.configs.values() for key in values}
         left = [key for key in keys if _LEFTOVERS.search(key)]
-        assert [key for key in left if not leftovers or not key.startswith(leftovers)] == []
+        unexpected = [key for key in left if not leftovers or not key.startswith(leftovers)]
+        assert unexpected == [], unexpected
         return placement_of(live.image)
 
 
