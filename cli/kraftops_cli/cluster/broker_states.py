@@ -34,11 +34,6 @@ def broker_states(image: MetadataImage) -> dict[int, BrokerState]:
     return {broker: image.broker_state(each) for broker, each in sorted(image.brokers.items())}
 
 
-def fenced_by_id(image: MetadataImage) -> dict[int, bool]:
-    """Return by broker id whether the broker is fenced."""
-    return {broker: state["fenced"] for broker, state in broker_states(image).items()}
-
-
 def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
     """Return the replica count by topic of each broker that has replicas."""
     counts: dict[int, Counter[str]] = {}

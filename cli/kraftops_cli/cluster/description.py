@@ -131,7 +131,10 @@ class ClusterDescription:
             return None
         moving = dict(self.health.moving) if self.health else {}
         found = operations_of(Placement({}, moving), self.marks, self.configs, None)
-        return [replace(operation, waiting=None) for operation in found]
+        return [
+            replace(operation, waiting=None) if operation.kind == DECOMMISSION else operation
+            for operation in found
+        ]
 
     @property
     def snapshot_lag(self) -> int | None:

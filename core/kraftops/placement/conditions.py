@@ -44,7 +44,7 @@ def parse_condition(text: str) -> Condition:
         *(f"broker=ID:{state}" for state in _OF_BROKER),
         *_OF_CLUSTER,
     ]
-    raise UsageError(f"{text!r} is no condition", hint=f"conditions are {', '.join(known)}")
+    raise UsageError(f"{text!r} is not a condition", hint=f"conditions are {', '.join(known)}")
 
 
 def _too_few(placement: Placement, least: int, *, only_unfenced: bool) -> str | None:

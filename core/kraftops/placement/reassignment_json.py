@@ -69,11 +69,11 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
         raise SourceError.of(path, error) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"{path}: no JSON: {error}", hint="--plan-only --format json prints a plan"
+            f"{path}: not valid JSON: {error}", hint="--plan-only --format json prints a plan"
         ) from error
     if not isinstance(data, dict) or not isinstance(data.get("partitions"), list):
         raise UsageError(
-            f'{path}: no plan: it has no list "partitions"',
+            f'{path}: not a plan: it has no list "partitions"',
             hint="a plan is JSON as kafka-reassign-partitions takes it",
         )
     if data.get("version", _VERSION) != _VERSION:
@@ -89,12 +89,12 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
 
 def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]:
     if not isinstance(each, dict):
-        raise UsageError(f"{place}: no object")
+        raise UsageError(f"{place}: not an object")
     topic, number = each.get("topic"), each.get("partition")
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
-        raise UsageError(f"{place}: topic {short(topic)} is no name of a topic")
+        raise UsageError(f"{place}: topic {short(topic)} is not a valid topic name")
     if not isinstance(number, int) or not _is_id(number):
-        raise UsageError(f"{place}: partition {short(number)} is no number of a partition")
+        raise UsageError(f"{place}: partition {short(number)} is not a valid partition number")
     replicas = _replicas(each.get("replicas"), f"{place}: replicas")
     previous = each.get("previous")
     before = None if previous is None else _replicas(previous, f"{place}: previous")
@@ -115,7 +115,7 @@ def _directories(paths: object, count: int, place: str) -> tuple[str, ...]:
 
 def _replicas(found: object, place: str) -> tuple[int, ...]:
     if not isinstance(found, list) or not found or not all(map(_is_id, found)):
-        raise UsageError(f"{place}: {short(found)} is no list of broker ids")
+        raise UsageError(f"{place}: {short(found)} is not a list of broker ids")
     if len(set(found)) < len(found):
         raise UsageError(f"{place}: {short(found)} has a broker twice")
     return tuple(found)

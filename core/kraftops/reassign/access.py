@@ -82,6 +82,8 @@ class ClusterAccess:
     _connection: Connection | None = None
     _image: LiveImage | None = None
     _addresses: dict[int, Address] = field(default_factory=dict)
+    _own_marks: set[str] = field(default_factory=set)
+    """Marks that were written: a broker that is behind does not show the last ones."""
     _lists_fenced: bool = True
     _cordoned: frozenset[int] = frozenset()
     _counts: dict[TopicPartition, int] = field(default_factory=dict)
@@ -311,13 +313,14 @@ class ClusterAccess:
         Raises:
             WireError: the request fails.
         """
-        mark, changes = begin_mark(mark, self.marks())
+        mark, changes = begin_mark(mark, {*self.marks(), *self._own_marks})
+        self._own_marks.add(mark.key)
         self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
         return mark
 
     def end_operation(self, kind: str, brokers: Collection[int] = ()) -> bool:
         """Remove the marks of an operation; tell whether there were any; errors as above."""
-        changes = end_marks(kind, brokers, self.marks())
+        changes = end_marks(kind, brokers, {*self.marks(), *self._own_marks})
         if changes:
             self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
         return bool(changes)

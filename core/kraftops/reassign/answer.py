@@ -52,7 +52,11 @@ def _who(operation: Operation) -> Cell:
 def _done_text(operation: Operation) -> str | None:
     if operation.done is None:
         return None
-    return f"{operation.done} of {operation.total}"
+    text = f"{operation.done} of {operation.total}"
+    amounts = operation.amounts
+    if amounts is None or amounts.done is None or operation.size is None:
+        return text
+    return f"{text}, {size_text(amounts.done)} of {size_text(operation.size)}"
 
 
 def _settings_text(operation: Operation) -> str | None:
@@ -129,8 +133,8 @@ OPERATION = (
     ),
     number(
         "done",
-        "partitions that have been moved, or nodes that have restarted; null where only its author"
-        " has the plan",
+        "partitions that have been moved, or nodes that have restarted, by what its author noted"
+        " some seconds ago or last",
         may_be_null=True,
         column=Column("DONE", 2),
         cell=_done_text,
@@ -144,10 +148,24 @@ OPERATION = (
     ),
     number(
         "waiting",
-        "partitions to move after those; null where only its author has the plan",
+        "partitions to move after those in flight, noted as well",
         may_be_null=True,
         column=Column("WAITING", 2, justify="right"),
         cell=lambda operation: None if operation.waiting is None else str(operation.waiting),
+    ),
+    number(
+        "bytes",
+        "bytes that it had to copy when it began",
+        numeral="size",
+        may_be_null=True,
+        get=attrgetter("size"),
+    ),
+    number(
+        "bytesDone",
+        "bytes of these that have been copied",
+        numeral="size",
+        may_be_null=True,
+        get=_of_amounts("done"),
     ),
     number(
         "bytesCopied",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -43,7 +43,7 @@ class CopyState:
         """The bytes that are still to be copied."""
         return sum(self.lacks(copy) for copy in self.copied)
 
-    def of(self, partitions: Collection[TopicPartition]) -> CopyState:
+    def of(self, partitions: Container[TopicPartition]) -> CopyState:
         """Return the state of the copies of some partitions."""
         copied = {copy: size for copy, size in self.copied.items() if copy[0] in partitions}
         return CopyState(self.seconds, copied, self.sources, self.directories)
@@ -89,17 +89,18 @@ def look_at_copies(
     )
 
 
-def sizes_of_partitions(access: ClusterAccess, placement: Placement) -> dict[TopicPartition, int]:
-    """Return the sizes of all partitions, as the largest of their replicas; none if not permitted.
-
-    Brokers that give no answer are left out.
-    """
-    asked = dict.fromkeys(placement.brokers)
-    sizes: dict[TopicPartition, int] = {}
-    for of_broker in directories_of(access, placement, asked).values():
-        for partition, size in sizes_in(of_broker).items():
-            sizes[partition] = max(size, sizes.get(partition, 0))
-    return sizes
+def copies_between(broker: int, directories: Sequence[LogDirectory], source: str) -> CopyState:
+    """Return the copies of replicas of a broker out of a log directory into others."""
+    original = next((each for each in directories if each.path == source), LogDirectory(source))
+    copied = {
+        (partition, broker): replica.size
+        for directory in directories
+        for partition, replica in directory.coming.items()
+        if partition in original.replicas
+    }
+    sources = {partition: original.replicas[partition].size for partition, _ in copied}
+    others = [each for each in directories if each.path != source]
+    return CopyState(time.monotonic(), copied, sources, {broker: others})
 
 
 def directories_of(
@@ -171,10 +172,6 @@ class CopyMeter:
         """Note what is in flight or waits: any change of it counts as a movement."""
         if in_flight != self._in_flight:
             self._in_flight, self._moved_at = in_flight, self._clock()
-
-    def rest(self) -> None:
-        """Note that nothing is to be moved now, and nothing is waited for that copies."""
-        self._moved_at = self._clock()
 
     @property
     def rate(self) -> float:

@@ -21,7 +21,7 @@ from kraftops.reassign.cordons import cordon, has_cordons, uncordon
 from kraftops.reassign.events import Event, Report
 from kraftops.reassign.marks import DECOMMISSION
 from kraftops.reassign.min_isr import min_isr_of_topics
-from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time
+from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, refuse_others
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
@@ -70,22 +70,18 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             hint="kafka-cluster controllers remove --id ID takes it out of the quorum first",
             brokers=voters,
         )
-    others = [
-        partition
-        for partition, found in placement.moving.items()
-        if not is_leaving(found, request.brokers)
-    ]
-    if others:
-        raise RefusedError(
-            f"other reassignments are in flight: {shown(others)}",
-            hint="kafka-cluster wait --for no-reassignments waits for their end",
-            partitions=names(others),
-        )
+    refuse_others(
+        [
+            partition
+            for partition, replicas in placement.moving.items()
+            if not is_leaving(replicas, request.brokers)
+        ]
+    )
     plan = request.plan(placement)
     hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
     if hopeless:
         raise RefusedError(
-            f"there are too few brokers for the replicas of {shown(hopeless)}",
+            f"too few brokers for the replicas of {shown(hopeless)}",
             hint="add brokers, or give more of them to --to",
             partitions=names(hopeless),
         )
@@ -205,7 +201,9 @@ class _Run:
     def _cordon(self, placement: Placement) -> None:
         """Mark the operation, also if nothing is to be moved, and cordon the brokers."""
         access, brokers = self._access, self._request.brokers
-        self._mover.mark_begin(sum(1 for _ in placement.on(brokers)), brokers)
+        moves = self._request.plan(placement).moves
+        count = sum(1 for _ in placement.on(brokers))
+        self._mover.mark_begin(placement, moves, brokers, count)
         mark = self._mover.mark
         done = access.patiently(lambda: cordon(access, access.placement(), mark, brokers))
         if done:

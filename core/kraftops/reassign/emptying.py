@@ -10,10 +10,15 @@ from functools import partial
 from kraftops.display.sizes import many, size_text
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.disks import LogDirectory, plan_emptying
+from kraftops.placement.placement import TopicPartition
 from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.copying import CopyMeter, copies_between
 from kraftops.reassign.disks import move_between_directories
 from kraftops.reassign.events import Event, Report
-from kraftops.reassign.moves import PAUSE_SECONDS, check_time
+from kraftops.reassign.marks import MOVE_DIRS, Mark, new_author
+from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, check_time, stalled
+from kraftops.reassign.obstacles import Pace, moving_between, obstacles_of
+from kraftops.reassign.throttles import Throttle, clear_directory_rate, set_directory_rate
 from kraftops.wire.admin.log_dirs import ask_log_dirs
 
 
@@ -57,46 +62,86 @@ def source_and_targets(
 
 @dataclass(frozen=True, slots=True)
 class Emptying:
-    """The directory *source* of a broker to empty into *targets*, so many replicas at once."""
+    """The directory *source* of a broker to empty into *targets*, by default all others."""
 
     broker: int
     source: str
     targets: Collection[str]
-    batch: int
+    options: MoveOptions
 
 
 def empty_directory(access: ClusterAccess, task: Emptying, report: Report) -> None:
     """Move replicas until a directory is empty.
 
-    Only the broker knows what is on its way, so that the next run goes on after a kill.
+    The broker knows what is on its way, and the mark what is to be done, so that any run goes on
+    after a kill.
 
     Raises:
-        KraftopsError: a directory has failed or has no room, or not in time.
+        KraftopsError: a directory has failed or has no room, nothing moves, or not in time.
     """
+    meter = CopyMeter()
+    is_marked = False
     while True:
         check_time(access)
         directories = access.patiently(partial(access.ask_broker, task.broker, ask_log_dirs))
         source, targets = source_and_targets(directories, task.source, task.targets)
         if not source.replicas:
-            return
-        copied = {
-            name: replica.size for each in directories for name, replica in each.coming.items()
-        }
-        in_flight = copied.keys() & source.replicas.keys()
-        waiting = sorted(source.replicas.keys() - in_flight)
-        if waiting and len(in_flight) < task.batch:
+            break
+        if not is_marked:
+            _mark(access, task, source)
+            is_marked = True
+        state = copies_between(task.broker, directories, task.source)
+        in_flight = {partition for partition, _ in state.copied}
+        waiting = source.replicas.keys() - in_flight
+        if waiting and len(in_flight) < task.options.batch:
             _begin(access, task, source, [_after_copies(each, source) for each in targets])
-        total = sum(source.replicas[name].size for name in in_flight)
-        report(
-            Event(
-                "progress",
-                f"in flight: {many(len(in_flight), 'replica')},"
-                f" {size_text(sum(copied[name] for name in in_flight))} of {size_text(total)};"
-                f" {many(len(waiting), 'replica')} to move after them",
-                {"partitions": len(in_flight), "waiting": len(waiting)},
-            )
-        )
+        meter.note((frozenset(in_flight), len(waiting)))
+        meter.add(state)
+        report(_progress(meter, in_flight, waiting))
+        if meter.still_seconds >= task.options.stall_seconds:
+            moving = moving_between(task.broker, in_flight)
+            pace = Pace(meter.first or state, state, meter.still_seconds, {})
+            placement = access.patiently(access.placement)
+            raise stalled(meter, obstacles_of(placement, moving, pace))
         time.sleep(PAUSE_SECONDS)
+    end_emptying(access, task.broker)
+
+
+def end_emptying(access: ClusterAccess, broker: int) -> None:
+    """Remove the throttle and the mark of an operation; errors as `clear_directory_rate`."""
+    access.patiently(lambda: clear_directory_rate(access, access.placement(), broker))
+    access.patiently(partial(access.end_operation, MOVE_DIRS, (broker,)))
+
+
+def _mark(access: ClusterAccess, task: Emptying, source: LogDirectory) -> None:
+    mark = Mark(
+        MOVE_DIRS,
+        new_author(),
+        brokers=(task.broker,),
+        partitions=len(source.replicas),
+        size=source.size,
+        directories=(task.source, *task.targets),
+    )
+    mark = access.patiently(lambda: access.begin_operation(mark))
+    if rate := task.options.throttle:
+        throttle = Throttle(rate, mark)
+        access.patiently(
+            lambda: set_directory_rate(access, access.placement(), task.broker, throttle)
+        )
+
+
+def _progress(
+    meter: CopyMeter, in_flight: Collection[TopicPartition], waiting: Collection[TopicPartition]
+) -> Event:
+    state = meter.newest
+    assert state
+    return Event(
+        "progress",
+        f"in flight: {many(len(in_flight), 'replica')},"
+        f" {size_text(state.total_bytes - state.bytes_left)} of {size_text(state.total_bytes)},"
+        f" {size_text(round(meter.rate))}/s; {many(len(waiting), 'replica')} to move after them",
+        {"partitions": len(in_flight), "waiting": len(waiting)},
+    )
 
 
 def _after_copies(target: LogDirectory, source: LogDirectory) -> LogDirectory:
@@ -122,5 +167,5 @@ def _begin(
     paths, short = plan_emptying(replace(source, replicas=waiting), targets)
     if short:
         raise RefusedError(f"{short[0].path} has too little room for what is in {source.path}")
-    count = task.batch - len(source.replicas.keys() & in_flight)
+    count = task.options.batch - len(source.replicas.keys() & in_flight)
     move_between_directories(access, task.broker, dict(sorted(paths.items())[:count]))

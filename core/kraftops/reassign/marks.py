@@ -15,16 +15,20 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from kraftops.java.numbers import parse_integer
 from kraftops.wire.admin.configs import ConfigChange, Operation
 
 DECOMMISSION, REBALANCE, DRAIN = "decommission", "rebalance", "drain"
 REPLICATION, REPAIR, RESTART = "replication", "repair", "restart"
+MOVE_DIRS = "move-dirs"
 _MARK = re.compile(
-    r"kraftops\.(?:(?P<part>throttle|cordon)\.of\.)?(?P<kind>[a-z][a-z-]*)"
+    r"kraftops\.(?:(?P<part>throttle|directory-throttle|cordon)\.of\.)?(?P<kind>[a-z][a-z-]*)"
     r"(?:\.broker\.(?P<brokers>[0-9]{1,10}(?:-[0-9]{1,10})*))?"
+    r"(?:\.dirs\.(?P<directories>[^.,]+))?"
     r"\.by\.(?P<user>[^.]+)\.at\.(?P<host>.+)\.pid\.(?P<pid>[0-9]{1,10})"
     r"\.since\.(?P<since>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)"
-    r"(?:\.partitions\.(?P<partitions>[0-9]{1,10}))?"
+    r"(?:\.partitions\.(?P<partitions>[0-9]{1,10}))?(?:\.bytes\.(?P<size>[0-9]{1,19}))?"
+    r"(?:\.waiting\.(?P<waiting>[0-9]{1,10})\.bytes\.(?P<waiting_size>[0-9]{1,19}))?"
 )
 _OLD_KEYS = {
     "kraftops.decommission": (DECOMMISSION, None),
@@ -41,6 +45,7 @@ class Part(StrEnum):
     """What a mark on a broker stands for, besides the operation itself."""
 
     THROTTLE = "throttle"
+    DIRECTORY_THROTTLE = "directory-throttle"
     CORDON = "cordon"
 
 
@@ -70,7 +75,9 @@ class Author(NamedTuple):
 class Mark(NamedTuple):
     """A mark: the operation's kind, its author if that is known, and what is marked.
 
-    *brokers* are those that it is about, if not all; *partitions* their number when it began.
+    *brokers* are those that it is about, if not all; *directories* the one that is emptied, and
+    those that take its replicas. *partitions* and *size*, the bytes to copy, are those when it
+    began, and *waiting* those of both that its author had not begun, seconds ago or before its end.
     """
 
     kind: str
@@ -78,17 +85,27 @@ class Mark(NamedTuple):
     part: Part | None = None
     brokers: tuple[int, ...] = ()
     partitions: int | None = None
+    size: int | None = None
+    waiting: tuple[int, int] | None = None
+    directories: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The key of a configuration."""
+        from urllib.parse import quote
+
         assert self.author
         user, host, pid, since = self.author
         subject = f"{self.part}.of.{self.kind}" if self.part else self.kind
         subject += f".broker.{'-'.join(map(str, self.brokers))}" if self.brokers else ""
+        # Dots end a part of a key, and commas one of several keys for kafka-configs.
+        paths = (quote(path, safe="/").replace(".", "%2E") for path in self.directories)
+        subject += f".dirs.{':'.join(paths)}" if self.directories else ""
         began = time.strftime(_TIME, time.gmtime(since // 1000))
-        count = "" if self.partitions is None else f".partitions.{self.partitions}"
-        return f"kraftops.{subject}.by.{user}.at.{host}.pid.{pid}.since.{began}{count}"
+        counts = "" if self.partitions is None else f".partitions.{self.partitions}"
+        counts += "" if self.size is None else f".bytes.{self.size}"
+        counts += ".waiting.{}.bytes.{}".format(*self.waiting) if self.waiting else ""
+        return f"kraftops.{subject}.by.{user}.at.{host}.pid.{pid}.since.{began}{counts}"
 
     def is_same(self, kind: str, brokers: Collection[int]) -> bool:
         """Tell whether it is of an operation of this kind, and of some of these brokers."""
@@ -97,7 +114,7 @@ class Mark(NamedTuple):
 
     def on(self, part: Part) -> Mark:
         """Return the mark for a part of the operation, on a broker."""
-        return self._replace(part=part, brokers=(), partitions=None)
+        return Mark(self.kind, self.author, part)
 
 
 def new_author() -> Author:
@@ -127,19 +144,23 @@ def parse_mark(key: str) -> Mark | None:
     if parsed is None:
         return None
     from calendar import timegm
+    from urllib.parse import unquote
 
     try:
         since = timegm(time.strptime(parsed["since"], _TIME)) * 1000
     except ValueError:  # as of a 31st of February
         return None
     author = Author(parsed["user"], parsed["host"], int(parsed["pid"]), since)
-    count = parsed["partitions"]
+    waiting, directories = parsed["waiting"], parsed["directories"]
     return Mark(
         parsed["kind"],
         author,
         Part(parsed["part"]) if parsed["part"] else None,
         tuple(map(int, parsed["brokers"].split("-"))) if parsed["brokers"] else (),
-        None if count is None else int(count),
+        parse_integer(parsed["partitions"] or "", 64),
+        parse_integer(parsed["size"] or "", 64),
+        (int(waiting), int(parsed["waiting_size"])) if waiting else None,
+        tuple(map(unquote, directories.split(":"))) if directories else (),
     )
 
 
@@ -161,7 +182,7 @@ def begin_mark(mark: Mark, keys: Iterable[str]) -> tuple[Mark, list[ConfigChange
                 since = min(old.author.since, mark.author.since)
                 mark = mark._replace(author=mark.author._replace(since=since))
             if old.brokers == mark.brokers:
-                mark = mark._replace(partitions=old.partitions)
+                mark = mark._replace(partitions=old.partitions, size=old.size)
             changes += _without(key, old, mark.brokers)
     changes = [change for change in changes if change.key != mark.key]
     return mark, [*changes, ConfigChange(mark.key, Operation.SET, MARK_VALUE)]

@@ -10,7 +10,7 @@ from kraftops.display.sizes import many, size_text
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.disks import sizes_of
-from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.placement import Placement, TopicPartition, names, shown
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.copying import CopyMeter, directories_of, look_at_copies
@@ -35,6 +35,8 @@ _SEEN_SECONDS = 10.0
 """Time in which a change that the controllers have made shows in the answers of a broker."""
 _LOOK_SECONDS = 5.0
 """Time between two questions for sizes: a broker walks over its files to answer one."""
+_NOTE_SECONDS = 10.0
+"""Time between two changes of the mark, each of which brokers load as a configuration."""
 _MAX_REFUSED_ROUNDS = 10
 _SHOWN = 3
 _STILL_SECONDS = 15.0
@@ -74,6 +76,7 @@ class Mover:
         self._rated: frozenset[int] = frozenset()
         self._sizes: Mapping[TopicPartition, int] | None = None
         self._has_choice = False  # of log directories, on any broker
+        self._noted_at = float("-inf")
         self._looked_at = float("-inf")
 
     def begin(self, placement: Placement) -> None:
@@ -87,14 +90,14 @@ class Mover:
         found = access.patiently(lambda: find_throttles(access, access.placement()))
         rate = self._options.throttle
         if found.others:
-            shown = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
+            others = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
             if rate is not None:
                 raise RefusedError(
-                    f"replication throttles are set already: {shown}",
+                    f"replication throttles are set already: {others}",
                     hint="kafka-cluster operations clear-throttles throttles removes them; or leave"
                     " --throttle out",
                 )
-            self._report(Event("throttled-by-others", f"throttles of others apply: {shown}"))
+            self._report(Event("throttled-by-others", f"throttles of others apply: {others}"))
         if found.ours and placement.moving:
             if rate is None:
                 self.clear()
@@ -105,15 +108,46 @@ class Mover:
                     )
                 )
 
-    def mark_begin(self, partitions: int, brokers: Collection[int] = ()) -> None:
-        """Mark the operation, with the number of partitions that are to be moved.
+    def mark_begin(
+        self,
+        placement: Placement,
+        moves: Sequence[Move],
+        brokers: Collection[int] = (),
+        partitions: int | None = None,
+    ) -> None:
+        """Mark the operation, with the partitions and bytes that are to be moved.
 
         Raises:
             WireError: nobody answers.
         """
-        access = self._access
-        mark = self.mark._replace(partitions=partitions, brokers=tuple(sorted(brokers)))
+        load = self._load(placement, moves)
+        self.mark = self.mark._replace(
+            partitions=len(moves) if partitions is None else partitions,
+            size=load[1],
+            brokers=tuple(sorted(brokers)),
+        )
+        self._note_waiting(load)
+
+    def _note_waiting(self, load: tuple[int, int]) -> None:
+        """Write into the mark what is not begun yet, for all who look at operations."""
+        access, mark = self._access, self.mark._replace(waiting=load)
         self.mark = access.patiently(lambda: access.begin_operation(mark))
+
+    def _load(self, placement: Placement, moves: Sequence[Move]) -> tuple[int, int]:
+        """Return the partitions, and the bytes to copy, of moves."""
+        sizes = self._sizes_for(placement, moves)
+        return len(moves), sum(len(move.added) * sizes[move.partition] for move in moves)
+
+    def _sizes_for(
+        self, placement: Placement, moves: Sequence[Move]
+    ) -> Mapping[TopicPartition, int]:
+        """Return the sizes of partitions: 0 for those that are unknown, asked once."""
+        if self._sizes is None or any(move.partition not in self._sizes for move in moves):
+            disks = directories_of(self._access, placement, dict.fromkeys(placement.brokers))
+            self._has_choice = any(len(directories) > 1 for directories in disks.values())
+            unseen = dict.fromkeys((move.partition for move in moves), 0)
+            self._sizes = {**unseen, **sizes_of(disks)}
+        return self._sizes
 
     def advance(self, placement: Placement, moves: Sequence[Move]) -> None:
         """Begin what the window has room for, of *moves* that are not in flight; or wait a moment.
@@ -123,17 +157,17 @@ class Mover:
             AnswerError: Kafka refuses all moves again and again.
             WireError: nobody answers.
         """
-        if self._sizes is None or any(move.partition not in self._sizes for move in moves):
-            disks = directories_of(self._access, placement, dict.fromkeys(placement.brokers))
-            self._has_choice = any(len(directories) > 1 for directories in disks.values())
-            sizes = sizes_of(disks)
-            # Those that nobody tells are not asked for again.
-            self._sizes = {**dict.fromkeys((move.partition for move in moves), 0), **sizes}
+        sizes = self._sizes_for(placement, moves)
         able = [move for move in moves if placement.partitions[move.partition].leader >= 0]
-        fit = next_moves(able, placement.moving, self._sizes, self._window)
+        fit = next_moves(able, placement.moving, sizes, self._window)
         if fit:
             self._begin_moves(fit, len(moves) - len(fit))
-        else:
+        now = time.monotonic()
+        load = self._load(placement, [move for move in moves if move not in fit])
+        if load != self.mark.waiting and now - self._noted_at >= _NOTE_SECONDS:
+            self._noted_at = now
+            self._note_waiting(load)
+        if not fit:
             self.wait(placement, len(moves))
 
     def clear(self) -> None:
@@ -198,29 +232,17 @@ class Mover:
         if moving:
             self._report(progress(placement, waiting, meter))
         if meter.still_seconds >= self._options.stall_seconds:
-            raise self._stalled(placement)
+            raise stalled(meter, self._obstacles(placement))
         time.sleep(PAUSE_SECONDS)
 
-    def _stalled(self, placement: Placement) -> KraftopsError:
+    def _obstacles(self, placement: Placement) -> list[Obstacle]:
         access, meter = self._access, self.meter
-        obstacles: list[Obstacle] = []
-        if meter.newest and meter.first:
-            newer = look_at_copies(access, placement, placement.moving)
-            rates = access.patiently(lambda: rates_of_brokers(access, placement))
-            pace = Pace(meter.first, newer, meter.still_seconds, rates)
-            obstacles = obstacles_of(placement, placement.moving, pace)
-        reasons = "; ".join(obstacle.text for obstacle in obstacles)
-        span = span_text(round(meter.still_seconds) * 1000)
-        return KraftopsError(
-            f"nothing has moved for {span}" + (f": {reasons}" if reasons else ""),
-            hint="kafka-cluster operations shows it; the same again goes on, operations cancel"
-            " takes it back",
-            code="stalled",
-            obstacles=[
-                {"code": code, "text": text, "partitions": [*map(str, partitions)]}
-                for code, text, partitions in obstacles
-            ],
-        )
+        if not meter.first:
+            return []
+        newer = look_at_copies(access, placement, placement.moving)
+        rates = access.patiently(lambda: rates_of_brokers(access, placement))
+        pace = Pace(meter.first, newer, meter.still_seconds, rates)
+        return obstacles_of(placement, placement.moving, pace)
 
     def _note_refused(self, refused: Mapping[TopicPartition, Refusal], count: int) -> None:
         """Report refused partitions, and give up where all were refused too often."""
@@ -250,6 +272,21 @@ class Mover:
             time.sleep(0.1)
 
 
+def refuse_others(partitions: Collection[TopicPartition]) -> None:
+    """Refuse to begin while others move replicas of partitions.
+
+    Raises:
+        RefusedError: they do.
+    """
+    if partitions:
+        raise RefusedError(
+            f"other reassignments are in flight: {shown(partitions)}",
+            hint="kafka-cluster operations shows them; wait --for no-reassignments waits for their"
+            " end",
+            partitions=names(partitions),
+        )
+
+
 def run_moves(
     access: ClusterAccess,
     options: MoveOptions,
@@ -273,7 +310,7 @@ def run_moves(
     placement = access.patiently(access.placement)
     mover.begin(placement)
     if moves := left(placement):
-        mover.mark_begin(len(moves))
+        mover.mark_begin(placement, moves)
     while True:
         check_time(access)
         placement = access.patiently(access.settled)
@@ -309,6 +346,22 @@ def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
     if down:
         text += f"; brokers that take replicas are down: {', '.join(map(str, sorted(down)))}"
     return Event("progress", text, known)
+
+
+def stalled(meter: CopyMeter, obstacles: Sequence[Obstacle]) -> KraftopsError:
+    """Return the error that ends a run in which nothing has moved for too long."""
+    reasons = "; ".join(obstacle.text for obstacle in obstacles)
+    span = span_text(round(meter.still_seconds) * 1000)
+    return KraftopsError(
+        f"nothing has moved for {span}" + (f": {reasons}" if reasons else ""),
+        hint="kafka-cluster operations shows it; the same again goes on, operations cancel takes"
+        " it back",
+        code="stalled",
+        obstacles=[
+            {"code": code, "text": text, "partitions": [*map(str, partitions)]}
+            for code, text, partitions in obstacles
+        ],
+    )
 
 
 def check_time(access: ClusterAccess) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kraftops.display.sizes import size_text
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
-from kraftops.reassign.copying import Copy, CopyState, copies_of, growth_between
+from kraftops.reassign.copying import Copy, CopyState, growth_between
 
 NO_LEADER, TARGET_DOWN, NO_BYTES = "no-leader", "target-down", "no-bytes"
 DIRECTORY_FAILED, DIRECTORY_FULL = "directory-failed", "directory-full"
@@ -33,13 +33,20 @@ class Pace(NamedTuple):
     throttles: Mapping[int, int]
 
 
+def moving_between(
+    broker: int, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, Replicas]:
+    """Return partitions that a broker copies between its directories, from itself."""
+    return dict.fromkeys(partitions, Replicas((broker,), (), broker))
+
+
 def obstacles_of(
     placement: Placement, moving: Mapping[TopicPartition, Replicas], pace: Pace
 ) -> list[Obstacle]:
     """Return what keeps reassignments from their end, in the order of `CODES`."""
     behind = _behind_throttles(pace)
     partitions: dict[tuple[str, str], list[TopicPartition]] = defaultdict(list)
-    for copy in copies_of(moving):
+    for copy in pace.newer.copied:
         cause = _cause(placement, copy, moving[copy[0]], pace, behind)
         if cause is not None:
             partitions[cause].append(copy[0])
@@ -57,7 +64,7 @@ def _cause(
     """Return the code and the text of what a copy waits for; None while it goes on."""
     broker = copy[1]
     if replicas.leader < 0:
-        return NO_LEADER, "there is no leader to copy from"
+        return NO_LEADER, "the partition has no leader to copy from"
     place = placement.brokers.get(broker)
     if place is None or place.is_fenced:
         return TARGET_DOWN, f"broker {broker}, which gets replicas, is down"
@@ -75,7 +82,7 @@ def _cause(
 def _cause_on_disk(copy: Copy, state: CopyState) -> tuple[str, str] | None:
     partition, broker = copy
     directories = state.directories.get(broker, [])
-    own = next((each for each in directories if partition in each.replicas), None)
+    own = next((d for d in directories if partition in d.replicas or partition in d.coming), None)
     failed = [each.path for each in directories if each.is_failed]
     if failed and (own is None or own.is_failed):
         # The broker goes on without a directory that has failed (KIP-112), and so does the

@@ -7,14 +7,38 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from kraftops.errors import WireError
+from kraftops.placement.disks import sizes_of
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.reassign.access import CORDON, ClusterAccess
-from kraftops.reassign.copying import CopyMeter, CopyState, look_at_copies, sizes_of_partitions
+from kraftops.reassign.copying import (
+    CopyMeter,
+    CopyState,
+    copies_between,
+    directories_of,
+    look_at_copies,
+)
 from kraftops.reassign.decommission import is_leaving
-from kraftops.reassign.marks import DECOMMISSION, DRAIN, RESTART, Author, Mark, Part, marks_in
-from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
-from kraftops.reassign.throttles import Throttles, find_throttles, rate_in
+from kraftops.reassign.marks import (
+    DECOMMISSION,
+    DRAIN,
+    MOVE_DIRS,
+    RESTART,
+    Author,
+    Mark,
+    Part,
+    marks_in,
+)
+from kraftops.reassign.obstacles import Obstacle, Pace, moving_between, obstacles_of
+from kraftops.reassign.throttles import (
+    DIRECTORY_RATE,
+    Throttles,
+    find_throttles,
+    rate_in,
+    rates_of_brokers,
+)
 from kraftops.wire.admin.configs import ConfigValue
+from kraftops.wire.admin.log_dirs import ask_log_dirs
 
 REASSIGNMENTS, THROTTLES, CORDONS = "reassignments", "throttles", "cordon"
 """Kinds of operations of others."""
@@ -39,9 +63,11 @@ class State(StrEnum):
 class Amounts:
     """Bytes of an operation: those copied in flight, those left with what waits, and their pace.
 
-    *seconds_left* is None while they do not get less.
+    *done* are those of all that was moved, None where it is not known how many there were when it
+    began; *seconds_left* is None while those left do not get less.
     """
 
+    done: int | None
     copied: int
     left: int
     rate: int
@@ -54,8 +80,9 @@ class Operation:
 
     *brokers* are those that it is about: that leave, are drained or cordoned; none for all; of a
     restart, the nodes to go. *total* is the number of partitions, or such nodes, when it began,
-    *waiting* that of those that are not in flight and not done; None where only its author has the
-    plan. *throttle* is its lowest rate.
+    *waiting* that of those that are not in flight and not done, *size* and *waiting_size* are the
+    bytes of both; None where they are unknown. *throttle* is its lowest rate, *directories* are
+    those of its mark.
     """
 
     kind: str
@@ -65,6 +92,9 @@ class Operation:
     moving: Mapping[TopicPartition, Replicas] = field(default_factory=dict)
     total: int | None = None
     waiting: int | None = None
+    size: int | None = None
+    waiting_size: int | None = None
+    directories: tuple[str, ...] = ()
     throttle: int | None = None
     throttled: tuple[int, ...] = ()
     throttled_topics: tuple[str, ...] = ()
@@ -145,11 +175,22 @@ def operations_of(
 
 
 def _begun(mark: Mark) -> Operation:
-    return Operation(mark.kind, mark.brokers, mark.author, is_ours=True, total=mark.partitions)
+    waiting, waiting_size = mark.waiting or (None, None)
+    return Operation(
+        mark.kind,
+        mark.brokers,
+        mark.author,
+        is_ours=True,
+        total=mark.partitions,
+        size=mark.size,
+        waiting=waiting,
+        waiting_size=waiting_size,
+        directories=mark.directories,
+    )
 
 
 def _has(kind: str, brokers: Collection[int], mark: Mark, broker: int) -> bool:
-    return kind == mark.kind and (mark.part is Part.THROTTLE or broker in brokers)
+    return kind == mark.kind and (mark.part is not Part.CORDON or broker in brokers)
 
 
 def _is_of(operation: Operation, broker: int, mark: Mark) -> bool:
@@ -160,7 +201,7 @@ def _with_moves(
     placement: Placement, operation: Operation, rest: dict[TopicPartition, Replicas]
 ) -> Operation:
     """Return an operation with its reassignments, which are taken from the *rest*."""
-    if operation.kind == DRAIN:
+    if operation.kind in (DRAIN, MOVE_DIRS):
         return operation
     if operation.kind == RESTART:
         return replace(operation, waiting=len(operation.brokers))
@@ -172,7 +213,7 @@ def _with_moves(
     }
     for partition in own:
         del rest[partition]
-    waiting = None
+    waiting = operation.waiting
     if operation.kind == DECOMMISSION:
         waiting = sum(1 for partition, _ in placement.on(leaving) if partition not in own)
     return replace(operation, moving=own, waiting=waiting)
@@ -181,15 +222,19 @@ def _with_moves(
 def _with_settings(
     operation: Operation, parts: Sequence[tuple[int, Mark]], configs: Configs
 ) -> Operation:
-    throttled = [broker for broker, mark in parts if mark.part is Part.THROTTLE]
+    throttled = [broker for broker, mark in parts if mark.part is not Part.CORDON]
     cordoned = [broker for broker, mark in parts if mark.part is Part.CORDON]
-    rates = [rate for b in throttled if (rate := rate_in(configs[b])) is not None]
+    rates = [rate for b in throttled if (rate := _rate(operation, configs[b])) is not None]
     return replace(
         operation,
         throttle=min(rates, default=None),
         throttled=tuple(sorted(throttled)),
         cordoned=tuple(sorted(cordoned)),
     )
+
+
+def _rate(operation: Operation, values: Mapping[str, ConfigValue]) -> int | None:
+    return rate_in(values, (DIRECTORY_RATE,)) if operation.kind == MOVE_DIRS else rate_in(values)
 
 
 def _others(
@@ -239,7 +284,31 @@ def operations_under_way(access: ClusterAccess, placement: Placement) -> list[Op
     """
     configs = access.broker_configs(placement)
     throttles = find_throttles(access, placement) if access.brokers else None
-    return operations_of(placement, access.marks().values(), configs, throttles)
+    operations = operations_of(placement, access.marks().values(), configs, throttles)
+    return [_with_directories(access, operation)[0] for operation in operations]
+
+
+def _with_directories(
+    access: ClusterAccess, operation: Operation
+) -> tuple[Operation, CopyState | None]:
+    """Return an operation between directories with its copies, if their broker tells them."""
+    if not operation.directories:
+        return operation, None
+    broker, source = operation.brokers[0], operation.directories[0]
+    try:
+        directories = access.ask_broker(broker, ask_log_dirs)
+    except WireError:  # it is down, or the user may not see them
+        return operation, None
+    state = copies_between(broker, directories, source)
+    moving = moving_between(broker, [partition for partition, _ in state.copied])
+    waiting = [
+        replica.size
+        for directory in directories
+        for partition, replica in directory.replicas.items()
+        if directory.path == source and partition not in moving
+    ]
+    operation = replace(operation, moving=moving, waiting=len(waiting), waiting_size=sum(waiting))
+    return operation, state
 
 
 def measured(
@@ -252,55 +321,59 @@ def measured(
     """
     if not any(operation.moving or operation.waiting for operation in operations):
         return [*operations]
-    sizes = sizes_of_partitions(access, placement)
+    sizes = sizes_of(directories_of(access, placement, dict.fromkeys(placement.brokers)))
     first = look_at_copies(access, placement, placement.moving)
-    if placement.moving:
+    firsts = [_with_directories(access, operation)[1] for operation in operations]
+    if any(operation.moving for operation in operations):
         time.sleep(seconds)
         placement = access.placement()
     last = look_at_copies(access, placement, placement.moving)
-    rates = {
-        broker: rate
-        for broker, values in access.broker_configs(placement).items()
-        if (rate := rate_in(values)) is not None
-    }
-    return [
-        _with_amounts(placement, operation, (first, last), sizes, rates) for operation in operations
-    ]
+    rates = rates_of_brokers(access, placement)
+
+    def measure(operation: Operation, own_first: CopyState | None) -> Operation:
+        operation, own_last = _with_directories(access, operation)
+        if own_first and own_last:
+            pace = Pace(own_first, own_last, 0, {})
+        else:
+            moving = {
+                partition: replicas
+                for partition, replicas in placement.moving.items()
+                if partition in operation.moving
+            }
+            operation = replace(operation, moving=moving)
+            pace = Pace(first.of(moving), last.of(moving), 0, rates)
+        return _with_amounts(placement, operation, pace, sizes)
+
+    return [*map(measure, operations, firsts)]
 
 
 def _with_amounts(
     placement: Placement,
     operation: Operation,
-    states: tuple[CopyState, CopyState],
+    pace: Pace,
     sizes: Mapping[TopicPartition, int],
-    rates: Mapping[int, int],
 ) -> Operation:
-    first, last = (state.of(operation.moving.keys()) for state in states)
+    first, last = pace.older, pace.newer
     meter = CopyMeter()
     meter.add(first)
     meter.add(last)
-    moving = {
-        partition: replicas
-        for partition, replicas in placement.moving.items()
-        if partition in operation.moving
-    }
-    waiting = 0
-    if operation.waiting:
+    waiting = operation.waiting_size or 0
+    if operation.kind == DECOMMISSION:
         waiting = sum(
             sizes.get(partition, 0)
             for partition, _ in placement.on(frozenset(operation.brokers))
-            if partition not in moving
+            if partition not in operation.moving
         )
     left, net = last.bytes_left + waiting, meter.net_rate
-    seconds = last.seconds - first.seconds
+    pace = pace._replace(still_seconds=last.seconds - first.seconds)
     return replace(
         operation,
-        moving=moving,
         amounts=Amounts(
+            done=None if operation.size is None else max(operation.size - left, 0),
             copied=last.total_bytes - last.bytes_left,
             left=left,
             rate=round(meter.rate),
             seconds_left=round(left / net) if net > 0 else None,
         ),
-        obstacles=tuple(obstacles_of(placement, moving, Pace(first, last, seconds, rates))),
+        obstacles=tuple(obstacles_of(placement, operation.moving, pace)),
     )

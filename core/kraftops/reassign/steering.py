@@ -10,12 +10,15 @@ from kraftops.errors import KraftopsError
 from kraftops.placement.placement import TopicPartition
 from kraftops.reassign.access import CORDON, ClusterAccess
 from kraftops.reassign.cordons import uncordon
+from kraftops.reassign.emptying import Emptying, empty_directory, end_emptying
 from kraftops.reassign.events import Report
+from kraftops.reassign.marks import MOVE_DIRS
 from kraftops.reassign.moves import MoveOptions, Mover, check_time
 from kraftops.reassign.operations import CORDONS, THROTTLES, Operation
-from kraftops.reassign.throttles import clear_throttles
+from kraftops.reassign.throttles import clear_directory_rate, clear_throttles
 from kraftops.wire.admin.configs import ConfigChange
 from kraftops.wire.admin.configs import Operation as Change
+from kraftops.wire.admin.log_dirs import alter_log_dirs
 from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, Refusal, alter_reassignments
 
 _PARTITIONS_AT_ONCE = 1000
@@ -39,7 +42,7 @@ def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operati
         if name not in by_name:
             under_way = ", ".join(by_name)
             raise KraftopsError(
-                f"there is no operation {name!r}",
+                f"operation {name!r} is not under way",
                 hint=f"under way: {under_way}" if under_way else "nothing is under way",
                 code="not-found",
                 operation=name,
@@ -56,6 +59,8 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
         WireError: nobody answers.
         RefusedError: a broker with a setting of ours is down, and no controllers are given.
     """
+    if operation.kind == MOVE_DIRS:
+        return _cancel_emptying(access, operation)
     cancelled = cancel_reassignments(access, [*operation.moving])
     if operation.throttled or operation.throttled_topics:
         clear_throttles_of(access, operation)
@@ -71,6 +76,19 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
                 lambda broker=broker: access.change_broker(access.placement(), broker, deletion)  # type: ignore[misc]
             )
     return cancelled
+
+
+def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Cancelled:
+    """Keep replicas where they are: a broker then removes the copies that it has begun."""
+    (broker,) = operation.brokers
+    paths = dict.fromkeys(operation.moving, operation.directories[0])
+    refused: dict[TopicPartition, Refusal] = {}
+    if paths:
+        request = partial(alter_log_dirs, paths=paths)
+        refused = access.patiently(lambda: access.ask_broker(broker, request))
+    if not refused:
+        end_emptying(access, broker)
+    return Cancelled([partition for partition in paths if partition not in refused], refused)
 
 
 def cancel_reassignments(access: ClusterAccess, partitions: Sequence[TopicPartition]) -> Cancelled:
@@ -98,6 +116,9 @@ def cancel_reassignments(access: ClusterAccess, partitions: Sequence[TopicPartit
 
 def clear_throttles_of(access: ClusterAccess, operation: Operation) -> bool:
     """Remove the throttles of an operation; tell whether there were any; errors as above."""
+    if operation.kind == MOVE_DIRS:
+        (broker,) = operation.brokers
+        return access.patiently(lambda: clear_directory_rate(access, access.placement(), broker))
     of_others = operation.kind == THROTTLES and not operation.is_ours
     return access.patiently(
         lambda: clear_throttles(access, access.placement(), of_others=of_others)
@@ -109,11 +130,16 @@ def follow_to_end(
 ) -> None:
     """Wait until all reassignments of an operation have ended, then remove what it leaves.
 
-    Nothing is planned anew. With a throttle in *options*, throttles of ours get its rate.
+    Nothing is planned anew, but for a log directory, which is emptied. With a throttle in
+    *options*, throttles of ours get its rate.
 
     Raises:
         KraftopsError: nothing moves any more, or not in time.
     """
+    if operation.kind == MOVE_DIRS:
+        source, *targets = operation.directories
+        empty_directory(access, Emptying(operation.brokers[0], source, targets, options), report)
+        return
     mover = Mover(access, options, report, operation.kind)
     mover.begin(access.patiently(access.placement))
     while True:

@@ -9,11 +9,12 @@ brokers that are down and cannot be asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from kraftops.errors import RefusedError
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move
@@ -29,6 +30,8 @@ from kraftops.wire.admin.configs import (
 )
 
 _RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+DIRECTORY_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+"""The rate at which a broker copies between its own log directories (KIP-113)."""
 _LEADERS, _FOLLOWERS = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
@@ -79,9 +82,9 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
     return Throttles(ours, other_brokers, other_topics)
 
 
-def rate_in(values: Mapping[str, ConfigValue]) -> int | None:
+def rate_in(values: Mapping[str, ConfigValue], keys: Sequence[str] = _RATES) -> int | None:
     """Return the lowest rate that a broker's own configuration sets; None without a throttle."""
-    rates = [parse_integer(values[key].value or "", 64) for key in _RATES if key in values]
+    rates = [parse_integer(values[key].value or "", 64) for key in keys if key in values]
     return min((rate for rate in rates if rate is not None), default=None)
 
 
@@ -179,12 +182,45 @@ def clear_throttles(
             lists[topic] = changes
     access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
     for broker in sorted(brokers):
-        # Last, since without the marks nobody would know whose the lists are.
+        # Last: without the marks, the owner of the lists would be unknown.
         keys = [*(key for key in _RATES if key in configs[broker])]
         keys += [] if of_others else keys_of(configs[broker], Part.THROTTLE)
         deletions = [ConfigChange(key, Operation.DELETE) for key in keys]
         access.change_broker(placement, broker, deletions)
     return bool(brokers or lists)
+
+
+def set_directory_rate(
+    access: ClusterAccess, placement: Placement, broker: int, throttle: Throttle
+) -> None:
+    """Set the rate of copies between the directories of a broker, with our mark.
+
+    Raises:
+        RefusedError: another has set it.
+        WireError: the broker cannot be asked.
+    """
+    values = access.broker_configs(placement.part_of((broker,))).get(broker, {})
+    older = keys_of(values, Part.DIRECTORY_THROTTLE)
+    if DIRECTORY_RATE in values and not older:
+        raise RefusedError(
+            f"broker {broker} has a throttle of another already: {DIRECTORY_RATE}",
+            hint="leave --throttle out, or remove it by kafka-configs",
+        )
+    mark = throttle.mark.on(Part.DIRECTORY_THROTTLE)
+    changes = [ConfigChange(key, Operation.DELETE) for key in older if key != mark.key]
+    changes.append(ConfigChange(DIRECTORY_RATE, Operation.SET, str(throttle.rate)))
+    changes.append(ConfigChange(mark.key, Operation.SET, MARK_VALUE))
+    access.change_broker(placement, broker, changes)
+
+
+def clear_directory_rate(access: ClusterAccess, placement: Placement, broker: int) -> bool:
+    """Remove that rate if it is ours; tell whether it was; errors as `clear_throttles`."""
+    values = access.broker_configs(placement.part_of((broker,))).get(broker, {})
+    keys = keys_of(values, Part.DIRECTORY_THROTTLE)
+    if keys:
+        deletions = [ConfigChange(key, Operation.DELETE) for key in (*keys, DIRECTORY_RATE)]
+        access.change_broker(placement, broker, deletions)
+    return bool(keys)
 
 
 def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:

@@ -35,7 +35,6 @@ def test_json_is_one_line(peer: Peer) -> None:
         ("list-endpoints",),
         ("api-versions",),
         ("describe",),
-        ("wait", "--brokers", "1"),
         ("unregister", "-i", "22", "--force"),
     ],
 )

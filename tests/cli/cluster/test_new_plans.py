@@ -47,19 +47,19 @@ def test_factor_is_raised_and_lowered() -> None:
     assert "bytes to copy: 1000 B" in raised.text
     assert len(moving.partitions[A].replicas) == 1
     assert json.loads(lowered.text)["changed"] is True
-    assert again.text.endswith("Changed partitions: 0.\n")
+    assert again.text.endswith("Moved partitions: 0.\n")
     assert [values for values in moving.configs.values() if values] == []
 
 
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("replication", "--topic", "x", "--factor", "2"), 4, "there is no topic 'x'"),
+        (("replication", "--topic", "x", "--factor", "2"), 4, "topic 'x' does not exist"),
         (("replication", "--topic", "a", "--factor", "5"), 3, "too few brokers for 5 replicas"),
         (("replication", "--topic", "a", "--factor", "3"), 3, "nobody can be asked"),
         (("repair", "--id", "9"), 4, "broker 9 is not registered"),
         (("repair", "--id", "2"), 3, "broker 2 runs, and none of its replicas is lost"),
-        (("repair", "--id", "1", "--elect-unclean", "x-0"), 4, "there is no partition 'x-0'"),
+        (("repair", "--id", "1", "--elect-unclean", "x-0"), 4, "partition 'x-0' does not exist"),
         (("repair", "--id", "1", "--elect-unclean", "a-0"), 3, "needs no unclean election"),
         (("repair", "--id", "1", "--elect-unclean", "b-0"), 3, "no broker that runs has a"),
         (("repair", "--id", "1", "--elect-unclean", "c-0"), 3, "nobody can be asked"),

@@ -18,11 +18,9 @@ from tests.helpers.wire.peers import (
 
 def test_timeout_names_the_cause_and_the_time_once() -> None:
     with free_port() as port:
-        done = cluster("wait", "-b", f"localhost:{port}", "--brokers", "2", "--timeout", "0.7")
+        done = cluster("wait", "-b", f"localhost:{port}", "--for", "brokers=2", "--timeout", "0.7")
 
-    assert done.errors[0] == (
-        f"kafka-cluster: localhost:{port}: connection refused; tried for 0.7 s"
-    )
+    assert done.errors[0] == (f"kafka-cluster: after 0.7 s: localhost:{port}: connection refused")
 
 
 def test_condition_is_waited_for_during_an_election() -> None:
@@ -47,7 +45,7 @@ def test_condition_is_waited_for_during_an_election() -> None:
             connection.sendall(reply)
 
     with Peer(handle) as peer:
-        done = cluster("wait", "-b", str(peer.address), "--until", "no-reassignments")
+        done = cluster("wait", "-b", str(peer.address), "--for", "no-reassignments")
 
     assert (done.code, done.text) == (0, "no-reassignments: true\n")
     assert errors == []
@@ -69,7 +67,7 @@ def test_condition_that_a_server_cannot_answer_is_not_waited_for() -> None:
     began = time.monotonic()
     with serving(NODES) as peer:
         done = cluster(
-            *("wait", "-b", str(peer.address), "--until", "no-reassignments", "--format", "json")
+            *("wait", "-b", str(peer.address), "--for", "no-reassignments", "--format", "json")
         )
 
     assert (done.code, json.loads(done.text)["error"]) == (1, "not-supported")

@@ -42,5 +42,5 @@ def test_condition_is_true_or_has_a_reason(text: str, reason: str | None) -> Non
 
 @pytest.mark.parametrize("text", ["", "broker=1", "broker=-1:gone", "broker=1:Gone", "no-thing"])
 def test_other_text_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         parse_condition(text)

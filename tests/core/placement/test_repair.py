@@ -1,9 +1,14 @@
 """Plans to replace lost replicas, and what can still be had of partitions without a leader."""
 
+import pytest
+
 from kraftops.placement.metadata_facts import Leadership
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Limits
 from kraftops.placement.repair import Leaderless, plan_repair
+from kraftops.recovery.partitions.comparison import compare
+from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.server.loader.text_files import EpochEntry
 
 DOWN = 1
 
@@ -75,3 +80,30 @@ def test_too_few_brokers_are_told() -> None:
 
     assert repair.plan.stuck == [partition(0)]
     assert repair.plan.moves == []
+
+
+@pytest.mark.parametrize(
+    ("ends", "exact", "at_stake"),
+    [
+        ({DOWN: 100, 3: 90, 4: 60}, True, 40),  # whichever of both leads
+        ({DOWN: 100, 3: 100, 4: 100}, True, 0),
+        ({DOWN: 100, 3: 90}, True, None),  # the other one may be elected, too
+        ({3: 90, 4: 60}, True, None),
+        ({DOWN: 100, 3: 90, 4: 60}, False, None),
+    ],
+)
+def test_disks_tell_the_records_at_stake(
+    ends: dict[int, int], exact: bool, at_stake: int | None
+) -> None:
+    placement = cluster(Replicas((1, 3, 4), (1,), -1))
+    copies = [
+        PartitionCopy(
+            broker=broker, place="d", topic="t", topic_id=None, number=0, end=end,
+            is_end_exact=exact, epochs=(EpochEntry(0, 0),),
+        )
+        for broker, end in ends.items()
+    ]  # fmt: skip
+
+    repair = plan_repair(placement, lost(placement), Limits(), {}, compare(copies).copies)
+
+    assert repair.leaderless == [Leaderless(partition(0), (1,), (3, 4), at_stake)]

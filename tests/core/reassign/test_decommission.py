@@ -67,7 +67,7 @@ def test_random_sizes_paces_and_kills_lose_nothing(seed: int) -> None:
     found.requests_of = {partition: rng.randrange(60) for partition in PARTITIONS}
     asked = request(rng.choice((None, 1000)))
     while True:
-        found.cut_at = (found.requests + rng.randrange(1, 60)) * 2 - rng.randrange(2)
+        found.cut_at = (found.requests + rng.randrange(1, 120)) * 2 - rng.randrange(2)
         try:
             run(found, asked)
         except Killed:

@@ -6,6 +6,9 @@ from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
 from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
+from kraftops.reassign.moves import MoveOptions
+from kraftops.reassign.operations import measured, operations_under_way
+from kraftops.reassign.steering import cancel_operation, follow_to_end
 from tests.helpers.wire.moving_cluster import Killed, MovingCluster
 
 PARTITIONS = {TopicPartition("t", number): (1, 2) for number in range(5)}
@@ -20,9 +23,11 @@ def cluster(room: int = 1 << 30) -> MovingCluster:
     return moving
 
 
-def run(moving: MovingCluster, *targets: str) -> None:
+def run(moving: MovingCluster, *targets: str, throttle: int | None = None) -> None:
     with moving.reached() as access:
-        empty_directory(access, Emptying(1, "/a", targets, 1), lambda _: None)
+        empty_directory(
+            access, Emptying(1, "/a", targets, MoveOptions(1, throttle)), lambda _: None
+        )
 
 
 def test_it_goes_on_after_a_kill_at_any_request() -> None:
@@ -59,6 +64,62 @@ def test_too_little_room_is_refused_before_anything_moves() -> None:
         run(moving)
 
     assert moving.asked == {}
+
+
+RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+
+
+def stalled(moving: MovingCluster, stall_seconds: float = 0) -> KraftopsError:
+    moving.copies_slowly = True
+    task = Emptying(1, "/a", ("/b",), MoveOptions(2, 500, stall_seconds))
+    with moving.reached() as access, pytest.raises(KraftopsError) as raised:
+        empty_directory(access, task, lambda _: None)
+    return raised.value
+
+
+def test_stall_ends_a_run_which_is_seen_with_its_bytes_and_resumed_by_anybody() -> None:
+    moving = cluster()
+    count = len(moving.contents(1)["/a"])
+    error = stalled(moving)
+
+    assert (error.exit_code, error.code) == (5, "stalled")
+    assert moving.configs[4, "1"][RATE] == "500"
+    with moving.reached() as access:
+        now = access.placement()
+        (seen,) = measured(access, now, operations_under_way(access, now), 0)
+        assert (seen.name, seen.directories, seen.throttle) == ("move-dirs-1", ("/a", "/b"), 500)
+        assert (seen.total, len(seen.moving), seen.waiting, seen.done) == (count, 2, count - 2, 0)
+        assert seen.amounts
+        assert (seen.size, seen.amounts.done, seen.amounts.left) == (
+            *(count * 100, 100, count * 100 - 100),
+        )
+        moving.end_copies()
+        follow_to_end(access, seen, MoveOptions(2, None), lambda _: None)
+
+    assert moving.contents(1)["/a"] == []
+    assert not any(moving.configs.values())
+
+
+def test_cancel_keeps_replicas_where_they_are() -> None:
+    moving = cluster()
+    before = moving.contents(1)
+    stalled(moving)
+
+    with moving.reached() as access:
+        (operation,) = operations_under_way(access, access.placement())
+        ended, refused = cancel_operation(access, operation)
+
+    assert (len(ended), refused, moving.coming) == (2, {}, {})
+    assert moving.contents(1) == before
+    assert not any(moving.configs.values())
+
+
+def test_throttle_of_another_is_refused() -> None:
+    moving = cluster()
+    moving.configs[4, "1"] = {RATE: "7"}
+
+    with pytest.raises(RefusedError, match="a throttle of another"):
+        run(moving, throttle=1)
 
 
 DIRECTORIES = [

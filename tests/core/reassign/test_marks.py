@@ -44,6 +44,21 @@ def applied(keys: set[str], changes: list[ConfigChange]) -> set[str]:
             "kraftops.rebalance.by.ann.at.admin-1.example.com.pid.4711.since.2025-11-23T22:55:16Z",
         ),
         (
+            Mark(
+                "move-dirs",
+                BOB,
+                brokers=(104,),
+                partitions=9,
+                size=80,
+                waiting=(3, 20),
+                directories=("/d.1/a,b", "/é:"),
+            ),
+            (
+                "kraftops.move-dirs.broker.104.dirs./d%2E1/a%2Cb:/%C3%A9%3A.by.bob.at.admin-2.pid.12"
+                ".since.2025-11-23T23:03:20Z.partitions.9.bytes.80.waiting.3.bytes.20"
+            ),
+        ),
+        (
             Mark(REBALANCE, BOB, Part.THROTTLE),
             "kraftops.throttle.of.rebalance.by.bob.at.admin-2.pid.12.since.2025-11-23T23:03:20Z",
         ),

@@ -152,6 +152,35 @@ def test_amounts_have_rate_and_time_left() -> None:
     assert json_of(OPERATION, operation)["bytesLeft"] == operation.amounts.left
 
 
+def test_amounts_of_a_rebalance_are_those_that_its_author_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the author has the plan, and its run ends while the second of two is copied."""
+    monkeypatch.setattr("kraftops.reassign.moves._NOTE_SECONDS", 0)
+    found = cluster()
+    found.sizes, found.requests_of = {A: 3000, B: 1000}, {A: 10, B: FOREVER}
+    moves = [TO_105, Move(B, (102, 103), (102, 105))]
+
+    def left(now: Placement) -> list[Move]:
+        return [
+            move
+            for move in moves
+            if not now.partitions[move.partition].is_moving
+            and now.partitions[move.partition].target == move.before
+        ]
+
+    with found.reached() as access, pytest.raises(KraftopsError, match="nothing has moved"):
+        run_moves(access, MoveOptions(1, None, 0.5), lambda _: None, left, REBALANCE)
+    with found.reached() as access:
+        now = access.placement()
+        (rebalance,) = measured(access, now, operations_under_way(access, now), 0)
+
+    assert (rebalance.total, rebalance.size, rebalance.done) == (2, 4000, 1)
+    assert (len(rebalance.moving), rebalance.waiting) == (1, 0)
+    assert rebalance.amounts
+    assert rebalance.amounts.done == 4000 - rebalance.amounts.left >= 3000
+
+
 def test_cancel_ends_what_is_in_flight_and_removes_all_of_it() -> None:
     found = cluster()
     before = dict(found.partitions)
@@ -205,7 +234,7 @@ def test_throttles_of_others_are_removed_by_name() -> None:
 
 
 def test_other_names_are_not_found() -> None:
-    with pytest.raises(KraftopsError, match="no operation 'rebalanc'") as raised:
+    with pytest.raises(KraftopsError, match="'rebalanc' is not under way") as raised:
         named([Operation(REBALANCE)], ["rebalanc"])
 
     assert (raised.value.hint, raised.value.exit_code) == ("under way: rebalance", 4)

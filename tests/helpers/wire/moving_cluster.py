@@ -60,6 +60,9 @@ class MovingCluster:
         self._behind: dict[TopicPartition, Replicas] = {}  # brokers do not know of an end yet
         self.asked: dict[tuple[int, TopicPartition], str] = {}
         self._paths: dict[tuple[int, TopicPartition], str] = {}
+        self.copies_slowly = False
+        """Whether copies between directories are in flight until a test says so, half done."""
+        self.coming: dict[tuple[int, TopicPartition], str] = {}
 
     @contextmanager
     def reached(self) -> Iterator[ClusterAccess]:
@@ -143,19 +146,33 @@ class MovingCluster:
                             partitions=[
                                 Answer(
                                     partition_index=index,
-                                    partition_size=self._size(TopicPartition(topic, index), broker),
+                                    partition_size=self._size(TopicPartition(topic, index), broker)
+                                    // (2 if is_future else 1),
                                     offset_lag=0,
-                                    is_future_key=False,
+                                    is_future_key=is_future,
                                 )
                             ],
                         )
-                        for topic, index in partitions
+                        for is_future, names in (
+                            (False, partitions),
+                            (True, self._future(broker, path)),
+                        )
+                        for topic, index in names
                         if topics is None or topic in asked
                     ],
                 )
                 for number, (path, partitions) in enumerate(self.contents(broker).items())
             ],
         )
+
+    def end_copies(self) -> None:
+        """Have copies between directories end, those in flight and all later ones."""
+        self._paths |= self.coming
+        self.coming.clear()
+        self.copies_slowly = False
+
+    def _future(self, broker: int, path: str) -> list[TopicPartition]:
+        return [p for (own, p), to in self.coming.items() if (own, to) == (broker, path)]
 
     def _alter_replica_log_dirs(self, broker: int, *, dirs: list[Any]) -> Answer:
         results = []
@@ -166,7 +183,11 @@ class MovingCluster:
                     place = (broker, TopicPartition(topic["name"], index))
                     self.asked[place] = directory["path"]
                     if broker in self.partitions[place[1]].replicas:
-                        self._paths[place] = directory["path"]
+                        self.coming.pop(place, None)
+                        if self.copies_slowly and directory["path"] != self._paths[place]:
+                            self.coming[place] = directory["path"]
+                        else:
+                            self._paths[place] = directory["path"]
                         answers.append(Answer(partition_index=index, error_code=0))
                     else:
                         answers.append(Answer(partition_index=index, error_code=9))

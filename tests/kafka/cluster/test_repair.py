@@ -73,7 +73,7 @@ def check_factor(live: Cluster) -> None:
 def check_repaired(live: Cluster) -> None:
     """What has a leader is copied; partitions of one replica are listed."""
     log = ("-b", live.brokers, "-C", live.controllers)
-    fenced = tool("wait", *log[2:], "--until", "broker=103:fenced", "--timeout", "30")
+    fenced = tool("wait", *log[2:], "--for", "broker=103:fenced", "--timeout", "30")
     assert fenced.code == 0, fenced.err
     before = placement(live).partitions
     alone = {name for name, each in before.items() if each.replicas == (103,)}
@@ -102,6 +102,27 @@ def check_repaired(live: Cluster) -> None:
         for name in names(each["partitions"])
     }  # fmt: skip
     assert remaining == alone
+    check_stakes(live, min(alone))
+    left = tool("decommission", *log, "--id", "103", "--yes", "--timeout", "60", "--format", "json")
+    decommissioned = json.loads(left.text)
+    assert (left.code, decommissioned["brokers"]) == (2, [{"id": 103, "outcome": "stranded"}])
+    assert decommissioned["strandedPartitions"] == sorted(map(str, alone))
+
+
+def check_stakes(live: Cluster, lost: TopicPartition) -> None:
+    """A second replica lacks all records, by both disks: the broker that had it is down."""
+    disks = [live.nodes[broker].config.settings["log.dirs"].split(",")[0] for broker in (101, 103)]
+    ask = ("-b", live.brokers, "-C", live.controllers, "--id", "103", "--plan-only")
+
+    done = tool("repair", *ask, "--from", disks[0], "--from", disks[1], "--format", "json")
+    other = tool("repair", *ask, "--from", "/nowhere")
+
+    outcomes = {
+        TopicPartition(each["topic"], each["partition"]): each
+        for each in json.loads(done.text)["outcomes"]
+    }
+    assert (outcomes[lost]["liveReplicas"], outcomes[lost]["recordsAtStake"]) == ([], None)
+    assert other.code == 4
 
 
 def names(partitions: object) -> set[TopicPartition]:

@@ -117,7 +117,7 @@ def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
     for topic in excluded:
         if topic not in topics:
             raise KraftopsError(
-                f"--exclude-topic: there is no topic {topic!r}", code="not-found", topic=topic
+                f"--exclude-topic: topic {topic!r} does not exist", code="not-found", topic=topic
             )
 
 

@@ -35,7 +35,7 @@ _OUTCOMES = {
     "already": "is not registered",
     "done": "is decommissioned",
     "empty": "is empty and can be stopped",
-    "stranded": "keeps partitions that nobody can copy",
+    "stranded": "keeps partitions that cannot be copied",
 }
 EXAMPLES = (
     ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
@@ -156,24 +156,19 @@ def _request(
 def _run(
     work: Work, placement: Placement, request: Decommission, plan: PlanOptions, disks: Disks
 ) -> int:
-    from kraftops.placement.effects import effects_of
     from kraftops.reassign.decommission import check_all_moved, check_decommission, decommission
-    from kraftops.reassign.disks import check_room
     from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.plan_output import print_plan
+    from kraftops_cli.cluster.moving.new_plan import shown_plan
 
     access = work.access
     check_decommission(access, placement, request)
-    effects = effects_of(placement, request.plan(placement).moves, disks)
-    if plan.check_disks:
-        check_room(effects.moves, effects.shortages, disks)
+    if not plan.plan_only:
+        check_all_moved(placement, request)
+    shown_plan(work, placement, request.plan(placement).moves, disks, plan)
     if plan.plan_only:
-        print_plan(work, "decommission", effects, is_whole=True)
         return 0
-    check_all_moved(placement, request)
     known = sorted(request.brokers & placement.brokers.keys())
     if known or any(placement.on(request.brokers)):
-        print_plan(work, "decommission", effects, is_whole=False)
         word = ",".join(map(str, sorted(request.brokers)))
         confirm(word, f"decommission {word}", yes=work.yes)
     printer = work.printer("decommission")
@@ -200,7 +195,7 @@ def _begin(work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: boo
 
 
 def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
-    """Print the outcome of each broker, and what nobody could move; return the exit code."""
+    """Print the outcome of each broker, and what could not be moved; return the exit code."""
     holders = {broker for replicas in end.stranded.values() for broker in replicas.replicas}
 
     def outcome(broker: int) -> str:

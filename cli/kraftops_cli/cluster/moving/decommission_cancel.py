@@ -23,7 +23,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     """End reassignments in flight, remove throttles and cordons; move back what a plan moved.
 
     Raises:
-        RefusedError: there is no plan, and other replicas have been moved before.
+        RefusedError: other replicas have been moved before, and no plan tells which.
     """
     access = work.access
     access.check()
@@ -86,7 +86,7 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
     """Refuse to end as if all was undone, if replicas have been moved away from brokers.
 
     Raises:
-        RefusedError: they have, or nobody knows.
+        RefusedError: some have, or that is unknown.
     """
     if before is None:
         raise RefusedError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from kraftops.display.times import span_text
 from kraftops.reassign.events import Event
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.progress import Progress, Task
@@ -34,7 +33,6 @@ class EventPrinter:
         self._clock = clock
         self._is_live = is_seen(-1) and not is_json
         self._last = ("", 0.0)
-        self._start: tuple[int, float] | None = None
         self._progress = Progress(terminal.status, is_shown=False)
         self._task: Task | None = None
 
@@ -51,7 +49,6 @@ class EventPrinter:
             if not self._is_live and text == self._last[0] and now < self._last[1] + _INTERVAL:
                 return
             self._last = (text, now)
-            text += self._time_left(event, now)
         elif self._is_json:
             self._events.append({"event": event.name, **event.known, "text": text})
         if event.name == "progress" and self._is_live:
@@ -69,18 +66,6 @@ class EventPrinter:
             self._task = self._progress.add(Task(left, unit="partitions", note=event.text))
         self._task.note = event.text
         self._progress.advance(self._task, self._task.total - left - self._task.done)
-
-    def _time_left(self, event: Event, now: float) -> str:
-        """Return rate and time left, by the partitions that are done since the first progress."""
-        left = _left(event)
-        if self._start is None or left > self._start[0]:
-            self._start = left, now
-        first, start = self._start
-        done, seconds = first - left, now - start
-        if not done or seconds <= 0:
-            return ""
-        span = span_text(round(left * seconds / done) * 1000)
-        return f"; {done * 60 / seconds:.3g} partitions/min, {span} left"
 
 
 def _left(event: Event) -> int:

@@ -10,6 +10,8 @@ import click
 from kraftops_cli.cluster.moving.options import (
     BATCH_OPTION,
     PLAN_ONLY,
+    STALL_TIMEOUT,
+    THROTTLE,
     YES,
     access_options,
     moving_syntax,
@@ -44,7 +46,8 @@ replicas move into other directories of the same broker, to where the most room 
 
 The plan is shown and must be confirmed, and is refused if there is too little room. Kafka puts new
 partitions where the fewest are, and so into an empty directory: cordon it (Kafka 4.3). If it is
-killed, run it again. A directory that has failed is a case for repair.""",
+killed, run it again, or resume it by `operations`. A directory that has failed is a case for
+repair.""",
 )
 @access_options
 @click.option(
@@ -60,6 +63,8 @@ killed, run it again. A directory that has failed is a case for repair.""",
 )
 @PLAN_ONLY
 @BATCH_OPTION
+@THROTTLE
+@STALL_TIMEOUT
 @YES
 @click.pass_context
 def move_dirs(
@@ -79,6 +84,7 @@ def move_dirs(
     from kraftops.errors import RefusedError
     from kraftops.placement.disks import plan_emptying
     from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
+    from kraftops.reassign.moves import MoveOptions
     from kraftops.wire.admin.log_dirs import ask_log_dirs
     from kraftops_cli.cluster.moving.access import check_registered, work_of
     from kraftops_cli.cluster.moving.confirm import confirm
@@ -99,7 +105,8 @@ def move_dirs(
         if paths:
             count = many(len(paths), "replica")
             confirm(str(broker), f"move {count} on broker {broker}", yes=work.yes)
-        task = Emptying(broker, source, targets, rest["batch"])
+        moves = MoveOptions(rest["batch"], rest["throttle"], rest["stall_timeout"])
+        task = Emptying(broker, source, targets, moves)
         empty_directory(access, task, work.printer("move-dirs"))
     if work.is_json:
         work.terminal.answer("move-dirs", {"changed": bool(paths)})

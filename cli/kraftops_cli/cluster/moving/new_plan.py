@@ -1,16 +1,17 @@
-"""The steps that new plans have in common before they are carried out."""
+"""The steps that new plans have in common: shown, confirmed, carried out."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
-from kraftops.errors import RefusedError
 from kraftops.placement.disks import Disks
 from kraftops.placement.effects import Effects, effects_of
-from kraftops.placement.placement import Placement, TopicPartition, names, shown
+from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move
 from kraftops.reassign.disks import check_room
-from kraftops_cli.cluster.moving.access import Work
+from kraftops.reassign.moves import run_moves
+from kraftops_cli.cluster.moving.access import Work, move_options
+from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import print_plan
 
@@ -26,20 +27,36 @@ def shown_plan(
     effects = effects_of(placement, moves, disks)
     if options.check_disks:
         check_room(effects.moves, effects.shortages, disks)
-    print_plan(work, work.terminal.command, effects, is_whole=options.plan_only)
+    if moves or options.plan_only:
+        print_plan(work, work.terminal.command, effects, is_whole=options.plan_only)
     return effects
 
 
-def refuse_others(placement: Placement, own: Collection[TopicPartition]) -> None:
-    """Refuse to begin while others move replicas.
+def carry_out(
+    work: Work,
+    options: PlanOptions,
+    moves: Sequence[Move],
+    left: Callable[[Placement], Sequence[Move]],
+    question: tuple[str, str],
+) -> int:
+    """Carry a plan out when a person agrees, and print how many partitions it was about.
+
+    Args:
+        work: the cluster; the operation has the name of the command.
+        options: of the moves.
+        moves: all of the plan.
+        left: returns those that a placement still lacks.
+        question: the word to type, and what that does.
 
     Raises:
-        RefusedError: a partition that is not among our *own* is in flight.
+        KraftopsError: it cannot go on, or not in time.
     """
-    others = [partition for partition in placement.moving if partition not in own]
-    if others:
-        raise RefusedError(
-            f"other reassignments are in flight: {shown(others)}",
-            hint="kafka-cluster wait --for no-reassignments waits for their end",
-            partitions=names(others),
-        )
+    command = work.terminal.command
+    if moves:
+        confirm(*question, yes=work.yes)
+    run_moves(work.access, move_options(options), work.printer(command), left, command)
+    if work.is_json:
+        work.terminal.answer(command, {"changed": bool(moves)})
+    else:
+        work.terminal.write(f"Moved partitions: {len(moves)}.\n")
+    return 0

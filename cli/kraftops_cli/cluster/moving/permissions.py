@@ -9,7 +9,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 _READ = ("DESCRIBE", "DESCRIBE_CONFIGS")
 _CHANGE = (*_READ, "ALTER", "ALTER_CONFIGS")
-_OF_COMMANDS = {"safe-to-stop": _READ}
+_OF_COMMANDS = {"safe-to-stop": _READ, "problems": _READ}
 """Those of commands that only look; all others change replicas and configurations."""
 
 

@@ -24,7 +24,7 @@ def checked_plan(
         found = placement.partitions.get(partition)
         if found is None:
             raise KraftopsError(
-                f"{path}: there is no partition {partition}",
+                f"{path}: partition {partition} does not exist",
                 code="not-found",
                 topic=partition.topic,
                 partition=partition.number,

@@ -82,45 +82,20 @@ def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
         RefusedError: reassignments are in flight, replicas may be hidden, or nobody agrees.
     """
     from kraftops.display.sizes import many
-    from kraftops.errors import RefusedError
-    from kraftops.placement.effects import effects_of
-    from kraftops.placement.placement import names, shown
     from kraftops.placement.reassignment_json import moves_of_file, planned_replicas
-    from kraftops.reassign.disks import check_room, disks_of
+    from kraftops.reassign.disks import disks_of
     from kraftops.reassign.marks import REBALANCE
-    from kraftops.reassign.moves import run_moves
-    from kraftops_cli.cluster.moving.access import move_options
-    from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.plan_output import print_plan
+    from kraftops.reassign.moves import refuse_others
+    from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
 
     access = work.access
     disks = disks_of(access, placement)
-    moves = _moves(placement, plan, disks)
-    effects = effects_of(placement, moves, disks)
-    if plan.check_disks:
-        check_room(moves, effects.shortages, disks)
+    moves = shown_plan(work, placement, _moves(placement, plan, disks), disks, plan).moves
     if plan.plan_only:
-        print_plan(work, "rebalance", effects, is_whole=True)
         return 0
     access.refuse_hidden_topics()
-    is_resumed = any(mark.kind == REBALANCE for mark in access.patiently(access.marks).values())
-    if placement.moving and not is_resumed:
-        raise RefusedError(
-            f"other reassignments are in flight: {shown(placement.moving)}",
-            hint="kafka-cluster operations shows them; wait --for no-reassignments waits for their"
-            " end",
-            partitions=names(placement.moving),
-        )
-    if moves:
-        print_plan(work, "rebalance", effects, is_whole=False)
-        confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
-    planned = planned_replicas(effects.moves)
-    printer = work.printer("rebalance")
-    run_moves(
-        access, move_options(plan), printer, lambda now: moves_of_file(now, planned), REBALANCE
-    )
-    if work.is_json:
-        work.terminal.answer("rebalance", {"changed": bool(moves)})
-    else:
-        work.terminal.write(f"Moved partitions: {len(moves)}.\n")
-    return 0
+    if all(mark.kind != REBALANCE for mark in access.patiently(access.marks).values()):
+        refuse_others(placement.moving)
+    planned = planned_replicas(moves)
+    question = "rebalance", f"move {many(len(moves), 'partition')}"
+    return carry_out(work, plan, moves, lambda now: moves_of_file(now, planned), question)

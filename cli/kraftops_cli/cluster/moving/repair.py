@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kraftops.placement.placement import Placement, TopicPartition
     from kraftops.placement.plan import Limits
     from kraftops.placement.repair import Repair
+    from kraftops.reassign.access import ClusterAccess
+    from kraftops.recovery.partitions.comparison import ComparedCopy
     from kraftops_cli.cluster.moving.access import Work
     from kraftops_cli.cluster.moving.repair_fields import RepairAnswer
 
@@ -42,7 +44,7 @@ _ELECTION_SECONDS = 30.0
 
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("elect_unclean"),
+    syntax=moving_syntax("elect_unclean", "disks"),
     name="repair",
     answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
     examples=EXAMPLES,
@@ -53,7 +55,8 @@ failed log directories.
 The plan is shown and must be confirmed. A partition with a leader gets a copy of it. One without a
 leader is listed with what can still be had: the brokers that had all acknowledged records, as the
 metadata log tells with -C, and replicas that run but lack records. One of these leads only if the
-partition is named by --elect-unclean: records that it lacks are lost.
+partition is named by --elect-unclean: records that it lacks are lost. How many these are, the disks
+of the brokers tell (--from): no server does.
 
 Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
 unregistered: decommission does that. If it is killed, run it again.""",
@@ -66,6 +69,14 @@ unregistered: decommission does that. If it is killed, run it again.""",
     multiple=True,
     help="Partitions without a leader for which a replica may lead that lacks records.",
 )
+@click.option(
+    "--from",
+    "disks",
+    metavar="DIR|ARCHIVE",
+    multiple=True,
+    help="The disk of a broker, of those that are gone and those that run, which tells the records"
+    " at stake, as for kafka-storage compare; may be given more than once.",
+)
 @new_plan_options
 @YES
 @click.pass_context
@@ -75,6 +86,7 @@ def repair(
     form: str,
     ids: tuple[tuple[int, ...], ...],
     elect_unclean: tuple[str, ...],
+    disks: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
@@ -90,11 +102,12 @@ def repair(
         placement = access.patiently(access.placement_for_plan)
         image = access.metadata()
         facts = MetadataFacts() if image is None else facts_of(image, placement)
-        disks = disks_of(access, placement)
-        lost = _lost(placement, flat(ids), disks, facts)
-        task = _Task(work, lost, limits_of(placement, plan_options, disks), facts)
+        log_dirs = disks_of(access, placement)
+        lost = _lost(placement, flat(ids), log_dirs, facts)
+        limits = limits_of(placement, plan_options, log_dirs)
+        task = _Task(work, lost, limits, facts, _copies(access, disks))
         elected = _electable(task.plan(placement), placement, elect_unclean)
-        return _run(task, placement, elected, disks, plan_options)
+        return _run(task, placement, elected, log_dirs, plan_options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +116,7 @@ class _Task:
     lost: dict[int, frozenset[TopicPartition]]
     limits: Limits
     facts: MetadataFacts
+    copies: Sequence[ComparedCopy]
 
     @property
     def partitions(self) -> set[TopicPartition]:
@@ -112,7 +126,8 @@ class _Task:
         """Return what is left to do."""
         from kraftops.placement.repair import plan_repair
 
-        return plan_repair(placement, self.lost, self.limits, self.facts.leaderships)
+        leaderships = self.facts.leaderships
+        return plan_repair(placement, self.lost, self.limits, leaderships, self.copies)
 
     def answer(
         self, placement: Placement, elected: Collection[TopicPartition], *, is_changed: bool
@@ -121,6 +136,29 @@ class _Task:
 
         outcomes = outcomes_of(self.plan(placement), placement, self.partitions, {*elected})
         return RepairAnswer(outcomes, is_changed)
+
+
+def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCopy]:
+    """Return the copies of partitions on disks.
+
+    Raises:
+        KraftopsError: a disk cannot be read, or is of another cluster.
+    """
+    from kraftops.errors import RefusedError
+    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.partitions.comparison import compare
+    from kraftops.recovery.partitions.disk import read_disks
+    from kraftops.wire.rpc.cluster import describe_cluster
+
+    if not names:
+        return ()
+    cluster_id = access.patiently(lambda: access.ask(describe_cluster)).cluster_id
+    with unpacked(names) as sources:
+        disks = read_disks(sources)
+        for disk in disks:
+            if disk.cluster_id not in (None, cluster_id):
+                raise RefusedError(f"{disk.name} is of another cluster: {disk.cluster_id}")
+        return compare(copy for disk in disks for copy in disk.copies).copies
 
 
 def _lost(
@@ -167,7 +205,7 @@ def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list
     partitions = []
     for name in (name for text in texts for name in text.split(",")):
         if name not in by_name:
-            raise KraftopsError(f"there is no partition {name!r}", code="not-found")
+            raise KraftopsError(f"partition {name!r} does not exist", code="not-found")
         partition = by_name[name]
         if partition not in leaderless:
             raise RefusedError(
@@ -189,22 +227,24 @@ def _run(
     from kraftops.display.sizes import many
     from kraftops.placement.placement import shown
     from kraftops.reassign.marks import REPAIR
-    from kraftops.reassign.moves import run_moves
+    from kraftops.reassign.moves import refuse_others, run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.new_plan import refuse_others, shown_plan
+    from kraftops_cli.cluster.moving.new_plan import shown_plan
+    from kraftops_cli.cluster.moving.repair_fields import stake_text
 
     work, access = task.work, task.work.access
     plan = task.plan(placement)
     shown_plan(work, placement, plan.plan.moves, disks, options)
     if options.plan_only:
         return _print_plan(task, placement)
-    refuse_others(placement, task.partitions)
+    refuse_others(placement.moving.keys() - task.partitions)
     if not work.is_json and plan.leaderless:
         _print(work, task.answer(placement, (), is_changed=False), only_leaderless=True)
     if elected:
         word = ",".join(map(str, elected))
-        action = f"lose records, nobody knows how many, of {shown(elected)}"
+        stakes = stake_text([each for each in plan.leaderless if each.partition in elected])
+        action = f"lose records of {shown(elected)}: {stakes}"
         confirm(word, action, yes=work.yes)
     if plan.plan.moves:
         word = ",".join(map(str, sorted(task.lost)))

@@ -39,10 +39,6 @@ class RepairedPartition(NamedTuple):
     outcome: RepairOutcome
     leaderless: Leaderless | None = None
 
-    @property
-    def records_at_stake(self) -> None:
-        """The records that an unclean election may lose: no server tells ends of such logs."""
-
 
 class RepairAnswer(NamedTuple):
     """All partitions that lost replicas; *is_changed* where something was done."""
@@ -81,12 +77,18 @@ def _ids(brokers: Sequence[int]) -> str | None:
     return ",".join(map(str, brokers)) or None
 
 
+def stake_text(leaderless: Sequence[Leaderless]) -> str:
+    """Return the number of records that elections may lose; "unknown" if one is."""
+    stakes = [each.at_stake for each in leaderless]
+    return "unknown" if None in stakes else f"{sum(filter(None, stakes)):,}"
+
+
 def what_can_be_had(leaderless: Leaderless) -> str:
     """Return what to do about a partition without a leader."""
     texts = []
     last = ", ".join(map(str, leaderless.last_in_sync))
     if last:
-        texts.append(f"start broker {last}, or read its disk: kafka-storage compare")
+        texts.append(f"start broker {last}, or read its disk: --from DIR, or kafka-storage compare")
     if leaderless.live:
         live = ", ".join(map(str, leaderless.live))
         name = leaderless.partition
@@ -130,10 +132,11 @@ PARTITION = (
     ),
     number(
         "recordsAtStake",
-        "that an unclean election may lose; null: unknown, kafka-storage compare tells by disks",
+        "that an unclean election may lose, by the disks of --from; null: unknown",
         may_be_null=True,
+        get=lambda repaired: repaired.leaderless and repaired.leaderless.at_stake,
         column=number_column("AT STAKE", 2),
-        cell=lambda repaired: "unknown" if repaired.leaderless else None,
+        cell=lambda repaired: repaired.leaderless and stake_text([repaired.leaderless]),
     ),
     text(
         "remedy",

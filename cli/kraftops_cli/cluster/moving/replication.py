@@ -75,11 +75,9 @@ def replication(
     from kraftops.placement.placement import names, shown
     from kraftops.placement.plan import plan_factor
     from kraftops.reassign.disks import disks_of
-    from kraftops.reassign.marks import REPLICATION
-    from kraftops.reassign.moves import run_moves
-    from kraftops_cli.cluster.moving.access import limits_of, move_options, work_of
-    from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.new_plan import refuse_others, shown_plan
+    from kraftops.reassign.moves import refuse_others
+    from kraftops_cli.cluster.moving.access import limits_of, work_of
+    from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
 
     work, rest = work_of(context.obj, form, options)
     plan_options = PlanOptions(**rest)
@@ -92,11 +90,11 @@ def replication(
         plan = plan_factor(placement, partitions, factor, limits)
         if plan.stuck:
             raise RefusedError(
-                f"there are too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
+                f"too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
                 hint="add brokers, or give more of them to --to",
                 partitions=names(plan.stuck),
             )
-        effects = shown_plan(work, placement, plan.moves, disks, plan_options)
+        shown_plan(work, placement, plan.moves, disks, plan_options)
         if plan_options.plan_only:
             return 0
         leaderless = [
@@ -109,22 +107,15 @@ def replication(
                 partitions=names(leaderless),
             )
         access.refuse_hidden_topics()
-        refuse_others(placement, partitions)
-        if plan.moves:
-            count = many(len(plan.moves), "partition")
-            confirm(str(factor), f"give {count} {many(factor, 'replica')}", yes=work.yes)
-        run_moves(
-            access,
-            move_options(plan_options),
-            work.printer("replication"),
+        refuse_others(placement.moving.keys() - partitions)
+        count = many(len(plan.moves), "partition")
+        return carry_out(
+            work,
+            plan_options,
+            plan.moves,
             lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
-            REPLICATION,
+            (str(factor), f"give {count} {many(factor, 'replica')}"),
         )
-    if work.is_json:
-        work.terminal.answer("replication", {"changed": bool(effects.moves)})
-    else:
-        work.terminal.write(f"Changed partitions: {len(effects.moves)}.\n")
-    return 0
 
 
 def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartition]:
@@ -138,5 +129,5 @@ def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartiti
     present = {partition.topic for partition in placement.partitions}
     for topic in topics:
         if topic not in present:
-            raise KraftopsError(f"there is no topic {topic!r}", code="not-found", topic=topic)
+            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
     return {partition for partition in placement.partitions if partition.topic in topics}

@@ -23,7 +23,7 @@ def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Targ
     """Wait for conditions; return the exit code.
 
     Raises:
-        UsageError: a text is no condition, or cannot be answered by these servers.
+        UsageError: a text is not a condition, or cannot be answered by these servers.
         KraftopsError: the time is over, or the question is not permitted.
     """
     conditions = [parse_condition(text) for text in texts]

@@ -50,7 +50,8 @@ def placement(cluster: Cluster, *, leftovers: str = "") -> Placement:
     with LiveImage(target) as live:
         keys = {key for values in live.image.configs.values() for key in values}
         left = [key for key in keys if _LEFTOVERS.search(key)]
-        assert [key for key in left if not leftovers or not key.startswith(leftovers)] == []
+        unexpected = [key for key in left if not leftovers or not key.startswith(leftovers)]
+        assert unexpected == [], unexpected
         return placement_of(live.image)
 
 
@@ -112,6 +113,6 @@ def ready(cluster: Cluster, *brokers: int) -> None:
     """Wait until brokers are there and all replicas are in sync."""
     conditions = [f"broker={broker}:unfenced" for broker in brokers]
     conditions += ["no-under-replicated", "no-reassignments"]
-    arguments = [word for each in conditions for word in ("--until", each)]
+    arguments = [word for each in conditions for word in ("--for", each)]
     done = tool("wait", "-b", cluster.brokers, *arguments, "--timeout", "50")
     assert (done.code, done.err) == (0, "")
