@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from threading import Thread
+from functools import partial
 
 from kraftops.doctor import cluster_checks, disk_checks
 from kraftops.doctor.examination import Examination
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Finding
+from kraftops.parallel.background import BackgroundCall
 
 Applies = Callable[[Examination], str | None]
 """Returns why a check has nothing to look at; None if it has."""
@@ -58,11 +59,11 @@ def run_checks(examination: Examination, checks: Iterable[Check]) -> Iterator[Ch
     """Run checks one after the other, and yield each; those that take too long go on alone."""
     for check in checks:
         run = CheckRun(check)
-        # A thread that waits for a disk cannot be ended; as a daemon it ends with the process.
-        thread = Thread(target=_run, args=(examination, run), daemon=True)
-        thread.start()
-        thread.join(check.seconds)
-        if thread.is_alive():
+        # A thread that waits for a disk cannot be ended; this one ends with the process.
+        call = BackgroundCall(partial(_run, examination, run))
+        if call.wait(check.seconds):
+            call.result()
+        else:
             # What it still finds goes to the first object.
             run = CheckRun(check, reason=f"it did not end within {check.seconds:.0f} seconds")
         yield run

@@ -6,8 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from threading import Thread
+from functools import cached_property, partial
 
 from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import ConfigError, KraftopsError, SourceError
@@ -15,6 +14,7 @@ from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
 from kraftops.recovery.archives import LogSource
 from kraftops.server.log_directory import LogDirectory, read_log_directory
@@ -70,12 +70,8 @@ class Examination:
         paths = [source.folder for source in self.sources]
         for config in self.loaded[0]:
             paths += [*config.log_dirs, config.metadata_log_dir]
-        probes = {path: Thread(target=_probe, args=(path,), daemon=True) for path in paths}
-        for probe in probes.values():
-            probe.start()
-        for probe in probes.values():
-            probe.join(SILENT_SECONDS)
-        return [path for path, probe in probes.items() if probe.is_alive()]
+        probes = {path: BackgroundCall(partial(_probe, path)) for path in paths}
+        return [path for path, probe in probes.items() if not probe.wait(SILENT_SECONDS)]
 
     @cached_property
     def configured(self) -> list[Node]:

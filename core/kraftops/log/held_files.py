@@ -34,9 +34,10 @@ class HeldFiles:
         if held is not None:
             return held
         path = self._prefix + name
-        if self._sizes.get(name, _LARGEST_HELD) >= _LARGEST_HELD:
+        size = self._sizes.get(name, _LARGEST_HELD)
+        if size >= _LARGEST_HELD:
             return LogFile(path)
-        content = _content(path)
+        content = _content(path, size)
         if len(content) > _LARGEST_HELD:  # it has grown
             return LogFile(path)
         held = self._held[name] = _HeldFile(path, content)
@@ -46,12 +47,16 @@ class HeldFiles:
         return held
 
 
-def _content(path: str) -> bytes:
-    """Return the bytes of a file, at most one more than are held."""
+def _content(path: str, size: int) -> bytes:
+    """Return the bytes of a file that had *size*, at most one more than are held."""
     try:
         fd = os.open(path, _FLAGS)
         try:
-            return os.read(fd, _LARGEST_HELD + 1)
+            content = os.read(fd, _LARGEST_HELD + 1)
+            # A network file system may give less than is asked for.
+            while len(content) < size and (rest := os.read(fd, _LARGEST_HELD + 1 - len(content))):
+                content += rest
+            return content
         finally:
             os.close(fd)
     except OSError as error:

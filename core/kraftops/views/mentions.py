@@ -94,6 +94,8 @@ def decoded_value(row: Row) -> str | None:
     if codes is None or not row.value:
         return row.value
     value = json.loads(row.value)
+    if not isinstance(value, dict):  # redacted
+        return row.value
     _decode(value, codes)
     return json_text(value)
 

@@ -20,6 +20,7 @@ def validities(store: bytes, password: str | None) -> list[Validity]:
 
     Raises:
         DecodeError: it is of another kind, or the password is wrong.
+        ImportError: the package cryptography is not installed.
     """
     from cryptography import x509  # heavy: 50 ms
     from cryptography.hazmat.primitives.serialization import pkcs12
