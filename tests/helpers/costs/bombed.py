@@ -24,8 +24,8 @@ from tests.helpers.wire.quorums import Log, quorum
 MOST = 160 * MIB
 MOST_OF_COLUMNS = 320 * MIB
 """pyarrow has 60 MiB, and copies a value to encode and to compress it."""
-MOST_OF_REPORTS = 200 * MIB
-"""A batch is inflated once more to read a record of it."""
+MOST_OF_REPORTS = 224 * MIB
+"""A batch is inflated once more to read a record of it, and once for the changes of incidents."""
 MOST_OF_HISTORIES = 224 * MIB
 """The values of a history are held as the image is: here 60 MB."""
 ADDRESSES = 1 << 30
