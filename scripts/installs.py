@@ -111,7 +111,7 @@ CASES = (
     _case("kafka-cluster describe -C {quorum}", "broker-3.example", writes=True),
     _case("kafka-cluster describe -b 127.0.0.1:1", _REFUSED, 5),
     _case(
-        "kafka-cluster wait -C {quorum} --until no-under-replicated",
+        "kafka-cluster wait -C {quorum} --for no-under-replicated",
         "no-under-replicated: true",
         writes=True,
     ),

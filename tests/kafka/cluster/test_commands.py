@@ -79,7 +79,7 @@ def test_id_is_reported_as_json(asking: tuple[str, str]) -> None:
     "command",
     [
         ("cluster-id",), ("list-endpoints",), ("api-versions",), ("describe",),
-        ("unregister", "--id", "103"), ("wait", "--brokers", "1"),
+        ("unregister", "--id", "103"), ("wait", "--for", "brokers=1"),
     ],
     ids=lambda command: command[0],
 )  # fmt: skip
@@ -175,7 +175,7 @@ def test_broker_is_unregistered_by_force_and_registers_again(
 
     for node in (102, 103):
         restarted(live, node)
-    assert cluster("wait", *asking, "--brokers", "3", "--unfenced", "--timeout", "30").code == 0
+    assert cluster("wait", *asking, "--for", "brokers=3:unfenced", "--timeout", "30").code == 0
     for node in (102, 103):
         live.nodes[node].kill()
     assert until(lambda: len(live.nodes[101].cluster().nodes) == 1)
@@ -233,7 +233,7 @@ def test_nothing_shows_up_among_the_observers(live: Cluster) -> None:
     before = live.nodes[1].quorum().observers
 
     cluster("describe", "-C", live.controllers)
-    cluster("wait", "-C", live.controllers, "--brokers", "1")
+    cluster("wait", "-C", live.controllers, "--for", "brokers=1")
 
     assert live.nodes[1].quorum().observers == before
 
@@ -277,20 +277,21 @@ def test_node_that_does_not_answer_is_an_error(live: Cluster, jars: Path, tmp_pa
 
 def test_wait_ends_in_time(asking: tuple[str, str]) -> None:
     start = time.monotonic()
-    done = cluster("wait", *asking, "--brokers", "4", "--timeout", "1.5")
+    done = cluster("wait", *asking, "--for", "brokers=4", "--timeout", "1.5")
 
     assert done.code == 5
-    assert "3 brokers are there after 1.5 s, not 4" in done.err
+    assert "after 1.5 s: 3 brokers there, not 4" in done.err
     assert time.monotonic() - start < 4
-    assert cluster("wait", *asking, "--brokers", "3").text == "3 brokers are registered.\n"
-    assert cluster("wait", *asking, "--brokers", "1", "--unf").text == "1 broker is unfenced.\n"
+    assert cluster("wait", *asking, "--for", "brokers=3").text == "brokers=3: true\n"
+    unfenced = cluster("wait", *asking, "--for", "brokers=1:unfenced")
+    assert unfenced.text == "brokers=1:unfenced: true\n"
 
 
 def test_wait_begins_before_the_cluster_does(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as found:
         node = found.nodes[1]
         node.stop()
-        command = [CLUSTER, "wait", "-b", found.brokers, "--brokers", "1", "--timeout", "60"]
+        command = [CLUSTER, "wait", "-b", found.brokers, "--for", "brokers=1", "--timeout", "60"]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
         ) as waiting:
@@ -299,4 +300,4 @@ def test_wait_begins_before_the_cluster_does(jars: Path, tmp_path: Path) -> None
             restarted(found, 1)
             out, err = waiting.communicate(timeout=60)
 
-    assert (waiting.returncode, out, err) == (0, b"1 broker is registered.\n", b"")
+    assert (waiting.returncode, out, err) == (0, b"brokers=1: true\n", b"")

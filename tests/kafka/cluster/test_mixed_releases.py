@@ -50,7 +50,7 @@ def ready(live: Cluster) -> None:
     """Wait by the log, which has what a broker of Kafka 3.9 does not tell."""
     conditions = [f"broker={broker}:unfenced" for broker in RELEASES]
     conditions += ["no-under-replicated", "no-reassignments"]
-    asked = [word for each in conditions for word in ("--until", each)]
+    asked = [word for each in conditions for word in ("--for", each)]
     assert tool("wait", "-C", live.controllers, *asked, "--timeout", "50").code == 0
 
 
