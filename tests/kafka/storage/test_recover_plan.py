@@ -39,7 +39,9 @@ class Case:
 
 
 def dynamic_shape(controllers: int, brokers: int, *, is_combined: bool = False) -> Shape:
-    return Shape(controllers, brokers, is_combined, is_dynamic=True, settings=AUTHORIZED)
+    return Shape(
+        controllers, brokers, is_combined=is_combined, is_dynamic=True, settings=AUTHORIZED
+    )
 
 
 CASES = {
