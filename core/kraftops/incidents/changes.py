@@ -111,6 +111,7 @@ def read_changes(
     image = travel.replay(since, until or limits_of(None, None), begin)
     (listener,) = listeners
     listener.flush()
+    image.store.drop_inflated()  # up to a quarter of the budget, where the next reader needs it
     changes = listener.changes
     if since is not None:  # the reading begins with the batch of the first change
         everything = limits_of(None, None)

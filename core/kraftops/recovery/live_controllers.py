@@ -1,4 +1,4 @@
-"""Answers of controllers that run: a leader forbids a recovery, a voter without one is not lost.
+"""Answers of controllers that run: a leader or most voters forbid a recovery, one voter does not.
 
 Who asks passes a function, since connections are made by packages after this one.
 """
@@ -51,7 +51,8 @@ def ask_controllers(
     """Return the answers of all known controllers, None if none is to be asked.
 
     Raises:
-        RecoveryRefused: a leader answers, or a controller that does not say whether it leads.
+        RecoveryRefused: a leader answers, most voters, or a controller that does not say whether it
+            leads.
     """
     if ask is None:
         return None
@@ -84,7 +85,35 @@ def ask_controllers(
                 _OFFLINE,
                 address=answer.address,
             )
+    _refuse_electors(answers, config, logs)
     return answers
+
+
+def _refuse_electors(
+    answers: Sequence[ControllerAnswer], config: ServerConfig, logs: Sequence[LogCopy]
+) -> None:
+    """Refuse a recovery while most of the voters of a log run: they are about to elect a leader.
+
+    Raises:
+        RecoveryRefused: they are.
+    """
+    running = {answer.node_id for answer in answers if answer.node_id is not None}
+    for log in logs:
+        voters = {voter.node_id for voter in voters_of(log.quorum.voters or {"voters": []})}
+        voters = voters or {*config.voters}
+        if 2 * len(running & voters) <= len(voters):
+            continue
+        alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running & voters, voters))
+        raise RecoveryRefused(
+            "quorum-alive",
+            f"voters {alive} of {all_voters} run without a leader, and are enough to elect one",
+            "wait for their leader. If they must not go on, stop them and give their logs with "
+            "--from",
+            address=", ".join(sorted(answer.address for answer in answers)),
+            leader=None,
+            epoch=max(answer.epoch for answer in answers),
+            voters=[*map(str, sorted(voters))],
+        )
 
 
 def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:

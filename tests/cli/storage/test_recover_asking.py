@@ -123,6 +123,19 @@ def test_voter_without_a_leader_is_alive_and_need_not_be_lost(tmp_path: Path) ->
         assert "voter 2 is alive" in recover(node, "--voters", "self", "--dry-run").text
 
 
+def test_most_voters_that_run_without_a_leader_refuse(tmp_path: Path) -> None:
+    with running(Log(leader=-1, epoch=3)) as second, running(Log(leader=-1, epoch=4)) as third:
+        node = controller(tmp_path / "n1")
+        ports = {2: second.address(2).port, 3: third.address(2).port}
+        voters = voters_batch(5, *VOTERS, epoch=1, ports=ports)
+        write_log(node / "meta", {0: [*BEGINNING, voters]})
+
+        refused = refusal(node, "--voters", "self")
+
+        assert (refused["error"], refused["leader"], refused["epoch"]) == ("quorum-alive", None, 4)
+        assert "voters 2, 3 of 1, 2, 3 run without a leader" in refused["message"]
+
+
 def test_leader_in_the_log_of_another_node_is_asked(tmp_path: Path) -> None:
     with running(Log(leader=2)) as controllers:
         node = controller(tmp_path / "n1")

@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape, running_cluster
+from tests.helpers.kafka.nodes.clusters import (
+    FIRST_BROKER,
+    Shape,
+    running_cluster,
+    wait_for_leader,
+)
 from tests.helpers.kafka.nodes.configs import CONTROLLER, Config
 from tests.helpers.kafka.nodes.recoveries import kill, leads, log_of, recover, tried
 from tests.helpers.tools.console import STORAGE, run_command
@@ -31,6 +36,7 @@ def test_second_recovery_is_refused_or_found(jars: Path, tmp_path: Path) -> None
         done = tried(first.config, "--voters", "self", "--dry-run")
         assert json.loads(done.text)["error"] == "running"
         kill(cluster, 1)
+        wait_for_leader(cluster)
         live = json.loads(tried(first.config, "--voters", "self").text)
         kill(cluster, 2, 3)
         recover(third.config, "--voters", "self")

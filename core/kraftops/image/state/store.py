@@ -230,6 +230,11 @@ class RecordStore:
             kept.cache[number] = found
         return found
 
+    def drop_inflated(self) -> None:
+        """Free the batches that are kept inflated, of all copies; they are read again if needed."""
+        self._all.cache.clear()
+        self._all.cached_bytes = 0
+
     def place(self, address: int) -> tuple[str, int, int | None]:
         """Return the source's name, the batch's position in it, and a snapshot's end offset."""
         source, position = self.source_of(address)
