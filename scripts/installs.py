@@ -71,6 +71,7 @@ def _case(line: str, said: str, code: int = 0, *, writes: bool = False) -> Case:
 
 
 _REFUSED = "connection refused"
+_NO_CONFIGS = "does not serve DescribeConfigs"  # the broker of these cases
 _BOTH = "-b {peer} -C {quorum}"
 _FORMAT = "kafka-storage format -c {out}/new.properties -t 9rdMxgYUQnaW9WyPLLCbPQ --standalone"
 CASES = (
@@ -89,6 +90,9 @@ CASES = (
     _case(f"kraftops changes {_META} --kind topic", "topic a.many"),
     _case(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
     _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
+    _case("kraftops doctor log-directories/4.3.1/stopped", "one node is named"),
+    _case("kraftops explain no-log", "no-log"),
+    _case("kraftops disk log-directories/4.3.1/stopped", "plain"),
     _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
     _case(f"{_FORMAT} --dry-run", "Would format", writes=True),
     _case(_FORMAT, "Formatting dynamic metadata voter directory", writes=True),
@@ -101,6 +105,15 @@ CASES = (
     _case("kafka-storage verify -c c/i-mismatch-cluster.properties", "its cluster id is xyz", 2),
     _case(
         "kafka-storage recover -c c/i-ok.properties --voters self --dry-run", "none of the logs", 3
+    ),
+    _case(
+        "kafka-storage recover-plan --from d1 --voters 1@c1:9093 --output-dir {out}/plan",
+        "d1 does not exist",
+        4,
+    ),
+    _case(
+        "kafka-storage compare ../../log-directories/4.3.1/stopped",
+        "No records of the given copies would be cut.",
     ),
     _case("kraftops storage random-uuid", ""),
     _case("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
@@ -130,6 +143,23 @@ CASES = (
     ),
     _case(f"kafka-cluster decommission status {_BOTH} --id 1", "unfenced", writes=True),
     _case(f"kafka-cluster rebalance {_BOTH} --plan-only", "partitions to move: 0", writes=True),
+    _case("kafka-cluster controllers -C {quorum}", "3003  voter", writes=True),
+    _case("kafka-cluster problems -C {quorum}", "under-replicated: 0", writes=True),
+    _case(f"kafka-cluster operations {_BOTH}", _NO_CONFIGS, 1, writes=True),
+    _case(f"kafka-cluster restart {_BOTH} --hook true --dry-run", _NO_CONFIGS, 1, writes=True),
+    _case(f"kafka-cluster repair {_BOTH} --id 9 --plan-only", _REFUSED, 5, writes=True),
+    _case(
+        f"kafka-cluster replication {_BOTH} --topic topic-0 --factor 2 --plan-only",
+        _REFUSED,
+        5,
+        writes=True,
+    ),
+    _case(
+        f"kafka-cluster move-dirs {_BOTH} --id 1 --from /a --to /b --plan-only",
+        _REFUSED,
+        5,
+        writes=True,
+    ),
     _case("kafka-dump-log --cluster-metadata-decoder -C {quorum}", '"name":"topic-0"'),
     _case("kafka-metadata-shell -C {quorum} ls /image/topics/byName", "topic-0", writes=True),
     _case("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),

@@ -290,6 +290,16 @@ def test_version_is_the_same_everywhere() -> None:
     assert (crate, newest[0]) == (project, project)
 
 
+def test_every_command_has_a_case_of_the_installs() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        from installs import uncovered
+    finally:
+        sys.path.pop(0)
+
+    assert uncovered() == []
+
+
 def test_platform_tag_is_of_the_oldest_glibc_with_all_symbols(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
