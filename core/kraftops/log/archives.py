@@ -89,18 +89,18 @@ class _Pass:
     def blocks(self) -> Iterator[bytes]:
         inflater: _Inflater | None = self._format.inflater()
         for block in self._input():
-            left = block
-            while left:
+            packed = block
+            while packed:
                 if not inflater:
                     # Zeros behind a member are padding, to a whole block of some device.
-                    left = left.lstrip(b"\0")
-                    if not left:
+                    packed = packed.lstrip(b"\0")
+                    if not packed:
                         break
                     inflater = self._format.inflater()
-                yield from _output(inflater, left)
-                left = b""
+                yield from _output(inflater, packed)
+                packed = b""
                 if inflater.eof:
-                    left, inflater = inflater.unused_data, None
+                    packed, inflater = inflater.unused_data, None
         if inflater:
             raise _damage(self._format, self.position, "the archive is cut short")
 

@@ -65,5 +65,5 @@ def _head(block: bytes, index: int, base: int) -> Head | None:
     size = LOG_OVERHEAD + length
     if magic > 1:
         return Head(base + index, size, offset, offset + delta, epoch, crc)
-    at = index + _LEGACY_CRC_AT
-    return Head(base + index, size, -1, offset, -1, int.from_bytes(block[at : at + 4]))
+    crc_at = index + _LEGACY_CRC_AT
+    return Head(base + index, size, -1, offset, -1, int.from_bytes(block[crc_at : crc_at + 4]))

@@ -30,9 +30,9 @@ class HeldFiles:
         Raises:
             SourceError: it cannot be read.
         """
-        held = self._held.get(name)
-        if held is not None:
-            return held
+        file = self._held.get(name)
+        if file is not None:
+            return file
         path = self._prefix + name
         size = self._sizes.get(name, _LARGEST_HELD)
         if size >= _LARGEST_HELD:
@@ -40,11 +40,11 @@ class HeldFiles:
         content = _content(path, size)
         if len(content) > _LARGEST_HELD:  # it has grown
             return LogFile(path)
-        held = self._held[name] = _HeldFile(path, content)
-        self._bytes += held.size
+        file = self._held[name] = _HeldFile(path, content)
+        self._bytes += file.size
         while self._bytes > _MOST_BYTES:
             self._bytes -= self._held.pop(next(iter(self._held))).size
-        return held
+        return file
 
 
 def _content(path: str, size: int) -> bytes:

@@ -124,10 +124,10 @@ class OffsetIndex(_Entries):
             low, high = 0, hot
         while low < high:
             middle = (low + high + 1) // 2
-            found = self._offset(middle)
-            if found == offset:
+            middle_offset = self._offset(middle)
+            if middle_offset == offset:
                 low = high = middle
-            elif found > offset:
+            elif middle_offset > offset:
                 high = middle - 1
             else:
                 low = middle

@@ -85,8 +85,8 @@ def members(path: str) -> Iterator[Member]:
     """
     with LogFile(path) as file:
         magic = file.read_at(0, 6)
-        found = _zip_members(path, file) if magic.startswith(_ZIP) else _tar_members(file, magic)
-        for count, member in enumerate(found):
+        listed = _zip_members(path, file) if magic.startswith(_ZIP) else _tar_members(file, magic)
+        for count, member in enumerate(listed):
             if count >= MOST_MEMBERS:
                 raise DamagedArchive(f"it has more than {MOST_MEMBERS} members", TOO_LARGE)
             yield member
@@ -138,12 +138,12 @@ class _TarContent:
         if not self._left:
             return b""
         self._stream.seek(self._position)
-        found = self._stream.read(min(size, self._left))
-        if not found:
+        content = self._stream.read(min(size, self._left))
+        if not content:
             raise tarfile.ReadError("the archive is cut short")
-        self._position += len(found)
-        self._left -= len(found)
-        return found
+        self._position += len(content)
+        self._left -= len(content)
+        return content
 
 
 def _zip_members(path: str, file: LogFile) -> Iterator[Member]:

@@ -53,17 +53,17 @@ class TornContent:
         inflater = self._inflater
         while self.position < self._stop or (inflater and inflater.unconsumed_tail):
             if inflater is None:
-                found = self._packed(size)
-                self.inflated += len(found)
-                return found
+                content = self._packed(size)
+                self.inflated += len(content)
+                return content
             packed = inflater.unconsumed_tail or self._packed(BLOCK)
-            found = inflater.decompress(packed, size)
+            content = inflater.decompress(packed, size)
             if inflater.eof:
                 self.position -= len(inflater.unused_data)
                 self._stop, self._is_cut = self.position, False
-            if found:
-                self.inflated += len(found)
-                return found
+            if content:
+                self.inflated += len(content)
+                return content
         if self._is_cut:
             raise EOFError("the archive is cut short")
         return b""
@@ -95,10 +95,10 @@ def torn_members(file: LogFile) -> Iterator[TornMember]:
             pass
         position = content.position
         if not has_size:
-            behind = file.read_at(position, _MOST_DESCRIPTOR + len(_MAGIC)).find(_MAGIC)
-            if behind < 0:
+            next_header = file.read_at(position, _MOST_DESCRIPTOR + len(_MAGIC)).find(_MAGIC)
+            if next_header < 0:
                 return
-            position += behind
+            position += next_header
 
 
 def _seconds(day: int, clock: int) -> float:
