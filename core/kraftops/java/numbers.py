@@ -34,10 +34,10 @@ def parse_double(text: str) -> float | None:
     """Parse *text* as `Double.parseDouble` does; None if it is no number."""
     if re.fullmatch(_DECIMAL, text, re.ASCII):
         return float(text.rstrip("fFdD"))
-    if not (found := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
+    if not (match := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
         return None
     try:
-        return float.fromhex(found[1])
+        return float.fromhex(match[1])
     except OverflowError:
         return float(f"{text[0]}inf" if text[0] in "+-" else "inf")
 

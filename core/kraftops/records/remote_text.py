@@ -50,8 +50,8 @@ def _plain(*path: str) -> Piece:
 
 
 def _partition(*path: str) -> tuple[Piece, ...]:
-    at = (*path, "topicIdPartition")
-    return ((*at, "id"), "uuid"), ":", _plain(*at, "name"), "-", _plain(*at, "partition")
+    path = (*path, "topicIdPartition")
+    return ((*path, "id"), "uuid"), ":", _plain(*path, "name"), "-", _plain(*path, "partition")
 
 
 _SEGMENT_ID: tuple[Piece, ...] = (
@@ -178,10 +178,10 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     """Return Kafka's text of a value."""
     if value is None:
         return f"Error at offset {offset}, skipping. the record has no value"
-    found = read_body(value, framing)
-    if isinstance(found, Unknown):
-        return f"Error at offset {offset}, skipping. {found.reason}"
-    number, _, data = found
+    body = read_body(value, framing)
+    if isinstance(body, Unknown):
+        return f"Error at offset {offset}, skipping. {body.reason}"
+    number, _, data = body
     for check in CHECKS[number]:
         if _fails(check, data):
             return f"Error at offset {offset}, skipping. {_joined(check.reason, data)}"
