@@ -132,7 +132,7 @@ class Loader:
             self._replay.has_unreadable
             and not self._replay.has_readable
             and not self.is_over
-            and not any(one.code in CUTS_SHORT for one in self.image.log_findings)
+            and not any(finding.code in CUTS_SHORT for finding in self.image.log_findings)
         )
 
     def read(self, files: list[SourceFile]) -> bool:
@@ -170,12 +170,12 @@ class Loader:
 
     def copy(self) -> Loader:
         """Return a loader that goes on behind the last batch, with a copy of the image."""
-        made = copy(self)
-        made._replay = self._replay.copy()  # noqa: SLF001 - its own class
-        made.image = made._replay.image  # noqa: SLF001 - its own class
-        made.order = self.order.copy()
-        made._sources = dict(self._sources)  # noqa: SLF001 - its own class
-        return made
+        loader = copy(self)
+        loader._replay = self._replay.copy()  # noqa: SLF001 - its own class
+        loader.image = loader._replay.image  # noqa: SLF001 - its own class
+        loader.order = self.order.copy()
+        loader._sources = dict(self._sources)  # noqa: SLF001 - its own class
+        return loader
 
     def turn(
         self,

@@ -76,8 +76,8 @@ def _kept_places(batch: InflatedBatch) -> tuple[tuple[array[int], ...], str | No
     """Return the places of records, and the error behind them: a history reads them often."""
     places = array("q"), array("q"), array("q")
     try:
-        for one in _read_places(batch):
-            for numbers, number in zip(places, one, strict=True):
+        for place in _read_places(batch):
+            for numbers, number in zip(places, place, strict=True):
                 numbers.append(number)
     except DecodeError as error:
         return places, error.message

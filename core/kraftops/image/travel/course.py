@@ -132,9 +132,9 @@ class Course:
         """
         if self._adds_nothing(batch, limits):
             return self
-        made = self.copy()
-        made.read_cut(files, limits)
-        return made
+        course = self.copy()
+        course.read_cut(files, limits)
+        return course
 
     def read_cut(
         self, files: Sequence[SourceFile], limits: Limits, listen: Listener | None = None
@@ -153,9 +153,9 @@ class Course:
         """Return the state at the end of the log, with what a transaction without end tells."""
         if not self.loader.has_open_transaction:
             return self
-        made = self.copy()
-        made.loader.finish()
-        return made
+        course = self.copy()
+        course.loader.finish()
+        return course
 
     def _adds_nothing(self, batch: Batch, limits: Limits) -> bool:
         if any(self.loader.order.copy().follow(batch.header, "")):

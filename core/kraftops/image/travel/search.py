@@ -76,10 +76,12 @@ def _place(change: EntryChange) -> tuple[int, list[tuple[int, str]]]:
 class _Listener:
     """Collects changes from the events of a replay."""
 
-    def __init__(self, image: MetadataImage, wanted: Wanted, after: int, *, is_open: bool) -> None:
+    def __init__(
+        self, image: MetadataImage, selection: Wanted, after: int, *, is_open: bool
+    ) -> None:
         self.found: list[LogChange] = []
         self._image = image
-        self._wanted = wanted
+        self._selection = selection
         self._after = after
         self._waiting: list[EntryChange] = []
         self._addresses: list[int] = []
@@ -90,7 +92,7 @@ class _Listener:
         """Take an event."""
         match event:
             case EntriesChanged(address, changes):
-                if self._wanted.is_wanted(self._image, address):
+                if self._selection.is_wanted(self._image, address):
                     self._waiting += sorted(changes, key=_place)  # engines differ in the order
                     self._addresses += [address] * len(changes)
                 if not self._is_open:
@@ -114,11 +116,11 @@ class _Listener:
                 self.found.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
 
     def _watch(self) -> None:
-        self._image.fold.watch(self._wanted.entries(self._image))
+        self._image.fold.watch(self._selection.entries(self._image))
 
 
 def changes_after(
-    lane: Lane, offset: int, wanted: Wanted, number: int
+    lane: Lane, offset: int, selection: Wanted, number: int
 ) -> tuple[list[LogChange], Course]:
     """Return the next changes after an offset, and the reading that found them.
 
@@ -127,11 +129,11 @@ def changes_after(
     Raises:
         SourceError: a file cannot be read.
     """
-    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), wanted, number)
+    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), selection, number)
 
 
 def changes_before(
-    lane: Lane, offset: int, first: int, wanted: Wanted, number: int
+    lane: Lane, offset: int, first: int, selection: Wanted, number: int
 ) -> list[LogChange]:
     """Return the changes before an offset, oldest first: at least *number*, or all that there are.
 
@@ -139,26 +141,26 @@ def changes_before(
         lane: the states.
         offset: the changes are before it.
         first: the last offset that the beginning of the lane covers.
-        wanted: the changes that count.
+        selection: the changes that count.
         number: of changes.
 
     Raises:
         SourceError: a file cannot be read.
     """
     span, last = _FIRST_SPAN, offset - 1
-    found: list[LogChange] = []
+    changes: list[LogChange] = []
     while True:
         start = lane.reach(Limits(until=max(first, last - span)))
         limits = Limits(after=start.last_offset, until=last)
-        earlier, _ = _scan(lane, start, limits, wanted, None)
-        found = [*earlier, *found]
-        if len(found) >= number or start.last_offset <= first:
-            return found
+        earlier, _ = _scan(lane, start, limits, selection, None)
+        changes = [*earlier, *changes]
+        if len(changes) >= number or start.last_offset <= first:
+            return changes
         span, last = span * _WIDER, start.last_offset
 
 
 def _scan(
-    lane: Lane, start: Course, limits: Limits, wanted: Wanted, number: int | None
+    lane: Lane, start: Course, limits: Limits, selection: Wanted, number: int | None
 ) -> tuple[list[LogChange], Course]:
     """Return the changes within limits from a state on, and the reading that found them.
 
@@ -166,15 +168,15 @@ def _scan(
     """
     course = start.copy()
     is_open = course.loader.has_open_transaction
-    listener = _Listener(course.image, wanted, limits.after, is_open=is_open)
-    found = listener.found
+    listener = _Listener(course.image, selection, limits.after, is_open=is_open)
+    changes = listener.found
 
     def rest() -> bool:
-        if number is None or len(found) < number:
+        if number is None or len(changes) < number:
             return False
-        return course.last_offset >= found[number - 1].offset + _MORE
+        return course.last_offset >= changes[number - 1].offset + _MORE
 
     beyond = course.read(lane.files, limits, rest=rest, listen=listener.listen)
     if beyond is not None:
         course.read_cut(lane.files, limits, listener.listen)
-    return found, course
+    return changes, course
