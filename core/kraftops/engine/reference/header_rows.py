@@ -50,14 +50,14 @@ def told_records(batch: Batch, header: Header, query: Query) -> range | None:
 
 def _told(header: Header, *, has_all_offsets: bool) -> frozenset[str]:
     """Return the columns that a header tells."""
-    told = set(_TOLD)
+    columns = set(_TOLD)
     if has_all_offsets:
-        told |= {"offset", "sequence"}
+        columns |= {"offset", "sequence"}
     if header.attributes & v2.LOG_APPEND_TIME:
-        told.add("timestamp")
+        columns.add("timestamp")
     if not header.is_control:
-        told.add("kind")
-    return frozenset(told)
+        columns.add("kind")
+    return frozenset(columns)
 
 
 def told_rows(

@@ -91,8 +91,8 @@ class RowBuilder:
             return None
         if not (isinstance(record.key, memoryview) or isinstance(record.value, memoryview)):
             return row
-        shown = self._shown(record)
-        return row._replace(key=shown.key, value=None if row.value is None else shown.value)
+        redacted = self._shown(record)
+        return row._replace(key=redacted.key, value=None if row.value is None else redacted.value)
 
     def _may_match(self, header: Header, record: Record) -> bool:
         """Tell whether offset and time match, and the type, as far as few bytes show it."""

@@ -32,9 +32,9 @@ class Registration:
 
     def copy(self) -> Registration:
         """Return one that changes by itself."""
-        made = copy(self)
-        made.last_changes = dict(self.last_changes)
-        return made
+        registration = copy(self)
+        registration.last_changes = dict(self.last_changes)
+        return registration
 
     def fence(self, address: int) -> None:
         """Have the record at *address* fence, or unfence, the broker."""

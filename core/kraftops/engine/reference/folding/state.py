@@ -74,9 +74,9 @@ class Topic:
 
     def copy(self) -> Topic:
         """Return one that changes by itself."""
-        made = copy(self)
-        made.partitions = {number: copy(one) for number, one in self.partitions.items()}
-        return made
+        topic = copy(self)
+        topic.partitions = {number: copy(part) for number, part in self.partitions.items()}
+        return topic
 
 
 class Unit(NamedTuple):
@@ -124,15 +124,15 @@ class State:
 
     def copy(self, fetch: Fetch) -> State:
         """Return one that changes by itself, and watches no entry."""
-        made = copy(self)
-        made.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
-        made.topic_ids = dict(self.topic_ids)
-        made.brokers = {number: broker.copy() for number, broker in self.brokers.items()}
-        made.tables = self.copied_tables()
-        made.unit = self.unit.copy()
-        made.changes = WatchedChanges()
-        made.fetch = fetch
-        return made
+        state = copy(self)
+        state.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
+        state.topic_ids = dict(self.topic_ids)
+        state.brokers = {number: broker.copy() for number, broker in self.brokers.items()}
+        state.tables = self.copied_tables()
+        state.unit = self.unit.copy()
+        state.changes = WatchedChanges()
+        state.fetch = fetch
+        return state
 
     def copied_tables(self) -> Tables:
         """Return a copy of the tables."""
@@ -170,8 +170,8 @@ class State:
         """Return type and data of a record, or why nobody can read it."""
         if record.key is not None or record.headers:
             return "a metadata record with a key or headers"
-        found = self._meaning(record.value)
-        return found.reason if isinstance(found, Unknown) else found
+        body = self._meaning(record.value)
+        return body.reason if isinstance(body, Unknown) else body
 
     def of_partition(self, partition: Partition) -> PartitionState:
         """Return the state of a partition.
@@ -185,12 +185,12 @@ class State:
         number, position = partition.address >> POSITION_BITS, partition.address & _POSITION_MASK
         opened = self._open
         data = opened[1] if opened is not None and opened[0] == number else self.fetch(number)
-        found = self.read(read_record(data, position, 0, 0)[0])
-        if isinstance(found, str):
-            raise DecodeError(found)
-        if found[0] != PARTITION:
-            raise DecodeError(f"a record of type {found[0]} is where that of a partition was")
-        state = partitions.registered(found[1])
+        typed = self.read(read_record(data, position, 0, 0)[0])
+        if isinstance(typed, str):
+            raise DecodeError(typed)
+        if typed[0] != PARTITION:
+            raise DecodeError(f"a record of type {typed[0]} is where that of a partition was")
+        state = partitions.registered(typed[1])
         if isinstance(state, str):
             raise DecodeError(state)
         return state
