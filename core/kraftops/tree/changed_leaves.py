@@ -37,13 +37,13 @@ def leaf_names(change: EntryChange, before: MetadataImage, after: MetadataImage)
         return [(*_BY_NAME, str(name), leaf) for leaf in TOPIC_LEAVES]
     if change.table in ("topics", "partitions"):
         topic_id, *number = change.key
-        found = dict.fromkeys(
+        names = dict.fromkeys(
             topic.name
             for image in (before, after)
             if isinstance(topic_id, bytes) and (topic := image.fold.topic(topic_id))
         )
         below = list(map(str, number)) or TOPIC_LEAVES
-        return [(*_BY_NAME, name, leaf) for name in found for leaf in below]
+        return [(*_BY_NAME, name, leaf) for name in names for leaf in below]
     return [_OTHERS[change.table](*change.key)]
 
 
