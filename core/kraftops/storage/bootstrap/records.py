@@ -54,7 +54,7 @@ class Bootstrap:
         for name in sorted(self.features):
             if name not in (METADATA_VERSION, KRAFT_VERSION) and self.features[name]:
                 levels[name] = self.features[name]
-        found = [
+        records = [
             MetadataRecord("FeatureLevelRecord", {"name": name, "featureLevel": level})
             for name, level in levels.items()
         ]
@@ -67,8 +67,8 @@ class Bootstrap:
                 "serverKey": credential.server_key,
                 "iterations": credential.iterations,
             }
-            found.append(MetadataRecord("UserScramCredentialRecord", data))
-        return found
+            records.append(MetadataRecord("UserScramCredentialRecord", data))
+        return records
 
     def __str__(self) -> str:
         """Return the text of Kafka's `BootstrapMetadata`, with secrets redacted."""
