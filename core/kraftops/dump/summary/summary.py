@@ -146,10 +146,10 @@ class Summary:
         self.transactional_batches += attributes & TRANSACTIONAL > 0
         if in_log:
             self.offsets.add(first, last, count)
-        known = self.epochs.get(epoch)
-        if known:
-            known[1] += 1
-            known[2] += count
+        tally = self.epochs.get(epoch)
+        if tally:
+            tally[1] += 1
+            tally[2] += count
         elif epoch >= 0:
             self.epochs.put(epoch, [base_offset, 1, count])
         codec = attributes & CODEC_MASK
@@ -216,7 +216,7 @@ class Summary:
         for codec, numbers in later.codecs.items():
             ours = self.codecs.setdefault(codec, [0, 0, 0])
             ours[:] = map(sum, zip(ours, numbers, strict=True))
-        self.add_records((label, one.count, one.size) for label, one in later.types.items())
+        self.add_records((label, type_.count, type_.size) for label, type_ in later.types.items())
         for name, amount in later.control.items():
             self.control.setdefault(name, Amount()).add(amount.count, amount.size)
         self.damage.merge(later.damage)
