@@ -5,14 +5,21 @@ A partition without changes keeps only the address of its record, which is decod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fetch
-from kraftops.engine.metadata_state import NewestRecord, PartitionState, Resource, Tables
+from kraftops.engine.metadata_state import (
+    EntryChange,
+    EntryKey,
+    NewestRecord,
+    PartitionState,
+    Resource,
+    Tables,
+)
 from kraftops.engine.reference.folding import partitions
 from kraftops.engine.reference.folding.brokers import Registration
-from kraftops.engine.reference.folding.changes import WatchedChanges
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record, read_record
 from kraftops.records.kip_631 import record_reader
@@ -91,6 +98,48 @@ class Unit(NamedTuple):
     def copy(self) -> Unit:
         """Return one that changes by itself."""
         return Unit(dict(self.topics), dict(self.names), dict(self.acls), dict(self.configs))
+
+
+class WatchedChanges:
+    """The changes of watched entries by the last record."""
+
+    def __init__(self) -> None:
+        self._watched: dict[str, list[tuple[object, ...]]] = {}
+        self._found: dict[tuple[str, tuple[object, ...]], EntryChange] = {}
+
+    def watch(self, keys: Sequence[EntryKey]) -> None:
+        """Watch these entries, and no others any more."""
+        self._watched = {}
+        for table, key in keys:
+            self._watched.setdefault(table, []).append(key)
+
+    def clear(self) -> None:
+        """Begin with the next record."""
+        self._found.clear()
+
+    def note(
+        self, table: str, key: tuple[object, ...], before: int | None, after: int | None
+    ) -> None:
+        """Note the newest addresses of an entry; removing and putting it again is one change.
+
+        An entry that was not there, and is not, did not change.
+        """
+        if before is None and after is None:
+            return
+        for beginning in self._watched.get(table, ()):
+            if key[: len(beginning)] == beginning:
+                earlier = self._found.get((table, key))
+                first = before if earlier is None else earlier.before
+                self._found[table, key] = EntryChange(table, key, first, after)
+                return
+
+    @property
+    def found(self) -> list[EntryChange]:
+        """The changes, in the order of the entries' first ones."""
+        return list(self._found.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
 
 
 class State:
