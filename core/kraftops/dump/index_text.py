@@ -23,7 +23,7 @@ from kraftops.query.query import Query
 
 
 def index_lines(name: FileName, query: Query, report: Report) -> Iterator[str]:
-    """Yield the lines of a file that is no log.
+    """Yield the lines of a file that is not a log.
 
     Raises:
         SourceError: it, or a file that it belongs to, cannot be read.
@@ -91,7 +91,7 @@ class _OffsetCheck:
         one only.
 
         Raises:
-            DecodeError: bytes before the last are no batch.
+            DecodeError: bytes before the last are not a batch.
         """
         batch = self._walk.first_to(offset, 0)
         return (

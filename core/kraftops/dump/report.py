@@ -19,7 +19,7 @@ def _full(path: str) -> str:
 
 
 class Refusal(str):
-    """A line about a file that cannot be read; it is shown behind the name of the tool."""
+    """A line about a file that cannot be read; it is shown after the name of the tool."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """The history of a node: the records of a whole log that changed it, and the changes.
 
-The fold watches the entries behind the node, and the node's leaves are read again after each record
-that changed one of them.
+The fold watches the entries that the node shows, and the node's leaves are read again after each
+record that changed one of them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class LeafValue(Protocol):
 
 
 class HistorySubject(NamedTuple):
-    """The subject of a history: a node's leaves, and the entries of the state behind them.
+    """The subject of a history: a node's leaves, and the entries of the state that they show.
 
     *leaves* returns the leaves by their paths below the node; the node itself has an empty path.
     *entries* is called after every change, since topics with the same name have different ids.

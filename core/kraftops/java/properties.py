@@ -61,7 +61,7 @@ def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] 
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line that is no comment, with its number, joined with its continuation lines."""
+    """Yield lines other than comments, with their numbers, joined with their continuation lines."""
     joined, begun = "", 0
     for number, natural in enumerate(_LINE_END.split(text), 1):
         line = natural.lstrip(_BLANK)

@@ -54,7 +54,7 @@ def json_string(raw: bytes) -> str:
 def path_text(path: str) -> str:
     """Return a path as `java.io.File` and `Path` keep it: no double slashes, none at the end.
 
-    URIs and names of logs that are no files, which Kafka's tools do not read, stay as they are.
+    URIs and names of logs that are not files, which Kafka's tools do not read, stay as they are.
     """
     if is_remote(path) or type(path) is not str:
         return path

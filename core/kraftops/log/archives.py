@@ -29,7 +29,7 @@ class _Inflater(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """Input behind the end."""
+        """Input after the end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return at most *max_length* bytes of output; keep the input that is left."""
@@ -92,7 +92,7 @@ class _Pass:
             packed = block
             while packed:
                 if not inflater:
-                    # Zeros behind a member are padding, to a whole block of some device.
+                    # Zeros after a member are padding, to a whole block of some device.
                     packed = packed.lstrip(b"\0")
                     if not packed:
                         break
@@ -149,7 +149,7 @@ class _GzipInflater:
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         block = self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
-        # A full block may have more behind it, without any input.
+        # A full block may have more after it, without any input.
         self.needs_input = not self._stream.unconsumed_tail and len(block) < max_length
         return block
 

@@ -178,7 +178,7 @@ def read_record(
         size, start = read_varint(buffer, pos)
     if size > last + 1 - start:
         raise Underflow(f"a record of {size} bytes where {last + 1 - start} are left")
-    pos = start + 1  # behind the attributes, which are unused
+    pos = start + 1  # after the attributes, which are unused
     number = buffer[pos] if pos <= last else 128
     if number < 128:
         timestamp, pos = base_timestamp + (number >> 1 ^ -(number & 1)), pos + 1
@@ -214,7 +214,7 @@ def read_record_head(
         DecodeError: a number in it is impossible.
     """
     _, pos = read_uvarint(buffer, pos)
-    timestamp, pos = read_varlong(buffer, pos + 1)  # behind the attributes, which are unused
+    timestamp, pos = read_varlong(buffer, pos + 1)  # after the attributes, which are unused
     offset, _ = read_varint(buffer, pos)
     return int64(base_offset + offset), int64(base_timestamp + timestamp)
 

@@ -143,7 +143,7 @@ def _gzip(data: bytes, limit: int) -> bytes:
                 if not fed and not piece:
                     raise DecodeError("gzip: the stream is cut short")
         pos -= len(member.unused_data)
-        # Java too ignores bytes behind it that are too short for a member or have no header.
+        # Java too ignores bytes after it that are too short for a member or have no header.
         if len(data) - pos <= 18 or not data.startswith(b"\x1f\x8b\x08", pos):
             return out.whole()
 

@@ -230,5 +230,5 @@ def _number(text: str, allowed: range) -> int:
     """Return the number that `Long.parseLong` reads in a name."""
     number = parse_integer(text, 64)
     if number is None or number not in allowed:
-        raise UsageError(f"{text!r} in the name is no offset")
+        raise UsageError(f"{text!r} in the name is not an offset")
     return number

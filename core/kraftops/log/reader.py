@@ -40,7 +40,7 @@ class EndReason(Enum):
 class LogEnd(NamedTuple):
     """Position and reason of the end of a read: *position* is the end of the last batch.
 
-    *left* counts the bytes behind it, in a damaged archive only the inflated ones.
+    *left* counts the bytes after it, in a damaged archive only the inflated ones.
     """
 
     reason: EndReason
@@ -59,7 +59,7 @@ _UNKNOWN_END = 1 << 63
 class LogReader:
     """Batches of a source that gives its bytes in order.
 
-    Iterate once; `end` then has the reason. Bad data is no error: the iteration ends.
+    Iterate once; `end` then has the reason. Bad data is not an error: the iteration ends.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class LogReader:
     def window(self) -> tuple[bytes, int, int] | None:
         """Return a buffer with the whole next batch, its index and its position in the source.
 
-        The buffer has also the bytes behind the batch that were read so far. None, if there is no
+        The buffer has also the bytes after the batch that were read so far. None, if there is no
         next batch, or it is shorter than a header, or very large: see `next_batch`.
         """
         return (

@@ -1,4 +1,4 @@
-"""Remote files, in object stores and other file systems behind URIs; needs pyarrow."""
+"""Remote files, in object stores and other file systems at URIs; needs pyarrow."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _NextRange(NamedTuple):
 
 
 class RemoteFile:
-    """File behind a URI, with the reading part of the interface of files.
+    """File at a URI, with the reading part of the interface of files.
 
     Bytes that are read in order are fetched in large ranges, the next one ahead; others in small
     ranges.
@@ -266,7 +266,7 @@ def store_errors() -> tuple[type[Exception], ...]:
 
 
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
-    """Return the entries of a directory, by name; None if the URI is no directory.
+    """Return the entries of a directory, by name; None if the URI is not a directory.
 
     An object store answers for a thousand names at a time, whatever directories they are in.
 

@@ -1,4 +1,4 @@
-"""Logs that are no plain files: standard input, archives, batches in memory."""
+"""Logs that are not plain files: standard input, archives, batches in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANY_RATIO_BYTES = 1 << 31
 
 
 class OpenName(str):
-    """Name of a log that is no file, with a function that opens it.
+    """Name of a log that is not a file, with a function that opens it.
 
     It looks like the name of a file, with an ending for its kind. *place* is its origin,
     *log* the topic and partition, if they are known.

@@ -56,7 +56,7 @@ def _cut(raw: memoryview, *, is_utf8: bool) -> Iterator[bytes]:
     while start < len(raw):
         end = min(start + _PIECE, len(raw))
         if is_utf8 and end < len(raw):
-            # Cut before no continuation byte; four in a row are no UTF-8.
+            # Cut before no continuation byte; four in a row are not UTF-8.
             end = next((pos for pos in range(end, end - 4, -1) if raw[pos] & 0xC0 != 0x80), end)
         yield bytes(raw[start:end])
         start = end

@@ -1,4 +1,4 @@
-"""Subjects of histories: the entries of the state behind each path of the tree."""
+"""Subjects of histories: the entries of the state that each path of the tree shows."""
 
 from __future__ import annotations
 

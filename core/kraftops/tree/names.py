@@ -115,14 +115,14 @@ def entity_of(text: str) -> Entity | None:
 
 
 def integer_of(name: str) -> int | None:
-    """Return the number that Java's `Integer.parseInt` reads; None if the name is no number."""
+    """Return the number that Java's `Integer.parseInt` reads; None if the name is not a number."""
     if name.isdecimal() and len(name) < 10:  # nearly all
         return int(name)
     return parse_integer(name, 32)
 
 
 def uuid_of(name: str) -> bytes | None:
-    """Return the UUID with this text; None if it is no UUID."""
+    """Return the UUID with this text; None if it is not a UUID."""
     try:
         return from_text(name)
     except DecodeError:

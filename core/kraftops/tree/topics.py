@@ -152,7 +152,7 @@ def _finder(condition: PartitionCondition) -> Callable[[Image], ByTopic]:
 
 
 def _offline(image: Image) -> ByTopic:
-    """Return the partitions whose leader is no active broker (`--unavailable-partitions`)."""
+    """Return the partitions whose leader is not an active broker (`--unavailable-partitions`)."""
     active = {
         number
         for number, broker in image.brokers.items()

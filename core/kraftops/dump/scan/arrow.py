@@ -73,7 +73,7 @@ def scan_batches(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     for outcome in column_outcomes(part, query, report):
         add_row_notes(outcome, outcome.rows + 1, part.path, report)
@@ -88,7 +88,7 @@ def first_batches(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     if not most:
         return

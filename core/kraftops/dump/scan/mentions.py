@@ -17,7 +17,7 @@ def may_have_records(part: ByteRange, query: Query) -> bool:
     Damage leaves it open, and so does a file that cannot be read.
 
     Raises:
-        UsageError: the file is no log.
+        UsageError: the file is not a log.
     """
     report = Report()
     query = replace(query, columns=frozenset({"offset"}), max_bytes=NO_LIMIT, check=False)

@@ -30,7 +30,7 @@ def outcomes_of(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     require_records(part)
     request = Request(part.path, query, marks)

@@ -19,7 +19,7 @@ def part_rows(part: ByteRange, query: Query, report: Report) -> Iterator[Row]:
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     for outcome in column_outcomes(part, query, report):
         add_notes(outcome.notes, part.path, report)
@@ -31,7 +31,7 @@ def column_outcomes(part: ByteRange, query: Query, report: Report) -> Iterator[O
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     return outcomes_of(part, replace(query, form="parquet"), report)
 

@@ -35,7 +35,7 @@ def record_lines(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     batch = b""
     for outcome in outcomes_of(part, query, report, marks=True):

@@ -17,7 +17,7 @@ _S3 = "s3"
 class EntryPage(NamedTuple):
     """Some of the entries below a directory; those of all pages are in the order of their names.
 
-    The only page of what is no directory has None.
+    The only page of what is not a directory has None.
     """
 
     entries: list[Entry] | None

@@ -251,7 +251,7 @@ def _readable_names(directory: str, look: _Look) -> list[str]:
     partition, such as `lost+found`.
 
     Raises:
-        SourceError: the directory of a partition cannot be read, and nobody takes the error.
+        SourceError: the directory of a partition cannot be read, and no callback takes the error.
     """
     try:
         return _names(directory)

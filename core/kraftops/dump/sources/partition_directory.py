@@ -67,7 +67,7 @@ def no_log(path: str, names: Iterable[str]) -> NoLogError:
         hint = "name the directory of a partition, or a log directory"
         return NoLogError(f"{path} holds no log", hint)
     return NoLogError(
-        f"{path} holds no log: {other} is no name of a segment",
+        f"{path} holds no log: {other} is not a name of a segment",
         "tiered segments are read as LocalTieredStorage or Aiven's plugin name them",
     )
 

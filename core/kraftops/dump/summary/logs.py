@@ -128,7 +128,7 @@ def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
 def _end_tiered(summaries: Iterable[Fields]) -> None:
     """Note that transactions of tiered segments have ended, even if their markers are local.
 
-    A broker copies no segment behind the last stable offset (KIP-405, `RemoteLogManager`).
+    A broker copies no segment after the last stable offset (KIP-405, `RemoteLogManager`).
     """
     for fields in summaries:
         names = map(file_name, fields["files"]["paths"][:1])

@@ -85,7 +85,7 @@ def _may_be_sound(query: Query, counting: Counting, log: LogFile | LogStream) ->
 def _add_batches(
     counter: FileCounter, log: LogFile | LogStream, start: int, stop: int | None
 ) -> None:
-    """Count the batches of a log up to the first damage, and the bytes behind them."""
+    """Count the batches of a log up to the first damage, and the bytes after them."""
     batches = log.batches(start, stop)
     while True:
         counter.add_windows(batches)

@@ -151,7 +151,7 @@ class Summary:
             self.end_offset = offset
 
     def add_damage(self, path: str, position: int, size: int, reason: str) -> None:
-        """Count bytes that are no readable batch."""
+        """Count bytes that are not a readable batch."""
         self.damage.add(DamageSite(path, position, size, reason))
 
     def add_undecodable(self, path: str, position: int, size: int, reason: str) -> None:

@@ -67,7 +67,7 @@ class RemoteSegment:
 class RemotePartition:
     """The remote segments of a partition, by their ids.
 
-    *cut* are ids of segments with updates only: the log begins behind their first record.
+    *cut* are ids of segments with updates only: the log begins after their first record.
     """
 
     topic: str

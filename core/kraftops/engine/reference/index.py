@@ -24,7 +24,7 @@ def index_records(
 ) -> list[RecordGroup]:
     """Return the groups of similar records of a batch, from *number* up to *stop*.
 
-    The list ends before the first bytes that are no record.
+    The list ends before the first bytes that are not a record.
 
     Args:
         dialect_name: how records are framed and numbered; types are Kafka's.

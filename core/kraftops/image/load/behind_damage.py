@@ -22,9 +22,9 @@ from kraftops.log.streams import open_log
 def plans_behind(
     files: LogFiles, path: str, position: int, limits: Limits
 ) -> Iterator[list[SourceFile]]:
-    """Yield plans to read a log behind damage in a segment, the longest first.
+    """Yield plans to read a log after damage in a segment, the longest first.
 
-    Each begins with a snapshot, which the first whole batch behind the damage, or a later one,
+    Each begins with a snapshot, which the first whole batch after the damage, or a later one,
     continues.
 
     Raises:
@@ -49,7 +49,7 @@ def plans_behind(
 
 
 def _batch_behind(path: str, position: int) -> tuple[int, int] | None:
-    """Return position and base offset of the first whole batch of magic 2 behind damage."""
+    """Return position and base offset of the first whole batch of magic 2 after damage."""
     with open_log(path) as log:
         if isinstance(log, LogFile):
             for part in salvaged(log, position):

@@ -169,7 +169,7 @@ class Loader:
             return self._read_segment(batches, source, file.path, is_last=is_last)
 
     def copy(self) -> Loader:
-        """Return a loader that goes on behind the last batch, with a copy of the image."""
+        """Return a loader that goes on after the last batch, with a copy of the image."""
         loader = copy(self)
         loader._replay = self._replay.copy()  # noqa: SLF001 - its own class
         loader.image = loader._replay.image  # noqa: SLF001 - its own class
@@ -191,7 +191,7 @@ class Loader:
             limits: *after* stays as it is.
             stop: is called before each sound batch of a segment, and ends the reading there if it
                 returns True; it is not called before ordinary batches within the limits.
-            pause: is called behind batches of a segment, where this can be copied, and ends the
+            pause: is called after batches of a segment, where this can be copied, and ends the
                 reading there if it returns True.
             listen: is called with each event of the replay.
         """
@@ -271,7 +271,7 @@ class Loader:
         return self._stop(batch)
 
     def _is_paused(self) -> bool:
-        """Let the caller copy this behind a batch of a segment, or end the reading."""
+        """Let the caller copy this after a batch of a segment, or end the reading."""
         return self._pause is not None and self.order.is_log and self._pause()
 
     def _apply_window(self, window: tuple[bytes, int, int], source: int) -> WindowResult:

@@ -117,7 +117,7 @@ def no_log(names: Sequence[str]) -> SourceError:
 
 
 def check(loader: Loader, names: Sequence[str], *, is_over: bool) -> None:
-    """Raise an error where what was read is no metadata log.
+    """Raise an error where what was read is not a metadata log.
 
     Args:
         loader: has read it.

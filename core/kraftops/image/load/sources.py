@@ -178,7 +178,7 @@ def segments_from(segments: tuple[FileName, ...], end: int) -> list[FileName]:
 
 
 def is_within(snapshot: FileName, limits: Limits) -> bool:
-    """Tell whether a snapshot has no records behind limits, as far as it says."""
+    """Tell whether a snapshot has no records after limits, as far as it says."""
     end = end_offset_of(snapshot)
     if end is not None and end > limits.until + 1:
         return False

@@ -56,7 +56,7 @@ class TopicRanges(NamedTuple):
 
 
 class _Remaining(NamedTuple):
-    """The groups of a batch behind a marker of a transaction, from *number* up to *stop*."""
+    """The groups of a batch after a marker of a transaction, from *number* up to *stop*."""
 
     data: bytes
     number: int

@@ -118,7 +118,7 @@ class Replay:
         self._deferred: list[_Pending] = []  # the records of the open transaction
 
     def copy(self) -> Replay:
-        """Return a replay that goes on, behind the last batch, with a copy of the image.
+        """Return a replay that goes on, after the last batch, with a copy of the image.
 
         It applies records to the copy's fold, and has no other applier.
         """

@@ -36,7 +36,7 @@ TABLES = (
 )
 _FIRST_SPAN = 256  # offsets
 _WIDER = 8
-_MORE = 64  # offsets behind a change that was found: the next search may find its change there
+_MORE = 64  # offsets after a change that was found: the next search may find its change there
 
 
 _ALL = [EntryKey(table) for table in TABLES]
@@ -46,7 +46,7 @@ class LogChange(NamedTuple):
     """A change of the state: the *offset* of the record that made it, and the entries it changed.
 
     The records of a metadata transaction change the state together, at its end. *records* has the
-    record behind each entry; those of a record are in the order of `TABLES` and of their keys.
+    record of each entry; those of a record are in the order of `TABLES` and of their keys.
     There are no entries for the end of a snapshot, where a log begins.
     """
 
@@ -164,7 +164,7 @@ def _scan(
 ) -> tuple[list[LogChange], Course]:
     """Return the changes within limits from a state on, and the reading that found them.
 
-    It stops behind so many changes, if there is a *number*.
+    It stops after so many changes, if there is a *number*.
     """
     course = start.copy()
     is_open = course.loader.has_open_transaction

@@ -54,7 +54,7 @@ class _Known(NamedTuple):
 class Travel:
     """The states of a log at any offset or time; some are kept, to be quick at others.
 
-    Images that it returns stay as they are; nobody may change them. It is for one thread.
+    Images that it returns stay as they are; do not change them. It is for one thread.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Members of a zip archive whose end, with the list of its members, is missing.
 
 Each member has a header of its own before its content (APPNOTE.TXT of PKWARE, 4.3.7). Of members
-whose size is only behind them, deflated ones are read.
+whose size is only after them, deflated ones are read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAGIC = b"PK\x03\x04"
 _ENCRYPTED, _SIZE_BEHIND = 1, 8
 _STORED, _DEFLATED = 0, 8
 _IN_EXTRA = 0xFFFFFFFF  # the size is in the extra field (zip64)
-_MOST_DESCRIPTOR = 24  # bytes between a member with its size behind it and the next one
+_MOST_DESCRIPTOR = 24  # bytes between a member with its size after it and the next one
 
 
 class TornMember(NamedTuple):

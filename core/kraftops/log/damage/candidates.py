@@ -44,7 +44,7 @@ def candidates(
     """Yield possible batches that begin at an index from *first* to before *last*.
 
     Behind *last*, *data* must have the bytes of a header, unless the source ends. *limit* is the
-    index where the last batch must end, in or behind *data*. *read_far* returns bytes from any
+    index where the last batch must end, in or after *data*. *read_far* returns bytes from any
     index on.
     """
     for begin, end in _between_zeros(data, first + MAGIC_AT, min(last + MAGIC_AT, len(data))):

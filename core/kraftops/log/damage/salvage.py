@@ -1,6 +1,6 @@
 """Read a damaged log: skip each gap to the next batch with a right length and checksum.
 
-A wrong length leads nowhere, so the search looks for a batch of magic 0, 1 or 2 at each byte behind
+A wrong length leads nowhere, so the search looks for a batch of magic 0, 1 or 2 at each byte after
 the damage. (Where lengths do lead, a higher magic is read as 2, as by `LogReader` and Kafka: the
 byte is outside the checksum.) Three rules keep the search right and quick:
 
@@ -53,7 +53,7 @@ _BUDGET, _BUDGET_PER_BYTE = (
 class Gap(NamedTuple):
     """Bytes without a whole batch.
 
-    *last_offset* is before it and *next_offset* behind it; None is unknown.
+    *last_offset* is before it and *next_offset* after it; None is unknown.
     """
 
     position: int
@@ -161,7 +161,7 @@ class _Salvage:
             position += gap.size
 
     def _whole_batches(self, position: int) -> Generator[Batch, None, int]:
-        """Yield whole batches in the window, as fast as possible; return the position behind."""
+        """Yield whole batches in the window, as fast as possible; return the position after."""
         data, base = self._window.data, self._window.base
         pos, last = position - base, len(data) - HEADER_SIZE
         while pos <= last:
@@ -189,7 +189,7 @@ class _Salvage:
         if size > self._largest:
             head = window.read(position, HEADER_SIZE)
             return Batch(position, size, head, window.crc(position, size, head[MAGIC_AT]))
-        # `LogReader` too gives what lies behind a batch that is smaller than a header of magic 2.
+        # `LogReader` too gives what lies after a batch that is smaller than a header of magic 2.
         return Batch(position, size, window.read(position, max(size, HEADER_SIZE)))
 
     def _problem(self, position: int) -> str:
@@ -224,7 +224,7 @@ class _Salvage:
         return Gap(position, follower_position - position, reason, self._last, offset)
 
     def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
-        """Return the position of the next batch behind *start*, and the end of all non-zero bytes.
+        """Return the position of the next batch after *start*, and the end of all non-zero bytes.
 
         The stated length of the damaged batch at *start* leads to *end*; *follower* is the position
         of a whole batch there, or None.

@@ -25,7 +25,7 @@ LISTENER_MECHANISM_CONFIGS = (
 )
 """Keys with a mechanism between the listener and their name (Kafka's `DynamicBrokerConfig`)."""
 
-# A dot is no end of a line here, as in Java.
+# A dot does not end a line here, as in Java.
 _LISTENER_CONFIG = re.compile("listener\\.name\\.[^.]*\\.([^\n\r\x85\u2028\u2029]*)")
 
 

@@ -134,7 +134,7 @@ def _components(configuration: str) -> dict[str, str]:
 
 
 def _unknown_keys(components: Mapping[str, str]) -> list[str]:
-    """Return the unknown keys; those behind a password may be the rest of it, and are redacted."""
+    """Return the unknown keys; those after a password may be the rest of it, and are redacted."""
     unknown, is_secret = set(), False
     for key in components:
         if key not in _KEYS:

@@ -78,7 +78,7 @@ def _check_writable(target: Target) -> None:
     for file in target.files:
         folder = os.path.dirname(file.path)
         if os.path.lexists(folder) and not os.path.isdir(folder):
-            raise StorageError(f"{folder} is no directory: files are to be written into it")
+            raise StorageError(f"{folder} is not a directory: files are to be written into it")
 
 
 def _check_empty(target: Target, *, force: bool) -> None:

@@ -151,7 +151,7 @@ def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> N
     else:
         topics = [state.topics[topic_id]] if topic_id in state.topics else []
     changes = (newest for topic in topics for newest in _changes(topic, exact))
-    # A record may have changed several, and of one of them nobody can tell.
+    # A record may have changed several partitions, one of them uncertainly.
     return max(changes, key=attrgetter("address", "is_certain", "records"), default=None)
 
 

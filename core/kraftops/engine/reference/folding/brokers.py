@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kraftops.records.metadata_types import BrokerRegistrationChangeRecord
 
 _CHANGES = {"fenced": (-1, 0, 1), "inControlledShutdown": (0, 1)}
-"""The values of a change's fields; 0 is no change."""
+"""The values of a change's fields; 0 means no change."""
 
 
 class Registration:

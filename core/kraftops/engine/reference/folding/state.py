@@ -216,7 +216,7 @@ class State:
         self._open = None
 
     def read(self, record: Record) -> tuple[int, Any] | str:
-        """Return type and data of a record, or why nobody can read it."""
+        """Return type and data of a record, or why it cannot be read."""
         if record.key is not None or record.headers:
             return "a metadata record with a key or headers"
         body = self._meaning(record.value)
