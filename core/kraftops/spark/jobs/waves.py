@@ -33,10 +33,10 @@ def begun_ahead(items: Iterator[T]) -> Iterator[T]:
     ask = partial(next, items, None)
     call = BackgroundCall(ask)
 
-    def each() -> Iterator[T]:
+    def results() -> Iterator[T]:
         nonlocal call
         while (item := call.result()) is not None:
             call = BackgroundCall(ask)
             yield item
 
-    return each()
+    return results()
