@@ -174,12 +174,12 @@ def _object(text: str, content: SmallFile, version_field: str, versions: Version
     version = content["version"] = data.pop(version_field, None)
     if type(version) is not int or version not in versions:
         supported = " or ".join(map(str, versions))
-        raise DecodeError(f"{version_field} is {_shown(version)}, not {supported}")
+        raise DecodeError(f"{version_field} is {_json_text(version)}, not {supported}")
     for name, types in versions[version].items():
         if name not in data:
             raise DecodeError(f"{name} is missing")
         if type(data[name]) not in types:
-            raise DecodeError(f"{name} is {_shown(data[name])}")
+            raise DecodeError(f"{name} is {_json_text(data[name])}")
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     import json
 
     return json.dumps(value)[:80]

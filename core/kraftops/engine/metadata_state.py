@@ -12,7 +12,7 @@ VERSION_LEVELS = range(7, 32)
 """3.3-IV3 to 4.4-IV0, all that Kafka 4.3 knows."""
 QUORUM_FEATURE = "kraft.version"
 """A feature that the quorum keeps for itself, in control records."""
-TOPIC_RESOURCE = 2
+TOPIC_RESOURCE = 2  # `ConfigResource.Type.TOPIC`
 SECURITY_PROTOCOLS = range(4)
 RECOVERY_STATES = range(2)
 """Recovered, recovering."""

@@ -122,7 +122,7 @@ def history(
     raise SourceError(f"{', '.join(names)}: there is no metadata log")
 
 
-class _Known(NamedTuple):
+class _LeafState(NamedTuple):
     """The last value of a leaf, and the address of its newest record."""
 
     newest: int
@@ -136,7 +136,7 @@ class _Recorder:
         self.image = image
         self.steps: list[Step] = []
         self._subject = subject
-        self._known: dict[str, _Known] = {}
+        self._leaves: dict[str, _LeafState] = {}
         self._size = 0  # of the records whose values are held
         image.fold.watch(subject.entries(image))
 
@@ -162,20 +162,20 @@ class _Recorder:
         here = self.image.change(address), record_type(record, self.image.dialect)
         known_steps = len(self.steps)
         for path, (leaf, changed_by) in leaves.items():
-            earlier = self._known.get(path)
+            earlier = self._leaves.get(path)
             if earlier and earlier.newest == changed_by:
                 continue
             data = leaf.data
             source = here
             if here[0].is_upper_bound and (last := leaf.last_change):
                 source = last.change, self._type(last.image, last.address)
-            self._known[path] = _Known(changed_by, data)
+            self._leaves[path] = _LeafState(changed_by, data)
             if earlier is None:
                 self.steps.append(Step(ChangeKind.ADDED, *source, path, None, data))
             else:
                 self.steps.append(Step(ChangeKind.CHANGED, *source, path, earlier.data, data))
-        for path in [path for path in self._known if path not in leaves]:
-            old = self._known.pop(path).data
+        for path in [path for path in self._leaves if path not in leaves]:
+            old = self._leaves.pop(path).data
             self.steps.append(Step(ChangeKind.REMOVED, *here, path, old, None))
         if len(self.steps) > known_steps:
             self._hold(len(record.value or b""))

@@ -15,9 +15,9 @@ from kraftops.log.codecs import CODECS, compress, decompress
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
-HEADER_SIZE = 61
+HEADER_SIZE = 61  # `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`
 SMALLEST_LENGTH = 14  # of a message of magic 0; Kafka calls smaller lengths corrupt
-CRC_START = 21
+CRC_START = 21  # the attributes: base offset, length, epoch, magic and CRC are not in the CRC
 LARGE_PART = 1 << 18  # bytes of a key or value that is not copied out of its batch
 MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
 FREE_RECORDS, RECORDS_PER_BYTE = 64, 8
@@ -27,11 +27,12 @@ Producers reach three for a byte; identical records could be a thousand. A contr
 has few records, and half of one for each byte here. The same in the crate.
 """
 
+# Bits of the attributes (`DefaultRecordBatch`).
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
-DELETE_HORIZON = 0x40
+DELETE_HORIZON = 0x40  # KAFKA-8522: the base timestamp is the time to remove tombstones
 
 HEADER = Struct(">qiibIhiqqqhii")
 

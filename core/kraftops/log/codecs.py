@@ -29,7 +29,7 @@ _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
-_XERIAL_BLOCK = 32 * 1024
+_XERIAL_BLOCK = 32 * 1024  # the default of `SnappyOutputStream`
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_WORD = Struct("<I").unpack_from

@@ -11,7 +11,7 @@ from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 << 10
 _HEAD = Struct(">qiibIhi")  # base offset, length, epoch, magic, CRC, attributes, last offset delta
-_LEGACY_CRC_AT = 12
+_LEGACY_CRC_AT = 12  # after the offset and the size
 
 
 class Head(NamedTuple):

@@ -21,7 +21,7 @@ class HeldFiles:
     def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
         """Hold none yet; *sizes* are those of the regular files that were listed."""
         self._prefix, self._sizes = os.path.join(path, ""), sizes
-        self._held: dict[str, _HeldFile] = {}
+        self._files: dict[str, _HeldFile] = {}
         self._bytes = 0
 
     def open(self, name: str) -> LogFile:
@@ -30,7 +30,7 @@ class HeldFiles:
         Raises:
             SourceError: it cannot be read.
         """
-        file = self._held.get(name)
+        file = self._files.get(name)
         if file is not None:
             return file
         path = self._prefix + name
@@ -40,10 +40,10 @@ class HeldFiles:
         content = _content(path, size)
         if len(content) > _LARGEST_HELD:  # it has grown
             return LogFile(path)
-        file = self._held[name] = _HeldFile(path, content)
+        file = self._files[name] = _HeldFile(path, content)
         self._bytes += file.size
         while self._bytes > _MOST_BYTES:
-            self._bytes -= self._held.pop(next(iter(self._held))).size
+            self._bytes -= self._files.pop(next(iter(self._files))).size
         return file
 
 

@@ -13,7 +13,7 @@ from kraftops.log.reader import BLOCK
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")
-_HOT_ENTRIES = 1024  # 8 KiB
+_HOT_ENTRIES = 1024  # 8 KiB (`AbstractIndex.warmEntries`)
 _FIRST_BLOCK = 1 << 12  # a preallocated index of an idle partition has a few entries in 10 MiB
 _ABORTED_TXN = Struct(">hqqqq")
 

@@ -11,7 +11,7 @@ from kraftops.errors import DecodeError, Underflow
 VERSION = 1
 _HEAD = Struct(">hIi")
 _ENTRY = Struct(">qhiqiqiq")
-_CRC_START = 6
+_CRC_START = 6  # after the version and the CRC
 
 
 class ProducerState(NamedTuple):

@@ -26,7 +26,7 @@ CONTROL_TYPES = (
 CONTROL = "control"
 """The kind of rows of control records."""
 
-_MARKERS = (0, 1)
+_MARKERS = (0, 1)  # of transactions: ABORT, COMMIT (`ControlRecordType`)
 _TYPES = {
     2: ("LeaderChange: ", "LeaderChangeMessage"),
     3: ("SnapshotHeader ", "SnapshotHeaderRecord"),

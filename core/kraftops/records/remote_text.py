@@ -231,14 +231,14 @@ def _fails(check: FieldCheck, data: _Fields) -> bool:
 
 
 def _joined(pieces: tuple[Piece, ...], data: _Fields) -> str:
-    return "".join(piece if isinstance(piece, str) else _shown(data, *piece) for piece in pieces)
+    return "".join(piece if isinstance(piece, str) else _text(data, *piece) for piece in pieces)
 
 
-def _shown(data: _Fields, path: tuple[str, ...], shown_as: str) -> str:
+def _text(data: _Fields, path: tuple[str, ...], form: str) -> str:
     value: Any = data
     for name in path:
         value = value[name]
-    match shown_as:
+    match form:
         case "uuid":
             return to_text(value)
         case "epochs":  # Kafka keeps them in a sorted map
@@ -249,7 +249,7 @@ def _shown(data: _Fields, path: tuple[str, ...], shown_as: str) -> str:
                 return "Optional.empty"
             return f"Optional[CustomMetadata{{{len(value)} bytes}}]"
         case "segment state" | "partition state":
-            names = SEGMENT_STATES if shown_as == "segment state" else PARTITION_STATES
+            names = SEGMENT_STATES if form == "segment state" else PARTITION_STATES
             return names[value] if 0 <= value < len(names) else "null"
         case _:
             return str(value).lower() if isinstance(value, bool) else str(value)

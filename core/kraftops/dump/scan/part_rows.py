@@ -38,4 +38,4 @@ def column_outcomes(part: ByteRange, query: Query, report: Report) -> Iterator[O
 
 def add_row_notes(outcome: Outcome, rows: int, path: str, report: Report) -> None:
     """Add to *report* the notes of an outcome about its first *rows*."""
-    add_notes((note for note in outcome.notes if note.at < rows), path, report)
+    add_notes((note for note in outcome.notes if note.output_position < rows), path, report)

@@ -42,7 +42,7 @@ def record_lines(
         notes, start = deque(outcome.notes), 0
         for mark in array("i", outcome.marks):
             end = abs(mark)
-            while notes and notes[0].at < end:
+            while notes and notes[0].output_position < end:
                 add_notes([notes.popleft()], part.path, report)
             line, start = outcome.out[start:end], end
             if mark < 0:

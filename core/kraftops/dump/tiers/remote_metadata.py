@@ -20,7 +20,7 @@ from kraftops.query.query import Query
 from kraftops.records.internal_topics import REMOTE_TOPIC, decoder_for_topic
 
 _DECODER = decoder_for_topic(REMOTE_TOPIC)
-_PARTITION_DELETED = 2
+_PARTITION_DELETED = 2  # `RemotePartitionDeleteState.DELETE_PARTITION_FINISHED`
 
 
 class RemoteState(IntEnum):

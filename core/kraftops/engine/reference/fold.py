@@ -173,7 +173,7 @@ class ReferenceFold(Fold):
         self.state.changes.watch(keys)
 
     def changes(self) -> list[EntryChange]:
-        return self.state.changes.found
+        return self.state.changes.in_order
 
     def keep_time(self, request: TimelineRequest) -> None:
         self._timeline = TimelineNotes(request)
@@ -298,7 +298,7 @@ class ReferenceFold(Fold):
     def _note(self, number: int, data: Any, address: int) -> None:
         """Have the timeline take a record that was applied."""
         if self._timeline is not None:
-            self._timeline.keep(self.state.changes.found, address)
+            self._timeline.keep(self.state.changes.in_order, address)
             self._timeline.apply(number, data, address, self._has_min_isr)
 
     def _has_min_isr(self, topic: str) -> bool:

@@ -31,7 +31,7 @@ Stop = Callable[[Batch], bool]
 Listener = Callable[[Event], None]
 """Called with each event of a replay."""
 
-_MAGIC = 16
+_MAGIC = 16  # the position of the magic in a batch of any format
 
 NOT_READ = "; what follows is not read"
 """The end of the reason of damage in a batch."""

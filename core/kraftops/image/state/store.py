@@ -29,9 +29,9 @@ from kraftops.log.log_file import LogFile
 from kraftops.memory import begin_source
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
-_FILE_SHIFT = 48
+_FILE_SHIFT = 48  # a place is the number of a file above a position in it
 _CACHE_BYTES = 16 << 20
-_CRC_POSITION = 17
+_CRC_POSITION = 17  # in a batch of magic 2: after base offset, length, epoch and magic
 
 
 class LoggedRecord(NamedTuple):

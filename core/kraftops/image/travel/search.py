@@ -79,7 +79,7 @@ class _Listener:
     def __init__(
         self, image: MetadataImage, selection: Wanted, after: int, *, is_open: bool
     ) -> None:
-        self.found: list[LogChange] = []
+        self.changes: list[LogChange] = []
         self._image = image
         self._selection = selection
         self._after = after
@@ -113,7 +113,7 @@ class _Listener:
             store = self._image.store
             offset = store.head(address)[0]
             if offset > self._after:
-                self.found.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
+                self.changes.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
 
     def _watch(self) -> None:
         self._image.fold.watch(self._selection.entries(self._image))
@@ -169,7 +169,7 @@ def _scan(
     course = start.copy()
     is_open = course.loader.has_open_transaction
     listener = _Listener(course.image, selection, limits.after, is_open=is_open)
-    changes = listener.found
+    changes = listener.changes
 
     def rest() -> bool:
         if number is None or len(changes) < number:

@@ -40,7 +40,7 @@ class _Route(NamedTuple):
         return (self.lane.files[0].end_offset or 0) - 1
 
 
-class _Known(NamedTuple):
+class _Answer(NamedTuple):
     """All changes of some entries after *first* and up to *last*."""
 
     selection: Wanted
@@ -78,7 +78,7 @@ class Travel:
         self._finish = finish
         self._most_bytes = most_bytes
         self._routes: dict[_LaneKey, _Route] = {}  # the one that was used last is the last
-        self._known: _Known | None = None
+        self._answer: _Answer | None = None
         self.progress: Progress | None = None
         """Called with the number of bytes read."""
 
@@ -245,13 +245,15 @@ class Travel:
 
     def _after(self, offset: int, selection: Wanted, number: int) -> list[LogChange]:
         lane = self._route_to(Limits(until=offset)).lane
-        answered = self._known_of(selection, lane)
-        if answered is not None and answered.first <= offset < answered.last:
-            changes = [change for change in answered.changes if change.offset > offset]
+        answer = self._answer_to(selection, lane)
+        if answer is not None and answer.first <= offset < answer.last:
+            changes = [change for change in answer.changes if change.offset > offset]
             if len(changes) >= number:
                 return changes[:number]
         changes, course = changes_after(lane, offset, selection, number)
-        self._known = _Known(selection, lane, lane.truncations, offset, course.last_offset, changes)
+        self._answer = _Answer(
+            selection, lane, lane.truncations, offset, course.last_offset, changes
+        )
         if len(changes) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
             ends = [snapshot.snapshot_id[0] - 1 for snapshot in files_of(self.names).snapshots]
@@ -278,18 +280,18 @@ class Travel:
     def _before_in(
         self, route: _Route, offset: int, selection: Wanted, number: int
     ) -> list[LogChange]:
-        lane, answered = route.lane, self._known_of(selection, route.lane)
-        if answered is not None and answered.first < offset - 1 <= answered.last:
-            changes = [change for change in answered.changes if change.offset < offset]
+        lane, answer = route.lane, self._answer_to(selection, route.lane)
+        if answer is not None and answer.first < offset - 1 <= answer.last:
+            changes = [change for change in answer.changes if change.offset < offset]
             if len(changes) >= number:
                 return changes[-number:]
         changes = changes_before(lane, offset, route.covered, selection, number)
         first = changes[0].offset - 1 if changes else offset
-        self._known = _Known(selection, lane, lane.truncations, first, offset - 1, changes)
+        self._answer = _Answer(selection, lane, lane.truncations, first, offset - 1, changes)
         return changes[-number:]
 
-    def _known_of(self, selection: Wanted, lane: Lane) -> _Known | None:
-        answered = self._known
-        if answered is None or answered.selection != selection or answered.lane is not lane:
+    def _answer_to(self, selection: Wanted, lane: Lane) -> _Answer | None:
+        answer = self._answer
+        if answer is None or answer.selection != selection or answer.lane is not lane:
             return None
-        return answered if answered.truncations == lane.truncations else None
+        return answer if answer.truncations == lane.truncations else None

@@ -103,7 +103,8 @@ class UserDecoder:
         """Return a function to key and value as text, or as base64 if they are not text."""
         name = self.name
         shown_key, shown_value = (
-            _shown(class_name, whole=whole) for class_name in (self.key_class, self.value_class)
+            _text_reader(class_name, whole=whole)
+            for class_name in (self.key_class, self.value_class)
         )
 
         def meaning(record: Record) -> Meaning:
@@ -150,7 +151,7 @@ def _text_by(class_name: str) -> Decode:
     return text
 
 
-def _shown(
+def _text_reader(
     class_name: str, *, whole: bool
 ) -> Callable[[bytes | None], tuple[str | None, str | None]]:
     """Return a function from a key or value to its text and the encoding of the text.

@@ -29,7 +29,7 @@ class _LookUp:
             if is_last_try(self.tries):  # dumping it crashes too, and reports it
                 yield frozenset()
             else:
-                yield _found(split.ranges, self.query).topic_ids
+                yield _with_topic_ids(split.ranges, self.query).topic_ids
 
 
 def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter:
@@ -78,10 +78,10 @@ def any_has_records(
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
     """Return the filter of a query with the ids of its topics, looked up by this process."""
     ranges = [LabelledRange(ByteRange(source.path), source.decoder) for source in sources]
-    return _found(ranges, query)
+    return _with_topic_ids(ranges, query)
 
 
-def _found(ranges: Iterable[LabelledRange], query: Query) -> Filter:
+def _with_topic_ids(ranges: Iterable[LabelledRange], query: Query) -> Filter:
     parts = [
         labelled.range
         for labelled in ranges

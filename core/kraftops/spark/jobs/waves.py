@@ -10,7 +10,7 @@ from kraftops.dump.sources.names import Source, SourcePage
 from kraftops.parallel.background import BackgroundCall
 
 T = TypeVar("T")
-_FIRST_PAGES = 10
+_FIRST_PAGES = 10  # of 1,000 keys each, the most that S3 lists at once
 
 
 def waves(pages: Iterable[SourcePage]) -> Iterator[SourcePage]:

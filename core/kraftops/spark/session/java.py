@@ -13,7 +13,7 @@ from contextlib import suppress
 from kraftops.errors import UsageError
 from kraftops.fileio.private import is_private_file
 
-OLDEST = 17
+OLDEST = 17  # that Spark 4 runs on
 _NEEDED_MODULE = "jdk.incubator.vector"  # Spark's launcher always asks for it
 _SHIM = """\
 #!/bin/sh

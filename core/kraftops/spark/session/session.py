@@ -55,7 +55,7 @@ class Session:
 
     def tune(self, name: str, value: str) -> None:
         """Configure a session of ours, unless the user or the site has given the name a value."""
-        if not (self.settings.is_borrowed or name in self.settings.given):
+        if not (self.settings.is_borrowed or name in self.settings.configured):
             self.spark.conf.set(name, value)
 
     @property

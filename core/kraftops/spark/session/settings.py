@@ -15,7 +15,7 @@ CONF_PREFIX = "spark.kraftops."
 """Prefix of the names of our own configuration."""
 CONF_NAMES = ("splitBytes", "groups", "workerSeconds")
 """Names of our own configuration, after the prefix."""
-_TRIES = 4
+_TRIES = 4  # the default of `spark.task.maxFailures`
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
 _BASE = {
@@ -71,7 +71,7 @@ class Settings:
     """Whether the JVM of a local session only passes on what workers make of a log."""
 
     @property
-    def given(self) -> dict[str, str]:
+    def configured(self) -> dict[str, str]:
         """The configuration that is not ours."""
         return {**dict(self.site), **dict(self.conf)}
 
@@ -99,7 +99,7 @@ class Settings:
         local = _LOCAL.fullmatch(self.master)
         if local:
             return int(local[2] or 1)
-        return int(self.given.get("spark.task.maxFailures", _TRIES))
+        return int(self.configured.get("spark.task.maxFailures", _TRIES))
 
     @property
     def split_bytes(self) -> int | None:
@@ -130,7 +130,7 @@ class Settings:
         return _WORKER_SECONDS if seconds is None else seconds
 
     def _number(self, name: str, least: int = 0) -> int | None:
-        text = self.given.get(f"{CONF_PREFIX}{name}")
+        text = self.configured.get(f"{CONF_PREFIX}{name}")
         if text is None:
             return None
         if not text.isdecimal() or int(text) < least:
@@ -163,7 +163,7 @@ class Settings:
     @property
     def is_small(self) -> bool:
         """Whether the JVM gets a heap that stays small: no other is configured."""
-        is_free = _SMALL_DRIVER.keys().isdisjoint(self.given)
+        is_free = _SMALL_DRIVER.keys().isdisjoint(self.configured)
         return self.has_small_driver and self.is_local and is_free
 
     def session_conf(self) -> dict[str, str]:

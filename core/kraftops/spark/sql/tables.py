@@ -316,7 +316,7 @@ def _safe(table: DataFrame) -> DataFrame:
         is_formula = column.rlike(r"^[=+\-@\t\r]")
         return f.when(is_formula, f.concat(f.lit("'"), column)).otherwise(column)
 
-    return _each(table, safe)
+    return _changed_columns(table, safe)
 
 
 def _flat(table: DataFrame) -> DataFrame:
@@ -331,10 +331,10 @@ def _flat(table: DataFrame) -> DataFrame:
             return f.when(f.size(column) > 0, f.to_json(column))
         return column
 
-    return _each(table, flat)
+    return _changed_columns(table, flat)
 
 
-def _each(table: DataFrame, change: Callable[[Column, DataType], Column]) -> DataFrame:
+def _changed_columns(table: DataFrame, change: Callable[[Column, DataType], Column]) -> DataFrame:
     """Return a table with each column changed by its type; names may come twice."""
     from pyspark.sql import functions as f
 

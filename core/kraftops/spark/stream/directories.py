@@ -36,7 +36,7 @@ class DirectoryStream:
         kinds = {field.name: field.dataType.typeName() for field in table.scanned}
         self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
         self._decoders = options.decoders()
-        self._known: dict[str, tuple[StreamLog, Mark]] = {}
+        self._ends: dict[str, tuple[StreamLog, Mark]] = {}
         """The logs that were listed last, each with its end."""
         self._listed: Mapping[str, StreamLog] | None = None
 
@@ -50,11 +50,11 @@ class DirectoryStream:
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
         self._listed = stream_logs(self._options)
-        self._known = {name: (log, self._end(log)) for name, log in self._listed.items()}
-        return {name: end for name, (_, end) in self._known.items()}
+        self._ends = {name: (log, self._end(log)) for name, log in self._listed.items()}
+        return {name: end for name, (_, end) in self._ends.items()}
 
     def _end(self, log: StreamLog) -> Mark:
-        earlier_log, end = self._known.get(log.name, (None, log.beginning))
+        earlier_log, end = self._ends.get(log.name, (None, log.beginning))
         return end if log == earlier_log and log.ends_at(end) else end_mark(log, end)
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:

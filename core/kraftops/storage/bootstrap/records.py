@@ -24,8 +24,8 @@ from kraftops.varint import uvarint_bytes
 
 FILE_NAME = "bootstrap.checkpoint"
 SNAPSHOT_NAME = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
-_FRAME_VERSION = 1
-_BATCH_LIMIT = 8 * 1024 * 1024
+_FRAME_VERSION = 1  # `AbstractApiMessageSerde.DEFAULT_FRAME_VERSION`
+_BATCH_LIMIT = 8 * 1024 * 1024  # `KafkaRaftClient.MAX_BATCH_SIZE_BYTES`
 _SNAPSHOT_HEADER, _SNAPSHOT_FOOTER, _KRAFT_VERSION, _KRAFT_VOTERS = range(3, 7)
 
 

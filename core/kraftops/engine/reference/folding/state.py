@@ -105,7 +105,7 @@ class WatchedChanges:
 
     def __init__(self) -> None:
         self._watched: dict[str, list[tuple[object, ...]]] = {}
-        self._found: dict[tuple[str, tuple[object, ...]], EntryChange] = {}
+        self._by_entry: dict[tuple[str, tuple[object, ...]], EntryChange] = {}
 
     def watch(self, keys: Sequence[EntryKey]) -> None:
         """Watch these entries, and no others any more."""
@@ -115,7 +115,7 @@ class WatchedChanges:
 
     def clear(self) -> None:
         """Begin with the next record."""
-        self._found.clear()
+        self._by_entry.clear()
 
     def note(
         self, table: str, key: tuple[object, ...], before: int | None, after: int | None
@@ -128,18 +128,18 @@ class WatchedChanges:
             return
         for beginning in self._watched.get(table, ()):
             if key[: len(beginning)] == beginning:
-                earlier = self._found.get((table, key))
+                earlier = self._by_entry.get((table, key))
                 first = before if earlier is None else earlier.before
-                self._found[table, key] = EntryChange(table, key, first, after)
+                self._by_entry[table, key] = EntryChange(table, key, first, after)
                 return
 
     @property
-    def found(self) -> list[EntryChange]:
+    def in_order(self) -> list[EntryChange]:
         """The changes, in the order of the entries' first ones."""
-        return list(self._found.values())
+        return list(self._by_entry.values())
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._by_entry)
 
 
 class State:

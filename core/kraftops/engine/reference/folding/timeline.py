@@ -26,7 +26,7 @@ from kraftops.engine.timeline_contract import (
 )
 from kraftops.records import metadata_numbers as types
 
-_RECOVERING = 1
+_RECOVERING = 1  # `LeaderRecoveryState.RECOVERING`
 _LONG_AGO = -(1 << 62)
 
 

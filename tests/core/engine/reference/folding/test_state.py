@@ -116,7 +116,7 @@ def test_removing_and_putting_an_entry_is_one_change() -> None:
     changes.note("topics", (b"a",), 1, None)
     changes.note("topics", (b"a",), None, 5)
 
-    assert changes.found == [EntryChange("topics", (b"a",), 1, 5)]
+    assert changes.in_order == [EntryChange("topics", (b"a",), 1, 5)]
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_next_record_begins_without_changes() -> None:
     changes.clear()
     assert not changes
     changes.note("brokers", (1,), 5, 6)
-    assert changes.found == [EntryChange("brokers", (1,), 5, 6)]
+    assert changes.in_order == [EntryChange("brokers", (1,), 5, 6)]
