@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable
 
 from kraftops.errors import UsageError
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 """Schemes of files on other machines."""
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A path or URI, or several."""
 
 _REMOTE = re.compile(rf"({'|'.join(SCHEMES)})://", re.IGNORECASE)
 _LOCAL = "file://"
@@ -16,6 +21,13 @@ _LOCAL = "file://"
 def is_remote(path: str) -> bool:
     """Tell whether a path is the URI of a file on another machine."""
     return _REMOTE.match(path) is not None
+
+
+def path_texts(source: Paths) -> list[str]:
+    """Return the texts of one path or of several."""
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fspath(source)]
+    return [os.fspath(path) for path in source]
 
 
 def local_path(path: str) -> str:

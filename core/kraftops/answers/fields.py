@@ -24,7 +24,7 @@ from kraftops.display.columns import Cell, Column
 Numeral = Literal["plain", "amount", "size", "decimal"]
 """How people read a number: digits as of an id or offset, with commas, or with a unit of bytes.
 
-Only decimals are no integers."""
+Only decimals are not integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Field:
 
     Times are ms since the epoch. A field that is not *is_usual* is a column only where a user asks
     for it by name. Where a terminal has no room, the last columns give way, and before them one
-    that *gives_way* to so many behind it; a *column* of its own says what gives way first.
+    that *gives_way* to so many after it; a *column* of its own says what gives way first.
     """
 
     name: str

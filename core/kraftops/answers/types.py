@@ -35,14 +35,17 @@ def list_of(items: FieldType) -> FieldType:
 
 def merged(types: Iterable[FieldType]) -> FieldType:
     """Return the type of fields of one name in several messages."""
-    found = list(types)
-    if len(found) == 1:
-        return found[0]
-    names = {name: None for one in found for name in one.fields}
-    items = [one.items for one in found if one.items]
+    several = list(types)
+    if len(several) == 1:
+        return several[0]
+    names = {name: None for kind in several for name in kind.fields}
+    items = [kind.items for kind in several if kind.items]
     return FieldType(
-        frozenset().union(*(one.kinds for one in found)),
-        {name: merged(one.fields[name] for one in found if name in one.fields) for name in names},
-        next((one.others for one in found if one.others), None),
+        frozenset().union(*(kind.kinds for kind in several)),
+        {
+            name: merged(kind.fields[name] for kind in several if name in kind.fields)
+            for name in names
+        },
+        next((kind.others for kind in several if kind.others), None),
         merged(items) if items else None,
     )

@@ -34,12 +34,12 @@ def sparkline(counts: Sequence[int | None], width: int) -> str:
 
     A count above zero is higher than that; a count that is not known, None, is a blank.
     """
-    shown = counts[-width:] if width > 0 else ()
-    highest = max((count for count in shown if count is not None), default=0)
+    columns = counts[-width:] if width > 0 else ()
+    highest = max((count for count in columns if count is not None), default=0)
     above = len(_BLOCKS) - 2
     return "".join(
         " " if count is None else _BLOCKS[1 + -(-count * above // highest) if count else 1]
-        for count in shown
+        for count in columns
     )
 
 

@@ -13,8 +13,8 @@ _Part = tuple[int, int, str]
 def natural_key(name: str) -> tuple[list[_Part], str]:
     """Return the key of a name for `sorted`."""
     parts: list[_Part] = []
-    for at, part in enumerate(_DIGITS.split(name)):
-        if at % 2:
+    for index, part in enumerate(_DIGITS.split(name)):
+        if index % 2:
             value = part.lstrip("0")
             parts.append((0, len(value), value))
         elif part:

@@ -23,7 +23,7 @@ from kraftops.query.query import Query
 
 
 def index_lines(name: FileName, query: Query, report: Report) -> Iterator[str]:
-    """Yield the lines of a file that is no log.
+    """Yield the lines of a file that is not a log.
 
     Raises:
         SourceError: it, or a file that it belongs to, cannot be read.
@@ -91,13 +91,13 @@ class _OffsetCheck:
         one only.
 
         Raises:
-            DecodeError: bytes before the last are no batch.
+            DecodeError: bytes before the last are not a batch.
         """
-        found = self._walk.first_to(offset, 0)
+        batch = self._walk.first_to(offset, 0)
         return (
-            found is not None
-            and _last_offset(found) == offset
-            and found.position >= position
+            batch is not None
+            and _last_offset(batch) == offset
+            and batch.position >= position
             and self._walk.passes(position)
         )
 
@@ -176,15 +176,15 @@ def _check_time(
         DecodeError: this batch, or one before it, is damaged.
     """
     report = search.report
-    found = search.batch_with(entry.offset)
-    if found is None:
+    batch = search.batch_with(entry.offset)
+    if batch is None:
         report.time_not_found(path, entry.offset, -1)
         return
-    if is_strict or not _has_time(found, entry):
-        if (last := _last_offset(found)) != entry.offset:
+    if is_strict or not _has_time(batch, entry):
+        if (last := _last_offset(batch)) != entry.offset:
             report.time_not_found(path, entry.offset, last)
             return
-        if (largest := search.largest_timestamp(found)) != entry.timestamp:
+        if (largest := search.largest_timestamp(batch)) != entry.timestamp:
             report.time_mismatch(path, entry.timestamp, largest)
     if previous >= entry.timestamp:
         report.time_disorder(path, entry.timestamp, previous)
@@ -268,8 +268,8 @@ class _Walk:
 
     def passes(self, position: int) -> bool:
         """Tell whether a batch of the walk so far, or the next one, begins at *position*."""
-        at = bisect_left(self._positions, position)
-        return at < len(self._positions) and self._positions[at] == position
+        index = bisect_left(self._positions, position)
+        return index < len(self._positions) and self._positions[index] == position
 
     def first_to(self, offset: int, position: int) -> Batch | None:
         """Return the first batch from *position* on that ends at *offset* or later.
@@ -277,17 +277,17 @@ class _Walk:
         Raises:
             DecodeError: the log is damaged before it.
         """
-        at = bisect_left(self._positions, position)
-        if not at or self._highest[at - 1] < offset:
-            at = bisect_left(self._highest, offset, at)
-        while batch := _batch_at(self._log, self._positions[at], self._log.size):
+        index = bisect_left(self._positions, position)
+        if not index or self._highest[index - 1] < offset:
+            index = bisect_left(self._highest, offset, index)
+        while batch := _batch_at(self._log, self._positions[index], self._log.size):
             last = _last_offset(batch)
-            if at == len(self._highest):
-                self._highest.append(max(last, self._highest[-1]) if at else last)
+            if index == len(self._highest):
+                self._highest.append(max(last, self._highest[-1]) if index else last)
                 self._positions.append(batch.position + batch.size)
             if last >= offset:
                 return batch
-            at += 1
+            index += 1
         return None
 
 
@@ -311,8 +311,8 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
     """
     if position < 0 or position > log.size:
         raise DecodeError(f"position {position} lies outside of {log.path}, of {log.size} bytes")
-    left = min(max_size, log.size - position)
-    if left < 18:
+    remaining = min(max_size, log.size - position)
+    if remaining < 18:
         return None
     head = log.read_at(position, v2.HEADER_SIZE)
     if len(head) < min(v2.HEADER_SIZE, log.size - position):
@@ -321,7 +321,7 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
     if length < v2.SMALLEST_LENGTH:
         raise DecodeError(f"a batch length of {length} at position {position} of {log.path}")
     size = v2.LOG_OVERHEAD + length
-    return Batch(position, size, head) if size <= left else None
+    return Batch(position, size, head) if size <= remaining else None
 
 
 def _last_offset(batch: Batch) -> int:

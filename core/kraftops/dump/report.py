@@ -19,7 +19,7 @@ def _full(path: str) -> str:
 
 
 class Refusal(str):
-    """A line about a file that cannot be read; it is shown behind the name of the tool."""
+    """A line about a file that cannot be read; it is shown after the name of the tool."""
 
     __slots__ = ()
 
@@ -68,8 +68,8 @@ class Report:
 
     def note(self, path: str, position: int, reason: str) -> None:
         """Note something unusual at a position of a file; a negative position is not shown."""
-        shown = f"position {position}: " if position >= 0 else ""
-        self._lines.append(f"{path}: {shown}{reason}")
+        place = f"position {position}: " if position >= 0 else ""
+        self._lines.append(f"{path}: {place}{reason}")
 
     def remark(self, line: str, *, is_damage: bool = False) -> None:
         """Note a line without a position."""
@@ -85,25 +85,25 @@ class Report:
         if pairs:
             self._gaps.setdefault(_full(path), array("q")).frombytes(pairs)
 
-    def index_mismatch(self, path: str, offset: int, found: int) -> None:
+    def index_mismatch(self, path: str, offset: int, end: int) -> None:
         """Note an entry of an offset index with a batch that ends at another offset."""
         self.has_damage = True
-        self._index_mismatches.setdefault(_full(path), {})[offset] = found
+        self._index_mismatches.setdefault(_full(path), {})[offset] = end
 
-    def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
+    def time_mismatch(self, path: str, timestamp: int, largest: int) -> None:
         """Note an entry of a time index with a batch of another largest timestamp."""
         self.has_damage = True
-        self._time_mismatches.setdefault(_full(path), []).append((timestamp, found))
+        self._time_mismatches.setdefault(_full(path), []).append((timestamp, largest))
 
     def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
         """Note an entry of a time index that is not later than the one before."""
         self.has_damage = True
         self._time_disorder.setdefault(_full(path), []).append((timestamp, previous))
 
-    def time_not_found(self, path: str, offset: int, found: int) -> None:
-        """Note an entry of a time index at an offset that ends no batch; *found* -1 is none."""
+    def time_not_found(self, path: str, offset: int, end: int) -> None:
+        """Note an entry of a time index at an offset that ends no batch; *end* -1 is none."""
         self.has_damage = True
-        self._time_not_found.setdefault(_full(path), []).append((offset, found))
+        self._time_not_found.setdefault(_full(path), []).append((offset, end))
 
     def cut_summary(self, most: int) -> tuple[int, int]:
         """Keep at most *most* of the lines that `summary` has below its headings.

@@ -52,13 +52,13 @@ def content_of(file: LogFile) -> SmallFile:
         SourceError: it cannot be read.
     """
     name = os.path.basename(file.path)
-    found: SmallFile = {"file": file.path, "kind": name, "version": None, "data": {}}
+    content: SmallFile = {"file": file.path, "kind": name, "version": None, "data": {}}
     raw = file.read_at(0, min(file.size, _MOST_BYTES + 1))
     try:
-        _READERS[name](_text(raw), found)
+        _READERS[name](_text(raw), content)
     except DecodeError as error:
-        found["damage"] = error.message
-    return found
+        content["damage"] = error.message
+    return content
 
 
 def _text(raw: bytes) -> str:
@@ -70,25 +70,25 @@ def _text(raw: bytes) -> str:
         raise DecodeError(f"position {error.start}: no UTF-8") from None
 
 
-def _quorum_state(text: str, found: SmallFile) -> None:
-    _object(text, found, "data_version", _QUORUM_STATE_FIELDS)
+def _quorum_state(text: str, content: SmallFile) -> None:
+    _object(text, content, "data_version", _QUORUM_STATE_FIELDS)
 
 
-def _clean_shutdown(text: str, found: SmallFile) -> None:
+def _clean_shutdown(text: str, content: SmallFile) -> None:
     if text:  # earlier releases write an empty file
-        _object(text, found, "version", {0: {"brokerEpoch": (int,)}})
+        _object(text, content, "version", {0: {"brokerEpoch": (int,)}})
 
 
-def _meta_properties(text: str, found: SmallFile) -> None:
-    given = {key: prop.value for key, prop in properties(text).items()}
-    version = given.pop("version", "0").strip()
-    found["data"] = given
+def _meta_properties(text: str, content: SmallFile) -> None:
+    properties_by_key = {key: prop.value for key, prop in properties(text).items()}
+    version = properties_by_key.pop("version", "0").strip()
+    content["data"] = properties_by_key
     if not re.fullmatch(r"\d{1,9}", version):
         raise DecodeError(f"Invalid meta.properties version string '{version}'")
-    found["version"] = int(version)
+    content["version"] = int(version)
 
 
-def _partition_metadata(text: str, found: SmallFile) -> None:
+def _partition_metadata(text: str, content: SmallFile) -> None:
     lines = _lines(text)
     values = []
     for number, (key, pattern) in enumerate(_TOPIC_ID_LINES):
@@ -97,27 +97,27 @@ def _partition_metadata(text: str, found: SmallFile) -> None:
         if not match:
             raise DecodeError(f"line {number + 1}: {line[:80]!r} instead of {key}: …")
         values.append(match[1])
-    found["version"] = _number(values[0], _INT32, 1)
-    if found["version"] < 0:
-        raise DecodeError(f"line 1: version {found['version']}")
+    content["version"] = _number(values[0], _INT32, 1)
+    if content["version"] < 0:
+        raise DecodeError(f"line 1: version {content['version']}")
     try:
         topic_id = from_text(values[1])
     except DecodeError as error:
         raise DecodeError(f"line 2: {error.message}") from None
-    found["data"] = {"topicId": to_text(topic_id)}
+    content["data"] = {"topicId": to_text(topic_id)}
     if topic_id == ZERO:
         raise DecodeError("line 2: a topic id of zeros")
 
 
-def _leader_epochs(text: str, found: SmallFile) -> None:
+def _leader_epochs(text: str, content: SmallFile) -> None:
     def entry(fields: list[str], line: int) -> dict[str, object]:
         epoch, offset = fields
         return {"epoch": _number(epoch, _INT32, line), "startOffset": _number(offset, _INT64, line)}
 
-    _checkpoint(text, found, 2, entry)
+    _checkpoint(text, content, 2, entry)
 
 
-def _offsets(text: str, found: SmallFile) -> None:
+def _offsets(text: str, content: SmallFile) -> None:
     def entry(fields: list[str], line: int) -> dict[str, object]:
         topic, partition, offset = fields
         return {
@@ -126,24 +126,24 @@ def _offsets(text: str, found: SmallFile) -> None:
             "offset": _number(offset, _INT64, line),
         }
 
-    _checkpoint(text, found, 3, entry)
+    _checkpoint(text, content, 3, entry)
 
 
 def _checkpoint(
     text: str,
-    found: SmallFile,
+    content: SmallFile,
     width: int,
     entry: Callable[[list[str], int], dict[str, object]],
 ) -> None:
     """Read lines: a version, the number of entries, and the entries with *width* fields each."""
     entries: list[dict[str, object]] = []
-    found["data"] = {"entries": entries}
+    content["data"] = {"entries": entries}
     lines = _lines(text)
     if not lines:  # a new file
         return
-    found["version"] = _number(lines[0], _INT32, 1)
-    if found["version"] != 0:
-        raise DecodeError(f"line 1: version {found['version']}, not 0")
+    content["version"] = _number(lines[0], _INT32, 1)
+    if content["version"] != 0:
+        raise DecodeError(f"line 1: version {content['version']}, not 0")
     expected = _number(lines[1], _INT32, 2) if len(lines) > 1 else 0
     for number, line in enumerate(lines[2:], 3):
         fields = line.split()
@@ -167,19 +167,19 @@ def _number(text: str, limit: int, line: int) -> int:
     return number
 
 
-def _object(text: str, found: SmallFile, version_field: str, versions: Versions) -> None:
+def _object(text: str, content: SmallFile, version_field: str, versions: Versions) -> None:
     """Read a JSON object with a field for its version."""
     data = _json(text)
-    found["data"] = data
-    version = found["version"] = data.pop(version_field, None)
+    content["data"] = data
+    version = content["version"] = data.pop(version_field, None)
     if type(version) is not int or version not in versions:
-        known = " or ".join(map(str, versions))
-        raise DecodeError(f"{version_field} is {_shown(version)}, not {known}")
+        supported = " or ".join(map(str, versions))
+        raise DecodeError(f"{version_field} is {_json_text(version)}, not {supported}")
     for name, types in versions[version].items():
         if name not in data:
             raise DecodeError(f"{name} is missing")
         if type(data[name]) not in types:
-            raise DecodeError(f"{name} is {_shown(data[name])}")
+            raise DecodeError(f"{name} is {_json_text(data[name])}")
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -197,10 +197,10 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     import json
 
     return json.dumps(value)[:80]

@@ -48,17 +48,17 @@ def _why_not_built() -> str:
 
 
 @cache
-def _engine(wanted: str) -> str:
-    if wanted not in ("", *ENGINES):
+def _engine(name: str) -> str:
+    if name not in ("", *ENGINES):
         raise UsageError(
-            f"{_VARIABLE} is {wanted!r}: there is no such engine", hint=f"{' or '.join(ENGINES)}"
+            f"{_VARIABLE} is {name!r}: there is no such engine", hint=f"{' or '.join(ENGINES)}"
         )
-    if wanted == "reference":
-        return wanted
+    if name == "reference":
+        return name
     reason = why_not_native()
     if reason is None:
         return "native"
-    if wanted:
+    if name:
         raise UsageError(f"{_VARIABLE} asks for the native engine, which is {reason}")
     return "reference"
 

@@ -26,27 +26,27 @@ _ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
 
 def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     """Return the columns *names* of rows."""
-    found: Columns = {}
+    columns: Columns = {}
     for name in names:
         values: Sequence[Any] = list(map(itemgetter(COLUMNS.index(name)), rows))
         if name == HEADERS:
             pairs = list(chain.from_iterable(values))
-            found[name] = Column(b"", _offsets(map(len, values)))
-            found[HEADER_KEYS] = _texts([key.encode() for key, _ in pairs])
-            found[HEADER_VALUES] = _texts([value for _, value in pairs])
+            columns[name] = Column(b"", _offsets(map(len, values)))
+            columns[HEADER_KEYS] = _texts([key.encode() for key, _ in pairs])
+            columns[HEADER_VALUES] = _texts([value for _, value in pairs])
         elif name in _KINDS:
-            found[name] = _numbers(values, _KINDS[name])
+            columns[name] = _numbers(values, _KINDS[name])
         elif name in _ENCODINGS:
             encodings = map(itemgetter(COLUMNS.index(_ENCODINGS[name])), rows)
-            found[name] = _texts(list(map(_bytes, rows, values, encodings)))
+            columns[name] = _texts(list(map(_bytes, rows, values, encodings)))
         elif name in _ENCODINGS.values():
             kept = [
                 None if row.kind == USER else text for row, text in zip(rows, values, strict=True)
             ]
-            found[name] = _texts([None if text is None else text.encode() for text in kept])
+            columns[name] = _texts([None if text is None else text.encode() for text in kept])
         else:
-            found[name] = _texts([None if value is None else _utf8(value) for value in values])
-    return found
+            columns[name] = _texts([None if value is None else _utf8(value) for value in values])
+    return columns
 
 
 def rows_of(columns: Columns, count: int) -> Iterator[Row]:
@@ -83,8 +83,8 @@ def _is_text(raw: bytes) -> bool:
     return True
 
 
-def _encoding(raw: bytes | None, known: str | None) -> str | None:
-    return known if raw is None or _is_text(raw) else BASE64
+def _encoding(raw: bytes | None, encoding: str | None) -> str | None:
+    return encoding if raw is None or _is_text(raw) else BASE64
 
 
 def _utf8(text: str) -> bytes:
@@ -140,13 +140,13 @@ def _values(columns: Columns, name: str, count: int) -> Sequence[Any]:
     if name not in _KINDS:
         return _text_values(column, _text if name in _ENCODINGS else bytes.decode)
     code = _KINDS[name]
-    found: Sequence[Any] = _flags(column.data, count) if code == "?" else _array(code, column.data)
-    return _where_valid(found, column)
+    values = _flags(column.data, count) if code == "?" else _array(code, column.data)
+    return _where_valid(values, column)
 
 
-def _text_values(column: Column, made: Callable[[bytes], Any]) -> Sequence[Any]:
+def _text_values(column: Column, convert: Callable[[bytes], Any]) -> Sequence[Any]:
     ends = _array("i", column.offsets or b"")
-    texts = [made(column.data[start:end]) for start, end in pairwise(ends)]
+    texts = [convert(column.data[start:end]) for start, end in pairwise(ends)]
     return _where_valid(texts, column)
 
 

@@ -45,7 +45,7 @@ class FoldProgress(NamedTuple):
     before it, if that was read. *marker* is the type of a transaction's marker, if the last record
     is one; *is_malformed* means that there is no record at *position*; *has_changes* that the last
     record changed an entry that is watched. The counts are of the records that were applied, of
-    those that were dropped with a reason, and of those among the latter that nobody can read.
+    those that were dropped with a reason, and of those among the latter that cannot be read.
     Markers are not counted.
     """
 
@@ -97,7 +97,7 @@ class WindowResult(NamedTuple):
     *transactions* has the type and address of each marker that took effect, and of an end how many
     records it applied and dropped. *last* is the last batch. *inside* is there if the fold stopped
     inside the batch at *next*, as at the beginning of a transaction that does not end in the
-    window, or behind a change of a watched entry; it counts from the beginning of that batch.
+    window, or after a change of a watched entry; it counts from the beginning of that batch.
     *newest* is the newest time of the batches, in ms.
     """
 
@@ -253,8 +253,8 @@ class Fold(Protocol):
         """Return the partitions in a state that no server makes, by the topics' ids.
 
         They are those with no replicas, with one twice, or one that is not registered; with brokers
-        in ISR, ELR, or lists of replicas to add or remove that are no replicas; with a leader below
-        -1 or outside the ISR; in a directory that is neither reserved nor among those of its
+        in ISR, ELR, or lists of replicas to add or remove that are not replicas; with a leader
+        below -1 or outside the ISR; in a directory that is neither reserved nor among those of its
         broker, if it has some; or in the ISR with a lost directory.
 
         Args:

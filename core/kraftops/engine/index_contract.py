@@ -13,7 +13,7 @@ class RecordGroup(NamedTuple):
 
     There are *total* of them; *number* is the place of the first in the batch. A group of several
     has one type and version, and changes partitions of one topic and one range, or none. *type* is
-    None for a record that nobody can read, or that has a key or headers. *topic_id* and
+    None for a record that cannot be read, or that has a key or headers. *topic_id* and
     *partition*, of the first record, are there for partitions and their changes alone.
     """
 

@@ -12,7 +12,7 @@ VERSION_LEVELS = range(7, 32)
 """3.3-IV3 to 4.4-IV0, all that Kafka 4.3 knows."""
 QUORUM_FEATURE = "kraft.version"
 """A feature that the quorum keeps for itself, in control records."""
-TOPIC_RESOURCE = 2
+TOPIC_RESOURCE = 2  # `ConfigResource.Type.TOPIC`
 SECURITY_PROTOCOLS = range(4)
 RECOVERY_STATES = range(2)
 """Recovered, recovering."""
@@ -233,12 +233,12 @@ def columns_of_states(topics: Iterable[StatesOfTopic]) -> StateColumns:
             newest.append(address)
             for name, column in scalars.items():
                 column.append(getattr(state, name))
-            for name, found in lists.items():
+            for name, list_column in lists.items():
                 items = getattr(state, name)
                 if name == "directories":
-                    items = [directories.setdefault(one, len(directories)) for one in items]
-                found.starts.append(len(found.items))
-                found.sizes.append(len(items))
-                found.items.extend(items)
+                    items = [directories.setdefault(id_, len(directories)) for id_ in items]
+                list_column.starts.append(len(list_column.items))
+                list_column.sizes.append(len(items))
+                list_column.items.extend(items)
     columns = (*scalars.values(), *lists.values())
     return StateColumns._make((counts, numbers, newest, *columns, [*directories]))

@@ -88,10 +88,10 @@ class NativeScan:
             KraftopsError: the engine failed, which is a bug of it.
         """
         try:
-            made = self._scan.feed(data, start, position)
+            outcome = self._scan.feed(data, start, position)
         except RuntimeError as error:
             raise _failure(position, error) from error
-        out, following, why, notes, gaps, marks, rows, columns = made
+        out, following, why, notes, gaps, marks, rows, columns = outcome
         table = None
         if columns is not None:
             table = {name: Column(*buffers) for name, buffers in columns.items()}
@@ -131,13 +131,13 @@ class NativeCounter:
 
     def tally(self) -> Tally | None:
         """Return the numbers of the batches of windows; see `RecordCounter`."""
-        found = self._counter.tally()
-        if found is None:
+        tally = self._counter.tally()
+        if tally is None:
             return None
-        reach, batches, records, offsets, times, history, epochs, codecs = found[:8]
-        amounts, controls, errors, transactions = found[8:]
+        reach, batches, records, offsets, times, history, epochs, codecs = tally[:8]
+        amounts, controls, errors, transactions = tally[8:]
         committed, aborted, durations, producers, idempotent = transactions
-        producers = [ProducerTally(*one) for one in producers]
+        producers = [ProducerTally(*producer) for producer in producers]
         return Tally(
             reach,
             BatchTally(*batches),
@@ -167,21 +167,21 @@ class NativeCounter:
             KraftopsError: the engine failed, which is a bug of it.
         """
         try:
-            found = self._counter.add(batch.data, buffer, batch.position, window)
+            counted = self._counter.add(batch.data, buffer, batch.position, window)
         except RuntimeError as error:
             raise _failure(batch.position, error) from error
-        if found is None:
+        if counted is None:
             return None
-        records, size, skipped, offsets, times, amounts, numbers, errors = found
+        records, size, skipped, offsets, times, amounts, numbers, errors = counted
         labelled = self._labelled(amounts)
         return Counted(records, size, skipped, offsets, times, labelled, numbers, errors)
 
     def tops(self) -> Tops:
         """Return keys and largest records so far."""
-        found = self._counter.tops()
-        if found is None:
+        tops = self._counter.tops()
+        if tops is None:
             return Tops(HeavyHitters(), 0, [], HeavyHitters(), [])
-        keys, keyless, largest, producers, batches = found
+        keys, keyless, largest, producers, batches = tops
         records = [
             LargeRecord(size, position, offset, time, key_size, value_size, self._label_of(*label))
             for size, position, offset, time, key_size, value_size, label in largest
@@ -191,7 +191,7 @@ class NativeCounter:
             keyless,
             records,
             HeavyHitters(dict(producers[0]), *producers[1:]),
-            [LargeBatch(*one) for one in batches],
+            [LargeBatch(*batch) for batch in batches],
         )
 
     def _labelled(

@@ -54,9 +54,9 @@ class NativeFold(Fold):
         """For other folds of this engine."""
 
     def copy(self, fetch: Fetch) -> NativeFold:
-        made = NativeFold.__new__(NativeFold)
-        made.native = _call(self.native.copy, fetch)
-        return made
+        fold = NativeFold.__new__(NativeFold)
+        fold.native = _call(self.native.copy, fetch)
+        return fold
 
     def size(self) -> int:
         return self.native.size()
@@ -119,10 +119,10 @@ class NativeFold(Fold):
         self.native.start_timeline(time)
 
     def timeline(self) -> Timeline | None:
-        found = self.native.timeline()
-        if found is None:
+        fields = self.native.timeline()
+        if fields is None:
             return None
-        timeline = Timeline._make(found)
+        timeline = Timeline._make(fields)
         return timeline._replace(
             changes=[
                 TimedChange(time, address, EntryChange._make(change))
@@ -142,8 +142,8 @@ class NativeFold(Fold):
         return None if _has_surrogates(name) else self.native.topic_id(name)
 
     def topic(self, topic_id: bytes) -> TopicEntry | None:
-        found = self.native.topic(topic_id)
-        return None if found is None else TopicEntry(*found)
+        topic = self.native.topic(topic_id)
+        return None if topic is None else TopicEntry(*topic)
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
         return self.native.partition_count(topic_id)
@@ -165,16 +165,16 @@ class NativeFold(Fold):
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
         if not -_INT32 <= number < _INT32:
             return None
-        found = _call(self.native.partition, topic_id, number)
-        return None if found is None else PartitionState._make(found)
+        state = _call(self.native.partition, topic_id, number)
+        return None if state is None else PartitionState._make(state)
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:
-        found = _call(self.native.partitions, topic_id)
-        return [(number, PartitionState._make(state)) for number, state in found]
+        states = _call(self.native.partitions, topic_id)
+        return [(number, PartitionState._make(state)) for number, state in states]
 
     def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
-        found = _call(self.native.states, list(chosen))
-        return [None if state is None else PartitionState._make(state) for state in found]
+        states = _call(self.native.states, list(chosen))
+        return [None if state is None else PartitionState._make(state) for state in states]
 
     def count_with(self, condition: PartitionCondition) -> int:
         return self.native.count_with(condition)
@@ -183,8 +183,8 @@ class NativeFold(Fold):
         return dict(self.native.partitions_with(condition))
 
     def suspects(self, directories: Mapping[int, Sequence[bytes]]) -> dict[bytes, list[int]]:
-        known = {broker: list(ids) for broker, ids in directories.items()}
-        return dict(_call(self.native.suspects, known))
+        ids_by_broker = {broker: list(ids) for broker, ids in directories.items()}
+        return dict(_call(self.native.suspects, ids_by_broker))
 
     def different(self, other: Fold) -> dict[bytes, list[int]]:
         return dict(_call(self.native.different, _native_of(other)))
@@ -199,8 +199,8 @@ class NativeFold(Fold):
     def with_role(
         self, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None = None
     ) -> dict[bytes, list[int]]:
-        known = {broker for broker in brokers if -_INT32 <= broker < _INT32}
-        return dict(_call(self.native.with_role, role, known, _listed(topics)))
+        valid_brokers = {broker for broker in brokers if -_INT32 <= broker < _INT32}
+        return dict(_call(self.native.with_role, role, valid_brokers, _listed(topics)))
 
     def in_directory(
         self, directory: bytes, topics: Sequence[bytes] | None = None
@@ -260,13 +260,13 @@ def _listed(topics: Sequence[bytes] | None) -> list[bytes] | None:
     return None if topics is None else list(topics)
 
 
-def _newest(found: tuple[int, int, bool] | None) -> NewestRecord | None:
-    return None if found is None else NewestRecord._make(found)
+def _newest(newest: tuple[int, int, bool] | None) -> NewestRecord | None:
+    return None if newest is None else NewestRecord._make(newest)
 
 
 def _has_surrogates(text: str) -> bool:
     """Tell whether a text has surrogates, which no text of a record has."""
-    return not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _native_of(fold: Fold) -> _native.Fold:

@@ -64,13 +64,13 @@ class NoteKind(IntEnum):
 class Note(NamedTuple):
     """A problem of the batch at *position* of the file (-1: not in a file).
 
-    *at* is the place in the output of the same call, in bytes or rows of columns.
+    *output_position* is the place in the output of the same call, in bytes or rows of columns.
     """
 
     kind: int
     position: int
     reason: str
-    at: int = 0
+    output_position: int = 0
 
 
 class Column(NamedTuple):

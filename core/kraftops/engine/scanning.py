@@ -57,7 +57,7 @@ class EngineScan:
         """The position up to which the file was read; -1 without positions."""
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
-        """Yield the outcomes of the batches of a file, up to bytes that are no batch.
+        """Yield the outcomes of the batches of a file, up to bytes that are not a batch.
 
         Raises:
             SourceError: the file cannot be read.

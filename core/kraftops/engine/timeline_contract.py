@@ -27,7 +27,7 @@ STEPS = (
 MOST_BROKERS = 4096
 """Brokers with series of their own, in the order in which they came."""
 MIN_ISR = "min.insync.replicas"
-DEFAULT_MIN_ISR = 1
+DEFAULT_MIN_ISR = 1  # of brokers (`ServerLogConfigs.MIN_IN_SYNC_REPLICAS_DEFAULT`)
 BROKER_RESOURCE = 4
 """The resource of a configuration of a broker; without a name it is that of all brokers."""
 KEPT_TABLES = (

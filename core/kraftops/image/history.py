@@ -1,13 +1,12 @@
 """The history of a node: the records of a whole log that changed it, and the changes.
 
-The fold watches the entries behind the node, and the node's leaves are read again after each record
-that changed one of them.
+The fold watches the entries that the node shows, and the node's leaves are read again after each
+record that changed one of them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -27,6 +26,7 @@ from kraftops.memory import max_memory
 from kraftops.records import control, metadata
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
+from kraftops.uris import Paths, path_texts
 
 
 class LeafValue(Protocol):
@@ -49,7 +49,7 @@ class LeafValue(Protocol):
 
 
 class HistorySubject(NamedTuple):
-    """The subject of a history: a node's leaves, and the entries of the state behind them.
+    """The subject of a history: a node's leaves, and the entries of the state that they show.
 
     *leaves* returns the leaves by their paths below the node; the node itself has an empty path.
     *entries* is called after every change, since topics with the same name have different ids.
@@ -82,7 +82,7 @@ class Step(NamedTuple):
 
 
 def history(
-    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    source: Paths,
     subject: HistorySubject,
     *,
     at_offset: int | None = None,
@@ -107,9 +107,8 @@ def history(
             take more than the memory budget.
         UsageError: the dialect is unknown.
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else source
-    names = [os.fspath(one) for one in given]
     limits = limits_of(at_offset, at_time)
+    names = path_texts(source)
     files = files_of(names)
     for plan in whole_log_plans(files):
         image = MetadataImage(dialect)
@@ -123,7 +122,7 @@ def history(
     raise SourceError(f"{', '.join(names)}: there is no metadata log")
 
 
-class _Known(NamedTuple):
+class _LeafState(NamedTuple):
     """The last value of a leaf, and the address of its newest record."""
 
     newest: int
@@ -137,7 +136,7 @@ class _Recorder:
         self.image = image
         self.steps: list[Step] = []
         self._subject = subject
-        self._known: dict[str, _Known] = {}
+        self._leaves: dict[str, _LeafState] = {}
         self._size = 0  # of the records whose values are held
         image.fold.watch(subject.entries(image))
 
@@ -163,20 +162,20 @@ class _Recorder:
         here = self.image.change(address), record_type(record, self.image.dialect)
         known_steps = len(self.steps)
         for path, (leaf, changed_by) in leaves.items():
-            known = self._known.get(path)
-            if known and known.newest == changed_by:
+            earlier = self._leaves.get(path)
+            if earlier and earlier.newest == changed_by:
                 continue
             data = leaf.data
             source = here
             if here[0].is_upper_bound and (last := leaf.last_change):
                 source = last.change, self._type(last.image, last.address)
-            self._known[path] = _Known(changed_by, data)
-            if known is None:
+            self._leaves[path] = _LeafState(changed_by, data)
+            if earlier is None:
                 self.steps.append(Step(ChangeKind.ADDED, *source, path, None, data))
             else:
-                self.steps.append(Step(ChangeKind.CHANGED, *source, path, known.data, data))
-        for path in [path for path in self._known if path not in leaves]:
-            old = self._known.pop(path).data
+                self.steps.append(Step(ChangeKind.CHANGED, *source, path, earlier.data, data))
+        for path in [path for path in self._leaves if path not in leaves]:
+            old = self._leaves.pop(path).data
             self.steps.append(Step(ChangeKind.REMOVED, *here, path, old, None))
         if len(self.steps) > known_steps:
             self._hold(len(record.value or b""))
@@ -203,7 +202,7 @@ class _Recorder:
 def record_type(record: LoggedRecord, dialect: str) -> str:
     """Return Kafka's name of a record's type; UNKNOWN if it cannot be read."""
     if record.key is None:
-        found = metadata.decode(record.value, dialect)
+        decoded = metadata.decode(record.value, dialect)
     else:
-        found = control.decode(record.key, record.value, whole=False)
-    return "UNKNOWN" if isinstance(found, Unknown) else found.type
+        decoded = control.decode(record.key, record.value, whole=False)
+    return "UNKNOWN" if isinstance(decoded, Unknown) else decoded.type

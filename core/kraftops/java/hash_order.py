@@ -21,40 +21,40 @@ def map_order(
         hash_code: returns the hash of a key, unsigned.
         capacity: the initial capacity of the map; None for a copy of another map.
     """
-    found = list(keys)
+    in_order = list(keys)
     size = _table_size(16 if capacity is None else capacity)
     if capacity is None:
-        size = _table_size(int(len(found) / 0.75 + 1))
-    while len(found) * 4 > size * 3:
+        size = _table_size(int(len(in_order) / 0.75 + 1))
+    while len(in_order) * 4 > size * 3:
         size *= 2
-    return sorted(found, key=lambda key: _spread(hash_code(key)) & size - 1)
+    return sorted(in_order, key=lambda key: _spread(hash_code(key)) & size - 1)
 
 
 def scala_map_order(keys: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
     """Return keys in the order of a mutable Scala map, by hash in each bucket."""
-    found = list(keys)
+    in_order = list(keys)
     size = 16
-    while len(found) * 4 >= size * 3:
+    while len(in_order) * 4 >= size * 3:
         size *= 2
 
     def place(key: T) -> tuple[int, int]:
         spread = _spread(hash_code(key))
         return spread & size - 1, spread - (spread >> 31 << 32)
 
-    return sorted(found, key=place)
+    return sorted(in_order, key=place)
 
 
 def set_text(items: Iterable[T], hash_code: Callable[[T], int]) -> str:
     """Return the `toString` of an immutable Scala set."""
-    found = list(items)
-    name = "Set" if len(found) <= _SCALA_SMALL else "HashSet"
-    return f"{name}({', '.join(map(str, set_order(found, hash_code)))})"
+    in_order = list(items)
+    name = "Set" if len(in_order) <= _SCALA_SMALL else "HashSet"
+    return f"{name}({', '.join(map(str, set_order(in_order, hash_code)))})"
 
 
 def set_order(items: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
     """Return *items*, in the order of insertion, in the order of an immutable Scala set."""
-    found = list(items)
-    return found if len(found) <= _SCALA_SMALL else _trie_order(found, hash_code, 0)
+    in_order = list(items)
+    return in_order if len(in_order) <= _SCALA_SMALL else _trie_order(in_order, hash_code, 0)
 
 
 def _trie_order(items: list[T], hash_code: Callable[[T], int], shift: int) -> list[T]:

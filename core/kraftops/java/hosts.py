@@ -32,7 +32,7 @@ def _ipv6_text(host: str) -> str:
         return host
     if raw[:12] == bytes(10) + b"\xff\xff":
         return ".".join(map(str, raw[12:]))
-    return ":".join(f"{int.from_bytes(raw[at : at + 2]):x}" for at in range(0, 16, 2))
+    return ":".join(f"{int.from_bytes(raw[index : index + 2]):x}" for index in range(0, 16, 2))
 
 
 def is_ipv4(host: str) -> bool:

@@ -14,7 +14,7 @@ _MOST_DIGITS = 20  # of an int64, and fewer than Python refuses to read
 def parse_integer(text: str, bits: int) -> int | None:
     """Parse *text* as `Short.parseShort`, `Integer.parseInt` or `Long.parseLong` does.
 
-    Digits are of any script. None if it is no number, or one of more than *bits*.
+    Digits are of any script. None if it is not a number, or one of more than *bits*.
     """
     if len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit():  # as most are
         number = int(text)
@@ -31,13 +31,13 @@ def parse_integer(text: str, bits: int) -> int | None:
 
 
 def parse_double(text: str) -> float | None:
-    """Parse *text* as `Double.parseDouble` does; None if it is no number."""
+    """Parse *text* as `Double.parseDouble` does; None if it is not a number."""
     if re.fullmatch(_DECIMAL, text, re.ASCII):
         return float(text.rstrip("fFdD"))
-    if not (found := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
+    if not (match := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
         return None
     try:
-        return float.fromhex(found[1])
+        return float.fromhex(match[1])
     except OverflowError:
         return float(f"{text[0]}inf" if text[0] in "+-" else "inf")
 

@@ -39,13 +39,13 @@ def properties(data: bytes | str) -> dict[str, Property]:
     Raises:
         DecodeError: a `\u` is not followed by four hexadecimal digits.
     """
-    found = {}
+    by_key = {}
     for line, text in _logical_lines(data if isinstance(data, str) else data.decode("iso-8859-1")):
         match = _ENTRY.fullmatch(text)
         assert match  # every text has a key, though it may be empty
         key, value = (_unescaped(part, line) for part in match.groups())
-        found[key] = Property(key, value, line)
-    return found
+        by_key[key] = Property(key, value, line)
+    return by_key
 
 
 def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] = ()) -> bytes:
@@ -61,7 +61,7 @@ def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] 
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line that is no comment, with its number, joined with its continuation lines."""
+    """Yield lines other than comments, with their numbers, joined with their continuation lines."""
     joined, begun = "", 0
     for number, natural in enumerate(_LINE_END.split(text), 1):
         line = natural.lstrip(_BLANK)
@@ -80,8 +80,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _unescaped(text: str, line: int) -> str:
-    def meaning(found: re.Match[str]) -> str:
-        escape = found[1]
+    def meaning(match: re.Match[str]) -> str:
+        escape = match[1]
         if escape[0] != "u":
             return _MEANING.get(escape, escape)
         if len(escape) == 1:
@@ -96,13 +96,13 @@ def _unescaped(text: str, line: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        sign = found[0]
+    def escape(match: re.Match[str]) -> str:
+        sign = match[0]
         if sign in _ESCAPED:
             return _ESCAPED[sign]
         units = sign.encode("utf-16-be", "surrogatepass")
         return "".join(
-            f"\\u{int.from_bytes(units[at : at + 2]):04X}" for at in range(0, len(units), 2)
+            f"\\u{int.from_bytes(units[pos : pos + 2]):04X}" for pos in range(0, len(units), 2)
         )
 
     return re.sub(_TO_ESCAPE, escape, text)

@@ -54,7 +54,7 @@ def json_string(raw: bytes) -> str:
 def path_text(path: str) -> str:
     """Return a path as `java.io.File` and `Path` keep it: no double slashes, none at the end.
 
-    URIs and names of logs that are no files, which Kafka's tools do not read, stay as they are.
+    URIs and names of logs that are not files, which Kafka's tools do not read, stay as they are.
     """
     if is_remote(path) or type(path) is not str:
         return path
@@ -87,10 +87,10 @@ def utf16_length(text: str) -> int:
 
 def sorted_strings(texts: Iterable[str]) -> list[str]:
     """Return strings in the order of `String.compareTo`, by UTF-16 units."""
-    found = list(texts)
-    if all(map(str.isascii, found)):
-        return sorted(found)
-    return sorted(found, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
+    strings = list(texts)
+    if all(map(str.isascii, strings)):
+        return sorted(strings)
+    return sorted(strings, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
 
 
 def string_hash(text: str) -> int:

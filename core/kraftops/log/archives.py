@@ -29,7 +29,7 @@ class _Inflater(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """Input behind the end."""
+        """Input after the end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return at most *max_length* bytes of output; keep the input that is left."""
@@ -89,18 +89,18 @@ class _Pass:
     def blocks(self) -> Iterator[bytes]:
         inflater: _Inflater | None = self._format.inflater()
         for block in self._input():
-            left = block
-            while left:
+            packed = block
+            while packed:
                 if not inflater:
-                    # Zeros behind a member are padding, to a whole block of some device.
-                    left = left.lstrip(b"\0")
-                    if not left:
+                    # Zeros after a member are padding, to a whole block of some device.
+                    packed = packed.lstrip(b"\0")
+                    if not packed:
                         break
                     inflater = self._format.inflater()
-                yield from _output(inflater, left)
-                left = b""
+                yield from _output(inflater, packed)
+                packed = b""
                 if inflater.eof:
-                    left, inflater = inflater.unused_data, None
+                    packed, inflater = inflater.unused_data, None
         if inflater:
             raise _damage(self._format, self.position, "the archive is cut short")
 
@@ -149,7 +149,7 @@ class _GzipInflater:
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         block = self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
-        # A full block may have more behind it, without any input.
+        # A full block may have more after it, without any input.
         self.needs_input = not self._stream.unconsumed_tail and len(block) < max_length
         return block
 

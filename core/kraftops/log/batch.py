@@ -15,9 +15,9 @@ from kraftops.log.codecs import CODECS, compress, decompress
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
-HEADER_SIZE = 61
+HEADER_SIZE = 61  # `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`
 SMALLEST_LENGTH = 14  # of a message of magic 0; Kafka calls smaller lengths corrupt
-CRC_START = 21
+CRC_START = 21  # the attributes: base offset, length, epoch, magic and CRC are not in the CRC
 LARGE_PART = 1 << 18  # bytes of a key or value that is not copied out of its batch
 MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
 FREE_RECORDS, RECORDS_PER_BYTE = 64, 8
@@ -27,11 +27,12 @@ Producers reach three for a byte; identical records could be a thousand. A contr
 has few records, and half of one for each byte here. The same in the crate.
 """
 
+# Bits of the attributes (`DefaultRecordBatch`).
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
-DELETE_HORIZON = 0x40
+DELETE_HORIZON = 0x40  # KAFKA-8522: the base timestamp is the time to remove tombstones
 
 HEADER = Struct(">qiibIhiqqqhii")
 
@@ -178,7 +179,7 @@ def read_record(
         size, start = read_varint(buffer, pos)
     if size > last + 1 - start:
         raise Underflow(f"a record of {size} bytes where {last + 1 - start} are left")
-    pos = start + 1  # behind the attributes, which are unused
+    pos = start + 1  # after the attributes, which are unused
     number = buffer[pos] if pos <= last else 128
     if number < 128:
         timestamp, pos = base_timestamp + (number >> 1 ^ -(number & 1)), pos + 1
@@ -214,7 +215,7 @@ def read_record_head(
         DecodeError: a number in it is impossible.
     """
     _, pos = read_uvarint(buffer, pos)
-    timestamp, pos = read_varlong(buffer, pos + 1)  # behind the attributes, which are unused
+    timestamp, pos = read_varlong(buffer, pos + 1)  # after the attributes, which are unused
     offset, _ = read_varint(buffer, pos)
     return int64(base_offset + offset), int64(base_timestamp + timestamp)
 

@@ -29,7 +29,7 @@ _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
-_XERIAL_BLOCK = 32 * 1024
+_XERIAL_BLOCK = 32 * 1024  # the default of `SnappyOutputStream`
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_WORD = Struct("<I").unpack_from
@@ -51,7 +51,7 @@ def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2
         return _decompressed(codec, data, limit, magic)
     limit, most = inflation_limits(len(data))
     try:
-        made = _decompressed(codec, data, min(limit, most), magic)
+        inflated = _decompressed(codec, data, min(limit, most), magic)
     except InflationError:
         note_inflated(len(data), min(limit, most))
         if most >= limit:
@@ -60,8 +60,8 @@ def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2
             f"the batch inflates beyond {most} bytes: in all, batches of this source may inflate to"
             f" {MOST_RATIO} times their size and --max-memory"
         ) from None
-    note_inflated(len(data), len(made))
-    return made
+    note_inflated(len(data), len(inflated))
+    return inflated
 
 
 def _decompressed(codec: int, data: bytes, limit: int, magic: int) -> bytes:
@@ -143,7 +143,7 @@ def _gzip(data: bytes, limit: int) -> bytes:
                 if not fed and not piece:
                     raise DecodeError("gzip: the stream is cut short")
         pos -= len(member.unused_data)
-        # Java too ignores bytes behind it that are too short for a member or have no header.
+        # Java too ignores bytes after it that are too short for a member or have no header.
         if len(data) - pos <= 18 or not data.startswith(b"\x1f\x8b\x08", pos):
             return out.whole()
 
@@ -160,10 +160,10 @@ def _snappy(data: bytes, limit: int) -> bytes:
         out.check(sum(sizes))
         whole = BytesIO(bytes(sum(sizes)))
         with whole.getbuffer() as room:
-            at = 0
+            start = 0
             for block, size in zip(blocks, sizes, strict=True):
-                snappy.decompress_raw_into(block, room[at:])
-                at += size
+                snappy.decompress_raw_into(block, room[start:])
+                start += size
     except DecompressionError as error:
         raise DecodeError(f"snappy: {error}") from None
     return whole.getvalue()
@@ -325,8 +325,8 @@ def _to_snappy(data: bytes) -> bytes:
     from cramjam import snappy
 
     out = [_XERIAL_MAGIC, (1).to_bytes(4), (1).to_bytes(4)]
-    for at in range(0, len(data), _XERIAL_BLOCK):
-        block = bytes(snappy.compress_raw(data[at : at + _XERIAL_BLOCK]))
+    for start in range(0, len(data), _XERIAL_BLOCK):
+        block = bytes(snappy.compress_raw(data[start : start + _XERIAL_BLOCK]))
         out += [len(block).to_bytes(4), block]
     return b"".join(out)
 
@@ -337,8 +337,8 @@ def _to_lz4(data: bytes, magic: int) -> bytes:
     header = b"\x60\x40"  # version 1, independent blocks of up to 64 KiB, no checksums
     hashed = header if magic > 0 else _LZ4_MAGIC + header
     out = [_LZ4_MAGIC, header, bytes([xxhash32(hashed) >> 8 & 0xFF])]
-    for at in range(0, len(data), 1 << 16):
-        block = data[at : at + (1 << 16)]
+    for start in range(0, len(data), 1 << 16):
+        block = data[start : start + (1 << 16)]
         packed = bytes(lz4.compress_block(block, store_size=False))
         stored = len(packed) >= len(block)
         out.append((len(block) | 1 << 31 if stored else len(packed)).to_bytes(4, "little"))

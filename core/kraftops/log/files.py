@@ -113,8 +113,8 @@ class FileName(NamedTuple):
     @property
     def segment_id(self) -> str:
         """The id of a tiered segment in the name; empty for another file."""
-        found = tiered_name(self.proper_name)
-        return found.segment_id if found else ""
+        tiered = tiered_name(self.proper_name)
+        return tiered.segment_id if tiered else ""
 
     @property
     def is_bootstrap(self) -> bool:
@@ -182,14 +182,14 @@ def offset_in(name: str) -> int:
 
 def tiered_name(path: str) -> TieredName | None:
     """Return the parsed name of a file of a tiered segment; None for another file."""
-    found = _TIERED_NAME.fullmatch(os.path.basename(path))
-    return TieredName(int(found[1]), found[2], found[3]) if found else None
+    match = _TIERED_NAME.fullmatch(os.path.basename(path))
+    return TieredName(int(match[1]), match[2], match[3]) if match else None
 
 
 def tiered_topic_id(directory: str) -> str | None:
     """Return the id of the topic in the name of a tiered partition's directory; None without."""
-    found = _tiered_directory(directory)
-    return found["id"] if found else None
+    match = _tiered_directory(directory)
+    return match["id"] if match else None
 
 
 def partition_of(path: str) -> tuple[str, int] | None:
@@ -201,19 +201,20 @@ def partition_of(path: str) -> tuple[str, int] | None:
         return None
     directory, name = os.path.split(path)
     if _TIERED_NAME.match(name):
-        found = _tiered_directory(directory)
-        topic, partition = found.group("topic", "partition") if found else ("", "-1")
+        match = _tiered_directory(directory)
+        topic, partition = match.group("topic", "partition") if match else ("", "-1")
     else:
-        found = PARTITION_NAME.fullmatch(_absolute(directory).rpartition("/")[2])
-        topic, partition = found.group(1, 2) if found else ("", "-1")
-    if found is None or int(partition) not in _INT32:
+        match = PARTITION_NAME.fullmatch(_absolute(directory).rpartition("/")[2])
+        topic, partition = match.group(1, 2) if match else ("", "-1")
+    if match is None or int(partition) not in _INT32:
         return None
     return topic, int(partition)
 
 
 def _tiered_directory(path: str) -> re.Match[str] | None:
     absolute = _absolute(path)
-    return next(filter(None, (one.fullmatch(absolute) for one in _TIERED_DIRECTORIES)), None)
+    matches = (pattern.fullmatch(absolute) for pattern in _TIERED_DIRECTORIES)
+    return next(filter(None, matches), None)
 
 
 def _absolute(directory: str) -> str:
@@ -229,5 +230,5 @@ def _number(text: str, allowed: range) -> int:
     """Return the number that `Long.parseLong` reads in a name."""
     number = parse_integer(text, 64)
     if number is None or number not in allowed:
-        raise UsageError(f"{text!r} in the name is no offset")
+        raise UsageError(f"{text!r} in the name is not an offset")
     return number

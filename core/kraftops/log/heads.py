@@ -11,7 +11,7 @@ from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 << 10
 _HEAD = Struct(">qiibIhi")  # base offset, length, epoch, magic, CRC, attributes, last offset delta
-_LEGACY_CRC_AT = 12
+_LEGACY_CRC_AT = 12  # after the offset and the size
 
 
 class Head(NamedTuple):
@@ -65,5 +65,5 @@ def _head(block: bytes, index: int, base: int) -> Head | None:
     size = LOG_OVERHEAD + length
     if magic > 1:
         return Head(base + index, size, offset, offset + delta, epoch, crc)
-    at = index + _LEGACY_CRC_AT
-    return Head(base + index, size, -1, offset, -1, int.from_bytes(block[at : at + 4]))
+    crc_at = index + _LEGACY_CRC_AT
+    return Head(base + index, size, -1, offset, -1, int.from_bytes(block[crc_at : crc_at + 4]))

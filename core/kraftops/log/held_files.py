@@ -21,7 +21,7 @@ class HeldFiles:
     def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
         """Hold none yet; *sizes* are those of the regular files that were listed."""
         self._prefix, self._sizes = os.path.join(path, ""), sizes
-        self._held: dict[str, _HeldFile] = {}
+        self._files: dict[str, _HeldFile] = {}
         self._bytes = 0
 
     def open(self, name: str) -> LogFile:
@@ -30,9 +30,9 @@ class HeldFiles:
         Raises:
             SourceError: it cannot be read.
         """
-        held = self._held.get(name)
-        if held is not None:
-            return held
+        file = self._files.get(name)
+        if file is not None:
+            return file
         path = self._prefix + name
         size = self._sizes.get(name, _LARGEST_HELD)
         if size >= _LARGEST_HELD:
@@ -40,11 +40,11 @@ class HeldFiles:
         content = _content(path, size)
         if len(content) > _LARGEST_HELD:  # it has grown
             return LogFile(path)
-        held = self._held[name] = _HeldFile(path, content)
-        self._bytes += held.size
+        file = self._files[name] = _HeldFile(path, content)
+        self._bytes += file.size
         while self._bytes > _MOST_BYTES:
-            self._bytes -= self._held.pop(next(iter(self._held))).size
-        return held
+            self._bytes -= self._files.pop(next(iter(self._files))).size
+        return file
 
 
 def _content(path: str, size: int) -> bytes:

@@ -13,7 +13,7 @@ from kraftops.log.reader import BLOCK
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")
-_HOT_ENTRIES = 1024  # 8 KiB
+_HOT_ENTRIES = 1024  # 8 KiB (`AbstractIndex.warmEntries`)
 _FIRST_BLOCK = 1 << 12  # a preallocated index of an idle partition has a few entries in 10 MiB
 _ABORTED_TXN = Struct(">hqqqq")
 
@@ -124,10 +124,10 @@ class OffsetIndex(_Entries):
             low, high = 0, hot
         while low < high:
             middle = (low + high + 1) // 2
-            found = self._offset(middle)
-            if found == offset:
+            middle_offset = self._offset(middle)
+            if middle_offset == offset:
                 low = high = middle
-            elif found > offset:
+            elif middle_offset > offset:
                 high = middle - 1
             else:
                 low = middle

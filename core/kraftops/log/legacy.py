@@ -165,21 +165,21 @@ def _header(buffer: bytes, pos: int) -> LegacyHeader:
 
 def _read(buffer: bytes, pos: int) -> tuple[LegacyRecord, int]:
     """Return the message at *pos* and the position after it."""
-    left = len(buffer) - pos - LOG_OVERHEAD
-    if left < _OVERHEAD[0]:
-        raise Underflow(f"a message where {left + LOG_OVERHEAD} bytes are left")
+    remaining = len(buffer) - pos - LOG_OVERHEAD
+    if remaining < _OVERHEAD[0]:
+        raise Underflow(f"a message where {remaining + LOG_OVERHEAD} bytes are left")
     head = _header(buffer, pos)
-    if not _OVERHEAD[0] <= head.size <= left:
-        raise DecodeError(f"a message of {head.size} bytes where {left} are left")
+    if not _OVERHEAD[0] <= head.size <= remaining:
+        raise DecodeError(f"a message of {head.size} bytes where {remaining} are left")
     end = pos + LOG_OVERHEAD + head.size
-    at = pos + 26 if head.magic != 0 else pos + 18
-    key_size, at = _read_size(buffer, at, end, "key")
-    key = None if key_size < 0 else _part(buffer, at, at + key_size)
-    value_size, at = _read_size(buffer, at + max(key_size, 0), end, "value")
+    field_at = pos + 26 if head.magic != 0 else pos + 18
+    key_size, field_at = _read_size(buffer, field_at, end, "key")
+    key = None if key_size < 0 else _part(buffer, field_at, field_at + key_size)
+    value_size, field_at = _read_size(buffer, field_at + max(key_size, 0), end, "value")
     overrun = ""
-    if value_size > end - at:
-        overrun = f"newLimit > capacity: ({value_size} > {end - at})"
-    value = None if value_size < 0 or overrun else _part(buffer, at, at + value_size)
+    if value_size > end - field_at:
+        overrun = f"newLimit > capacity: ({value_size} > {end - field_at})"
+    value = None if value_size < 0 or overrun else _part(buffer, field_at, field_at + value_size)
     is_valid = head.crc == crc32(memoryview(buffer)[pos + 16 : end])
     record = Record(head.offset, head.timestamp, key, value)
     return LegacyRecord(record, head.crc, is_valid, head.magic, key_size, value_size, overrun), end

@@ -1,4 +1,4 @@
-"""Log and snapshot files, on this machine or behind a URI."""
+"""Log and snapshot files, on this machine or at a URI."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kraftops.errors import DecodeError, Underflow
 VERSION = 1
 _HEAD = Struct(">hIi")
 _ENTRY = Struct(">qhiqiqiq")
-_CRC_START = 6
+_CRC_START = 6  # after the version and the CRC
 
 
 class ProducerState(NamedTuple):
@@ -58,13 +58,13 @@ def _entries(data: bytes) -> Iterator[tuple[int, ...]]:
     if len(data) < _HEAD.size:
         raise Underflow("the file is cut short")
     _, stored, count = _HEAD.unpack_from(data)
-    left = len(data) - _HEAD.size
+    remaining = len(data) - _HEAD.size
     if count < 0:
         raise DecodeError("non-nullable field producerEntries was serialized as null")
-    if count > left:
+    if count > remaining:
         raise DecodeError(
             f"Tried to allocate a collection of size {count}, "
-            f"but there are only {left} bytes remaining."
+            f"but there are only {remaining} bytes remaining."
         )
     end = _HEAD.size + count * _ENTRY.size
     if end > len(data):

@@ -83,7 +83,7 @@ def _cuts(log: LogFile, start: int, stop: int, target_bytes: int) -> Iterator[in
 
     Only the lengths of the batches are followed, from the first on: a payload may look like a
     batch, so that no other way is safe. Behind an impossible length nothing is known of batches. A
-    batch that is shorter than its header is shown with the bytes behind it, hence not cut off from
+    batch that is shorter than its header is shown with the bytes after it, hence not cut off from
     them.
     """
     base, size, next_cut = start, HEADER_SIZE, target_bytes

@@ -40,7 +40,7 @@ class EndReason(Enum):
 class LogEnd(NamedTuple):
     """Position and reason of the end of a read: *position* is the end of the last batch.
 
-    *left* counts the bytes behind it, in a damaged archive only the inflated ones.
+    *left* counts the bytes after it, in a damaged archive only the inflated ones.
     """
 
     reason: EndReason
@@ -59,7 +59,7 @@ _UNKNOWN_END = 1 << 63
 class LogReader:
     """Batches of a source that gives its bytes in order.
 
-    Iterate once; `end` then has the reason. Bad data is no error: the iteration ends.
+    Iterate once; `end` then has the reason. Bad data is not an error: the iteration ends.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class LogReader:
     def window(self) -> tuple[bytes, int, int] | None:
         """Return a buffer with the whole next batch, its index and its position in the source.
 
-        The buffer has also the bytes behind the batch that were read so far. None, if there is no
+        The buffer has also the bytes after the batch that were read so far. None, if there is no
         next batch, or it is shorter than a header, or very large: see `next_batch`.
         """
         return (
@@ -134,52 +134,52 @@ class LogReader:
 
     def _find(self) -> bool:
         """Fill the buffer with the next length; False, with the end set, if there is none."""
-        while (left := self._left()) >= _SMALLEST_BATCH:
+        while (remaining := self._left()) >= _SMALLEST_BATCH:
             if len(self._buffer) - self._pos >= _SMALLEST_BATCH or self._fill(_SMALLEST_BATCH):
                 return True
-        self._end_at(self._base + self._pos, EndReason.PARTIAL if left else EndReason.END)
+        self._end_at(self._base + self._pos, EndReason.PARTIAL if remaining else EndReason.END)
         return False
 
     def next_batch(self) -> Batch | None:
         """Return the next batch, whatever its size; None, with the end set, if there is none."""
         while not self.end and self._find():
             length: int = _LENGTH(self._buffer, self._pos + 8)[0]
-            size, left = length + LOG_OVERHEAD, self._left()
+            size, remaining = length + LOG_OVERHEAD, self._left()
             if length < SMALLEST_LENGTH:
                 self._end_at_bad_length(length)
                 return None
-            if size > left:
+            if size > remaining:
                 self._end_at(self._base + self._pos, EndReason.PARTIAL)
                 return None
             position = self._base + self._pos
             if size > self._largest:
                 return self._pass_large(position, size)
-            wanted = size if size > HEADER_SIZE else min(HEADER_SIZE, left)
-            if len(self._buffer) - self._pos < wanted and not self._fill(wanted):
+            size_to_buffer = size if size > HEADER_SIZE else min(HEADER_SIZE, remaining)
+            if len(self._buffer) - self._pos < size_to_buffer and not self._fill(size_to_buffer):
                 continue
             pos = self._pos
             self._pos += size
-            return Batch(position, size, self._buffer[pos : pos + wanted])
+            return Batch(position, size, self._buffer[pos : pos + size_to_buffer])
         return None
 
     def _left(self) -> int:
         return self._stop - self._base - self._pos
 
-    def _fill(self, wanted: int) -> bool:
-        """Fill the buffer with *wanted* bytes of the next batch; False if the source lost them."""
+    def _fill(self, size: int) -> bool:
+        """Fill the buffer with *size* bytes of the next batch; False if the source lost them."""
         parts = [self._buffer[self._pos :]]
         self._base += self._pos
         self._pos = 0
         have = len(parts[0])
-        while have < wanted:
-            block = self._read(min(max(BLOCK, wanted - have), self._stop - self._base - have))
+        while have < size:
+            block = self._read(min(max(BLOCK, size - have), self._stop - self._base - have))
             if not block:
                 self._stop_at(self._base + have)
                 break
             parts.append(block)
             have += len(block)
         self._buffer = b"".join(parts)
-        return have >= wanted
+        return have >= size
 
     def _pass_large(self, position: int, size: int) -> Batch | None:
         """Skip a batch that is too large for memory, computing its checksum."""
@@ -188,13 +188,13 @@ class LogReader:
             return None
         head = self._buffer[:HEADER_SIZE]
         pos, extend = (CRC_START, crc32c_extend) if 1 < head[16] < 128 else (16, _crc32_extend)
-        crc, left = 0, size - pos
+        crc, remaining = 0, size - pos
         while True:
-            block = self._buffer[pos : pos + left]
+            block = self._buffer[pos : pos + remaining]
             crc = extend(crc, block)
-            left -= len(block)
+            remaining -= len(block)
             self._pos = pos + len(block)
-            if not left:
+            if not remaining:
                 return Batch(position, size, head, crc)
             pos = 0
             if not self._fill(1):
@@ -218,8 +218,8 @@ class LogReader:
                 self._stop_at(position + seen)
                 break
         if is_padding:
-            left = self._stop - position
-            self._end_at(position, EndReason.PADDING, f"{left} bytes of zero padding")
+            padding = self._stop - position
+            self._end_at(position, EndReason.PADDING, f"{padding} bytes of zero padding")
         else:
             detail = f"a batch length of {length}, smaller than any batch's"
             self._end_at(position, EndReason.BAD_LENGTH, detail)

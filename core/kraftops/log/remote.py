@@ -1,4 +1,4 @@
-"""Remote files, in object stores and other file systems behind URIs; needs pyarrow."""
+"""Remote files, in object stores and other file systems at URIs; needs pyarrow."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _NextRange(NamedTuple):
 
 
 class RemoteFile:
-    """File behind a URI, with the reading part of the interface of files.
+    """File at a URI, with the reading part of the interface of files.
 
     Bytes that are read in order are fetched in large ranges, the next one ahead; others in small
     ranges.
@@ -102,9 +102,9 @@ class RemoteFile:
             with reading(self._uri):
                 self._fill(size)
         index = self._position - self._base
-        found = self._block[index : index + size]
-        self._position += len(found)
-        return found
+        content = self._block[index : index + size]
+        self._position += len(content)
+        return content
 
     def close(self) -> None:
         """Close the file."""
@@ -119,12 +119,12 @@ class RemoteFile:
             self._drop_ahead()
             if is_in_order:
                 stop = self._stop if start < self._stop else self.size
-                wanted = min(_RANGE, stop - start)
+                range_size = min(_RANGE, stop - start)
             elif self.size <= _RANGE:
-                start, wanted = 0, self.size
+                start, range_size = 0, self.size
             else:
-                wanted = min(max(size, _LEAST), self.size - start)
-            self._base, self._block = start, self._fetch(start, wanted)
+                range_size = min(max(size, _LEAST), self.size - start)
+            self._base, self._block = start, self._fetch(start, range_size)
         self._next = self._base + len(self._block)
         if is_in_order and self._next < self._stop:
             size = min(_RANGE, self._stop - self._next)
@@ -211,12 +211,13 @@ def _refuse_password(base: str) -> None:
         UsageError: there is one; the message does not have it.
     """
     scheme, _, authority = base.partition("://")
-    user, at, host = authority.rpartition("@")
+    user, at_sign, host = authority.rpartition("@")
     name, colon, port = host.partition(":")
     if ":" in user or (colon and not port.isdigit()):
-        shown = f"{scheme}://…@{host}" if at else f"{scheme}://{name}:…"
+        public = f"{scheme}://…@{host}" if at_sign else f"{scheme}://{name}:…"
         raise UsageError(
-            f"{shown} has a password, which outputs would show", hint=_CREDENTIALS.get(scheme)
+            f"{public} has a password, which outputs would show",
+            hint=_CREDENTIALS.get(scheme),
         )
 
 
@@ -265,7 +266,7 @@ def store_errors() -> tuple[type[Exception], ...]:
 
 
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
-    """Return the entries of a directory, by name; None if the URI is no directory.
+    """Return the entries of a directory, by name; None if the URI is not a directory.
 
     An object store answers for a thousand names at a time, whatever directories they are in.
 
@@ -277,18 +278,18 @@ def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
 
     selector = FileSelector(path, recursive=recursive, allow_not_found=True)
     with reading(uri):
-        found = system.get_file_info(selector) if system.type_name in _OBJECT_STORES else []
-        if not found:
+        infos = system.get_file_info(selector) if system.type_name in _OBJECT_STORES else []
+        if not infos:
             if system.get_file_info(path).type is not FileType.Directory:
                 return None
-            found = system.get_file_info(selector)
+            infos = system.get_file_info(selector)
     base = uri.rstrip("/")
     entries = [
         Entry(
-            f"{base}/{one.path[len(path) :].strip('/')}",
-            one.size if one.type is FileType.File else None,
+            f"{base}/{info.path[len(path) :].strip('/')}",
+            info.size if info.type is FileType.File else None,
         )
-        for one in found
+        for info in infos
     ]
     return sorted(entries)
 
@@ -299,13 +300,13 @@ def sizes_of(uris: Sequence[str]) -> list[int | None]:
     Raises:
         SourceError: the store cannot be read.
     """
-    found: list[int | None] = []
+    sizes: list[int | None] = []
     for base, some in groupby(uris, lambda uri: "/".join(uri.split("/", 3)[:3])):
         with reading(base):
             paths = [filesystem(uri)[1] for uri in some]
             infos = filesystem(base)[0].get_file_info(paths)
-        found += [info.size if info.is_file else None for info in infos]
-    return found
+        sizes += [info.size if info.is_file else None for info in infos]
+    return sizes
 
 
 @contextmanager

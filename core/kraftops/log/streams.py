@@ -1,4 +1,4 @@
-"""Logs that are no plain files: standard input, archives, batches in memory."""
+"""Logs that are not plain files: standard input, archives, batches in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANY_RATIO_BYTES = 1 << 31
 
 
 class OpenName(str):
-    """Name of a log that is no file, with a function that opens it.
+    """Name of a log that is not a file, with a function that opens it.
 
     It looks like the name of a file, with an ending for its kind. *place* is its origin,
     *log* the topic and partition, if they are known.
@@ -41,9 +41,9 @@ class OpenName(str):
         log: tuple[str, int] | None = None,
     ) -> Self:
         """Make the name of a log that *opener* returns when it is called with the name."""
-        made = super().__new__(cls, name)
-        made.place, made.opener, made.log = place, opener, log
-        return made
+        source_name = super().__new__(cls, name)
+        source_name.place, source_name.opener, source_name.log = place, opener, log
+        return source_name
 
 
 class PackedName(OpenName):
@@ -58,9 +58,9 @@ class PackedName(OpenName):
     def of(cls, archive: str, path: str, file: str) -> Self:
         """Make the name of the log *path* in an archive, which lies unpacked in *file*."""
         name = f"{archive}!/{path}"
-        made = cls(name, name, _open_unpacked, partition_of(name))
-        made.archive, made.file = archive, file
-        return made
+        source_name = cls(name, name, _open_unpacked, partition_of(name))
+        source_name.archive, source_name.file = archive, file
+        return source_name
 
 
 def _open_unpacked(path: str) -> LogFile | LogStream:
@@ -212,9 +212,9 @@ class SpooledLog(LogFile):
         if are_zeros(block):
             self._file.seek(self.size)
             return
-        left = memoryview(block)
-        while left:
-            left = left[self._file.write(left) :]
+        unwritten = memoryview(block)
+        while unwritten:
+            unwritten = unwritten[self._file.write(unwritten) :]
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
@@ -223,11 +223,11 @@ def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
     Raises:
         DamagedArchive: there are more.
     """
-    left = most
+    allowance = most
     for block in blocks:
-        if len(block) > left:
+        if len(block) > allowance:
             raise DamagedArchive(f"it inflates to more than {most} bytes")
-        left -= len(block)
+        allowance -= len(block)
         yield block
 
 
@@ -246,12 +246,12 @@ def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[
 
 def _reader_of(blocks: Iterator[bytes]) -> Callable[[int], bytes]:
     """Return a function that reads *blocks* in order."""
-    left = b""
+    unread = b""
 
     def read(size: int) -> bytes:
-        nonlocal left
-        block = left or next(blocks, b"")
-        left = block[size:]
+        nonlocal unread
+        block = unread or next(blocks, b"")
+        unread = block[size:]
         return block[:size]
 
     return read

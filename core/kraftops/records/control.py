@@ -26,7 +26,7 @@ CONTROL_TYPES = (
 CONTROL = "control"
 """The kind of rows of control records."""
 
-_MARKERS = (0, 1)
+_MARKERS = (0, 1)  # of transactions: ABORT, COMMIT (`ControlRecordType`)
 _TYPES = {
     2: ("LeaderChange: ", "LeaderChangeMessage"),
     3: ("SnapshotHeader ", "SnapshotHeaderRecord"),
@@ -84,26 +84,26 @@ def decode(key: bytes | None, value: bytes | None, *, whole: bool = True) -> Dec
     error = size_error(key, value)
     if error is not None:
         return Unknown(error, value)
-    found = _read(key, None if value is None else bytes(value), whole=whole)
-    if isinstance(found, Unknown):
-        return found
-    return Decoded(found.type, found.version, found.data)
+    decoded = _read(key, None if value is None else bytes(value), whole=whole)
+    if isinstance(decoded, Unknown):
+        return decoded
+    return Decoded(decoded.type, decoded.version, decoded.data)
 
 
 def decode_text(key: bytes | None, value: bytes | None) -> tuple[str, int, str] | Unknown:
     """Return type and version of a control record, and its fields as JSON."""
-    found = _read(key, value, whole=False)
-    if isinstance(found, Unknown):
-        return found
+    decoded = _read(key, value, whole=False)
+    if isinstance(decoded, Unknown):
+        return decoded
     assert value is not None  # nothing can be read from it
-    return found.type, found.version, found.face.text(value, found.start, found.end)
+    return decoded.type, decoded.version, decoded.face.text(value, decoded.start, decoded.end)
 
 
 def _read_meaning(record: Record) -> Meaning:
-    found = decode_text(record.key, record.value)
-    if isinstance(found, Unknown):
-        return unread_meaning(CONTROL, record, found.reason, found.type, found.version)
-    name, version, text = found
+    decoded = decode_text(record.key, record.value)
+    if isinstance(decoded, Unknown):
+        return unread_meaning(CONTROL, record, decoded.reason, decoded.type, decoded.version)
+    name, version, text = decoded
     return Meaning(CONTROL, name, version, None, text)
 
 
@@ -172,10 +172,10 @@ def control_type(key: bytes | None) -> int:
 def _message_text(message: Message, value: bytes, version: int) -> str:
     # Kafka reads every version as version 0, and prints it as the version that is stated.
     face = compiled(message, 0)
-    shown = min(max(version, 0), message.versions.last or 0)
-    if shown:
+    written_version = min(max(version, 0), message.versions.last or 0)
+    if written_version:
         data, _ = face.read(value, 0)
-        face = compiled(message, shown)
+        face = compiled(message, written_version)
         raw = face.write(data)
         return face.text(raw, 0, len(raw))
     _, end = face.outline(value, 0)

@@ -29,9 +29,9 @@ class LongText(str):
         cls, raw: memoryview, show: Callable[[bytes], str], *, is_utf8: bool = False
     ) -> Self:
         """Make the text of *raw*."""
-        made = super().__new__(cls)
-        made._raw, made._show, made._is_utf8 = raw, show, is_utf8
-        return made
+        text = super().__new__(cls)
+        text._raw, text._show, text._is_utf8 = raw, show, is_utf8
+        return text
 
     def pieces(self) -> Iterator[str]:
         """Yield the text."""
@@ -56,7 +56,7 @@ def _cut(raw: memoryview, *, is_utf8: bool) -> Iterator[bytes]:
     while start < len(raw):
         end = min(start + _PIECE, len(raw))
         if is_utf8 and end < len(raw):
-            # Cut before no continuation byte; four in a row are no UTF-8.
-            end = next((at for at in range(end, end - 4, -1) if raw[at] & 0xC0 != 0x80), end)
+            # Cut before no continuation byte; four in a row are not UTF-8.
+            end = next((pos for pos in range(end, end - 4, -1) if raw[pos] & 0xC0 != 0x80), end)
         yield bytes(raw[start:end])
         start = end

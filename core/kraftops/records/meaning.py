@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 LARGEST_DECODED = 8 * 1024 * 1024
 """Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""
 BASE64 = "base64"
-"""The encoding of keys and values that are no text."""
+"""The encoding of keys and values that are not text."""
 IN_ROWS = "a record of {} bytes, decoded up to {}"
 IN_TEXT = "a record of {} bytes is not decoded, only up to {}"
 """The error for a record that is too large, in rows and summaries and in Kafka's text."""

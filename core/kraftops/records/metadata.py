@@ -15,10 +15,10 @@ from kraftops.schema.message import Data, Message
 def decode(value: bytes | None, dialect_name: str = KAFKA_DIALECT) -> Decoded | Unknown:
     """Return the meaning of a record's value."""
     framing = dialect(dialect_name)
-    found = read_body(value, framing)
-    if isinstance(found, Unknown):
-        return found
-    number, version, data = found
+    body = read_body(value, framing)
+    if isinstance(body, Unknown):
+        return body
+    number, version, data = body
     message = framing.messages[number]
     if not message.versions.has(version):
         return Unknown(f"unknown version {version} of {message.name}", value, number, version)
@@ -76,9 +76,9 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     except (*MALFORMED, KeyError):
         is_known = False
     if not is_known:
-        found = read_body(value, framing)
-        if isinstance(found, Unknown):
-            return f"Error at {offset}, skipping. {found.reason}"
+        body = read_body(value, framing)
+        if isinstance(body, Unknown):
+            return f"Error at {offset}, skipping. {body.reason}"
     return f'{{"type":"{type_name(message)}","version":{frame.version},"data":{data}}}'
 
 

@@ -50,8 +50,8 @@ def _plain(*path: str) -> Piece:
 
 
 def _partition(*path: str) -> tuple[Piece, ...]:
-    at = (*path, "topicIdPartition")
-    return ((*at, "id"), "uuid"), ":", _plain(*at, "name"), "-", _plain(*at, "partition")
+    path = (*path, "topicIdPartition")
+    return ((*path, "id"), "uuid"), ":", _plain(*path, "name"), "-", _plain(*path, "partition")
 
 
 _SEGMENT_ID: tuple[Piece, ...] = (
@@ -178,10 +178,10 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     """Return Kafka's text of a value."""
     if value is None:
         return f"Error at offset {offset}, skipping. the record has no value"
-    found = read_body(value, framing)
-    if isinstance(found, Unknown):
-        return f"Error at offset {offset}, skipping. {found.reason}"
-    number, _, data = found
+    body = read_body(value, framing)
+    if isinstance(body, Unknown):
+        return f"Error at offset {offset}, skipping. {body.reason}"
+    number, _, data = body
     for check in CHECKS[number]:
         if _fails(check, data):
             return f"Error at offset {offset}, skipping. {_joined(check.reason, data)}"
@@ -231,14 +231,14 @@ def _fails(check: FieldCheck, data: _Fields) -> bool:
 
 
 def _joined(pieces: tuple[Piece, ...], data: _Fields) -> str:
-    return "".join(piece if isinstance(piece, str) else _shown(data, *piece) for piece in pieces)
+    return "".join(piece if isinstance(piece, str) else _text(data, *piece) for piece in pieces)
 
 
-def _shown(data: _Fields, path: tuple[str, ...], shown_as: str) -> str:
+def _text(data: _Fields, path: tuple[str, ...], form: str) -> str:
     value: Any = data
     for name in path:
         value = value[name]
-    match shown_as:
+    match form:
         case "uuid":
             return to_text(value)
         case "epochs":  # Kafka keeps them in a sorted map
@@ -249,7 +249,7 @@ def _shown(data: _Fields, path: tuple[str, ...], shown_as: str) -> str:
                 return "Optional.empty"
             return f"Optional[CustomMetadata{{{len(value)} bytes}}]"
         case "segment state" | "partition state":
-            names = SEGMENT_STATES if shown_as == "segment state" else PARTITION_STATES
+            names = SEGMENT_STATES if form == "segment state" else PARTITION_STATES
             return names[value] if 0 <= value < len(names) else "null"
         case _:
             return str(value).lower() if isinstance(value, bool) else str(value)

@@ -124,7 +124,7 @@ def _parse_versions(text: str) -> Versions:
 def _parse_fields(
     lines: list[str], indent: int, versions: Versions
 ) -> tuple[tuple[Field, ...], list[str]]:
-    """Return the fields at this depth, and the lines behind them."""
+    """Return the fields at this depth, and the lines after them."""
     fields: list[Field] = []
     while lines and len(lines[0]) - len(lines[0].lstrip()) == indent:
         name, kind, *options = lines[0].split()

@@ -31,19 +31,19 @@ def changed_leaves(
 
 
 def leaf_names(change: EntryChange, before: MetadataImage, after: MetadataImage) -> list[Names]:
-    """Return the names of the nodes behind an entry that changes between two images."""
+    """Return the names of the nodes that show an entry that changes between two images."""
     if change.table == "topic-names":
         (name,) = change.key
         return [(*_BY_NAME, str(name), leaf) for leaf in TOPIC_LEAVES]
     if change.table in ("topics", "partitions"):
         topic_id, *number = change.key
-        found = dict.fromkeys(
+        names = dict.fromkeys(
             topic.name
             for image in (before, after)
             if isinstance(topic_id, bytes) and (topic := image.fold.topic(topic_id))
         )
         below = list(map(str, number)) or TOPIC_LEAVES
-        return [(*_BY_NAME, name, leaf) for name in found for leaf in below]
+        return [(*_BY_NAME, name, leaf) for name in names for leaf in below]
     return [_OTHERS[change.table](*change.key)]
 
 

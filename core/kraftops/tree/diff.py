@@ -65,16 +65,16 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
             yield Difference(kind, names, data if is_old else None, None if is_old else data)
     before = old if isinstance(old, Directory) else None
     after = new if isinstance(new, Directory) else None
-    known = {name for one in (before, after) if one for name in one.names()}
+    child_names = {name for side in (before, after) if side for name in side.names()}
     changed = _changed_topics(before, after) if before and after else {}
-    differing = [name for name in sorted_strings(known) if changed.get(name) != []]
+    differing = [name for name in sorted_strings(child_names) if changed.get(name) != []]
     for name in _read_ahead(before, after, differing, changed):
         below = (*names, name)
         if below in DERIVED_NODES:
             continue
-        sides = [one.get(name) if one else None for one in (before, after)]
+        sides = [side.get(name) if side else None for side in (before, after)]
         if name in changed:
-            sides = [_only(one, changed[name]) for one in sides if isinstance(one, Directory)]
+            sides = [_only(side, changed[name]) for side in sides if isinstance(side, Directory)]
         yield from _between(sides[0], sides[1], below)
 
 
@@ -89,36 +89,36 @@ def _changed_topics(before: Directory, after: Directory) -> dict[str, list[str]]
     if type(old.fold) is not type(new.fold):
         return {}
     old_names, new_names = (
-        {topic_id: name for name, topic_id in one.topic_ids.items()} for one in (old, new)
+        {topic_id: name for name, topic_id in image.topic_ids.items()} for image in (old, new)
     )
     different, new_ids = old.fold.different(new.fold), after.topics.ids()
-    found: dict[str, list[str]] = {}
+    changed_children: dict[str, list[str]] = {}
     for name, topic_id in before.topics.ids().items():
         if new_ids.get(name) == topic_id:
-            found[name] = list(map(str, different.get(topic_id, ())))
+            changed_children[name] = list(map(str, different.get(topic_id, ())))
             if topic_id not in old_names or old_names[topic_id] != new_names.get(topic_id):
-                found[name].append("name")
-    return found
+                changed_children[name].append("name")
+    return changed_children
 
 
 def _read_ahead(
     before: Directory | None, after: Directory | None, names: list[str], changed: _Changed
 ) -> Iterator[str]:
     """Yield names; before, have both images read the changed partitions of many topics at once."""
-    topics = [one.topics for one in (before, after) if one and one.topics]
-    left = 0
+    topics = [side.topics for side in (before, after) if side and side.topics]
+    names_ahead = 0
     for index, name in enumerate(names):
-        if changed and left == 0:
+        if changed and names_ahead == 0:
             some: list[tuple[bytes, int]] = []
             ids = topics[0].ids()
-            while index + left < len(names) and len(some) < _READ_AHEAD:
-                other = names[index + left]
-                numbers = (integer_of(one) for one in changed.get(other, ()))
-                some += [(ids[other], one) for one in numbers if one is not None]
-                left += 1
-            for one in topics:
-                one.image.read_ahead(some)
-        left -= 1
+            while index + names_ahead < len(names) and len(some) < _READ_AHEAD:
+                other = names[index + names_ahead]
+                numbers = (integer_of(child) for child in changed.get(other, ()))
+                some += [(ids[other], number) for number in numbers if number is not None]
+                names_ahead += 1
+            for tree_topics in topics:
+                tree_topics.image.read_ahead(some)
+        names_ahead -= 1
         yield name
 
 

@@ -1,4 +1,4 @@
-"""Subjects of histories: the entries of the state behind each path of the tree."""
+"""Subjects of histories: the entries of the state that each path of the tree shows."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def record_subject(names: Sequence[str], node: Node | None) -> HistorySubject | 
     if rows and (len(rows) > 1 or rows[0].path != path or rows[0].least):
 
         def entries(image: MetadataImage) -> list[EntryKey]:
-            found = (_ALL_TOPICS if row.least else row.entries(())(image) for row in rows)
-            return [key for keys in found for key in keys]
+            keys_by_row = (_ALL_TOPICS if row.least else row.entries(())(image) for row in rows)
+            return [key for keys in keys_by_row for key in keys]
 
-        return HistorySubject(lambda _: {}, entries, is_control=any(one.is_control for one in rows))
+        return HistorySubject(lambda _: {}, entries, is_control=any(row.is_control for row in rows))
     if not any(path.startswith(f"{row.path}/") for row in _ROWS):
         leaves = (leaf for _, leaf in leaves_by_raw_path(node))
         keys = [EntryKey("partitions", leaf.key) for leaf in leaves if leaf.kind is PARTITION]
@@ -93,8 +93,8 @@ def _entries(table: str, *key: Callable[[str], object]) -> Callable[[Names], Ent
 
     def entries(names: Names) -> Entries:
         parts = [part(name) for part, name in zip(key, names, strict=False)]
-        found = [] if None in parts else [EntryKey(table, tuple(parts))]
-        return lambda _: found
+        keys = [] if None in parts else [EntryKey(table, tuple(parts))]
+        return lambda _: keys
 
     return entries
 
@@ -103,8 +103,8 @@ def _configs(names: Names) -> Entries:
     if not names:
         return lambda _: [EntryKey("configs")]
     resource = resource_of(names[0])
-    found = [] if resource is None else [EntryKey("configs", (*resource, *names[1:2]))]
-    return lambda _: found
+    keys = [] if resource is None else [EntryKey("configs", (*resource, *names[1:2]))]
+    return lambda _: keys
 
 
 def _feature(name: str) -> str | None:
@@ -116,8 +116,8 @@ def _feature(name: str) -> str | None:
 
 def _topics_by_id(names: Names) -> Entries:
     topic_id = _uuid(names[0])
-    found = _of_topic(topic_id, names[1:])
-    return lambda _: found
+    keys = _of_topic(topic_id, names[1:])
+    return lambda _: keys
 
 
 def _topics_by_name(names: Names) -> Entries:
@@ -125,8 +125,8 @@ def _topics_by_name(names: Names) -> Entries:
 
     def entries(image: MetadataImage) -> list[EntryKey]:
         topic_id = image.fold.topic_id(name)
-        found = [EntryKey("topic-names", (name,))]
-        return found if topic_id is None else [*found, *_of_topic(topic_id, below)]
+        keys = [EntryKey("topic-names", (name,))]
+        return keys if topic_id is None else [*keys, *_of_topic(topic_id, below)]
 
     return entries
 

@@ -50,7 +50,7 @@ _HALVES = Struct(">qq")
 def partition_text(state: PartitionState) -> str:
     """Return the text of `PartitionRegistration.toString`."""
     replicas, ids, isr, removing, adding, elr, last_known, leader, recovery, *epochs = state
-    directories = ", ".join([UUIDS[one] for one in ids])
+    directories = ", ".join([UUIDS[directory_id] for directory_id in ids])
     return (  # most of the lists are empty
         f"PartitionRegistration(replicas={replicas}, directories=[{directories}], isr={isr}, "
         f"removingReplicas={removing or '[]'}, addingReplicas={adding or '[]'}, "
@@ -128,7 +128,7 @@ def provenance_text(provenance: Provenance) -> str:
 
 def by_name(entries: Sequence[Named]) -> list[Named]:
     """Return the last entry of each name, sorted by name."""
-    named = {one["name"]: one for one in entries}
+    named = {named_value["name"]: named_value for named_value in entries}
     return [named[name] for name in sorted_strings(named)]
 
 
@@ -138,8 +138,8 @@ def _listeners(data: Registration) -> str:
 
 def _listener(endpoint: BrokerEndpoint) -> str:
     code = endpoint["securityProtocol"]
-    known = 0 <= code < len(SECURITY_PROTOCOLS)
-    protocol = SECURITY_PROTOCOLS[code] if known else "null"
+    is_known = 0 <= code < len(SECURITY_PROTOCOLS)
+    protocol = SECURITY_PROTOCOLS[code] if is_known else "null"
     return (
         f"Endpoint(listenerName='{endpoint['name']}', securityProtocol={protocol}, "
         f"host='{endpoint['host']}', port={endpoint['port']})"
@@ -147,7 +147,7 @@ def _listener(endpoint: BrokerEndpoint) -> str:
 
 
 def _features(data: Registration) -> str:
-    ranges = [f"{one['name']}: {_range(one)}" for one in by_name(data["features"])]
+    ranges = [f"{feature['name']}: {_range(feature)}" for feature in by_name(data["features"])]
     return "{" + ", ".join(ranges) + "}"
 
 
@@ -164,7 +164,7 @@ def sorted_ids(values: list[bytes]) -> list[bytes]:
 
 
 def _directories(values: list[bytes]) -> str:
-    return "[" + ", ".join(UUIDS[one] for one in values) + "]"
+    return "[" + ", ".join(UUIDS[directory_id] for directory_id in values) + "]"
 
 
 def _bool(value: object) -> str:

@@ -171,9 +171,9 @@ def _configs(view: View) -> Node:
 
 def _kept_on_load(image: Image, resource: Resource) -> dict[str, int]:
     """Return the configurations of a resource that Kafka keeps when it loads an image."""
-    known = CONFIGS_ON_LOAD.get(resource[0], frozenset())
+    kept = CONFIGS_ON_LOAD.get(resource[0], frozenset())
     configs = image.configs[resource]
-    return configs if known is None else {key: configs[key] for key in configs if key in known}
+    return configs if kept is None else {key: configs[key] for key in configs if key in kept}
 
 
 def _tokens(view: View) -> Node:

@@ -63,7 +63,7 @@ def partition_data(topic_id: bytes, number: int, state: PartitionState) -> Data:
         "partitionId": number,
         "topicId": UUIDS[topic_id],
         "replicas": state.replicas,
-        "directories": [UUIDS[one] for one in state.directories],
+        "directories": [UUIDS[directory_id] for directory_id in state.directories],
         "isr": state.isr,
         "removingReplicas": state.removing_replicas,
         "addingReplicas": state.adding_replicas,
@@ -100,10 +100,10 @@ def _numbers_json(numbers: list[int]) -> str:
 
 def broker_data(state: BrokerState) -> Data:
     """Return a broker's registration as plain data; *state* is its status in one word."""
-    shown = _plain(
+    fields = _plain(
         state | {"logDirs": kafka_text.sorted_ids(state["logDirs"])}
     ) | _endpoints_and_features(state)
-    return {"brokerId": shown.pop("brokerId"), "state": broker_status(state), **shown}
+    return {"brokerId": fields.pop("brokerId"), "state": broker_status(state), **fields}
 
 
 def controller_data(data: RegisterControllerRecord) -> Data:
@@ -124,8 +124,8 @@ def acl_data(data: AccessControlEntryRecord) -> Data:
 def _endpoints_and_features(data: Registration) -> Data:
     """Return endpoints and features by name: snapshots have them in another order than logs."""
     endpoints = [
-        _plain(one) | {"securityProtocol": _protocol(one["securityProtocol"])}
-        for one in kafka_text.by_name(data["endPoints"])
+        _plain(endpoint) | {"securityProtocol": _protocol(endpoint["securityProtocol"])}
+        for endpoint in kafka_text.by_name(data["endPoints"])
     ]
     return {
         "endPoints": endpoints,
@@ -145,8 +145,8 @@ def _feature(data: Mapping[str, Any]) -> Data:
 def level_name(feature: str, level: int) -> str | None:
     """Return the metadata version that a level of a feature is, or came with; None if unknown."""
     if feature != VERSION_FEATURE:
-        known = (one.bootstraps_at for one in FEATURES.get(feature, ()) if one.level == level)
-        level = next(known, -1)
+        rows = (row for row in FEATURES.get(feature, ()) if row.level == level)
+        level = next((row.bootstraps_at for row in rows), -1)
     version = by_level(level)
     return None if version is None else version.name
 
@@ -165,7 +165,7 @@ def plain_value(value: object) -> object:
     if isinstance(value, bytes):
         return to_text(value)
     if isinstance(value, list):
-        return [plain_value(one) for one in value]
+        return [plain_value(element) for element in value]
     return _plain(value) if isinstance(value, dict) else value
 
 
@@ -174,10 +174,10 @@ def _newest_of(table: str) -> Callable[[Image, Key], NewestRecord | None]:
     return lambda image, key: newest_record(image, EntryKey(table, key))
 
 
-def _existing(found: T | None) -> T:
+def _existing(content: T | None) -> T:
     """Return a value that exists, since a leaf is made only of what the image has."""
-    assert found is not None
-    return found
+    assert content is not None
+    return content
 
 
 def _partition_state(image: Image, key: Key) -> PartitionState:
@@ -192,7 +192,7 @@ def partition_texts(image: Image, topic_id: bytes) -> Iterator[tuple[int, str]]:
 
 def _about_partition(image: Image, key: Key) -> About:
     state = _partition_state(image, key)
-    shown = {
+    fields = {
         "leader": state.leader if state.leader >= 0 else None,
         "isr": state.isr,
         "replicas": state.replicas,
@@ -200,7 +200,7 @@ def _about_partition(image: Image, key: Key) -> About:
         "adding": state.adding_replicas,
         "removing": state.removing_replicas,
     }
-    return {name: value for name, value in shown.items() if value or name in _ALWAYS}
+    return {name: value for name, value in fields.items() if value or name in _ALWAYS}
 
 
 _ALWAYS = ("leader", "isr", "replicas")
@@ -311,16 +311,17 @@ def scram_kind(*, show_secrets: bool) -> LeafKind:
         record = image.read(_existing(newest(image, key)).address)[1]
         if "mechanism" in record:
             return record
-        return next(one for one in record["credentials"] if one["mechanism"] == key[0])
+        credentials = record["credentials"]
+        return next(scram for scram in credentials if scram["mechanism"] == key[0])
 
     def data_of(data: Credential) -> Data:
         from binascii import b2a_base64
 
-        shown: Data = {}
+        fields: Data = {}
         for name, value in kafka_text.scram_keys(data).items():
             text = b2a_base64(value, newline=False).decode()
-            shown[name] = text if show_secrets else Redacted(text)
-        return shown | {"iterations": data["iterations"]}
+            fields[name] = text if show_secrets else Redacted(text)
+        return fields | {"iterations": data["iterations"]}
 
     return LeafKind(
         lambda image, key: data_of(read(image, key)),

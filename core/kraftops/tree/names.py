@@ -56,8 +56,8 @@ def resource_name(resource: Resource) -> str:
 def resource_of(text: str) -> Resource | None:
     """Return the resource with this directory name; None if there is none."""
     label, _, name = text.partition(":")
-    for number, known in RESOURCE_TYPES.items():
-        if label == known:
+    for number, type_name in RESOURCE_TYPES.items():
+        if label == type_name:
             return number, name
     match = re.fullmatch(r"UNKNOWN\((-?\d{1,3})\)", label)
     return (int(match[1]), name) if match else None
@@ -85,15 +85,15 @@ def kafka_entity_name(entity: Entity) -> str:
 
 
 def _parts(entity: Entity, default: str | None) -> list[str]:
-    found = []
+    parts = []
     for kind, name in entity:
         part = _ENTITY_PARTS.get(kind, kind)
         if name is not None:
             escaped = _SPECIAL.sub(r"\\\g<0>", name)
-            found.append(f"{part}({escaped})")
+            parts.append(f"{part}({escaped})")
         elif default:
-            found.append(f"{part}{default}")
-    return found
+            parts.append(f"{part}{default}")
+    return parts
 
 
 def entity_of(text: str) -> Entity | None:
@@ -115,14 +115,14 @@ def entity_of(text: str) -> Entity | None:
 
 
 def integer_of(name: str) -> int | None:
-    """Return the number that Java's `Integer.parseInt` reads; None if the name is no number."""
+    """Return the number that Java's `Integer.parseInt` reads; None if the name is not a number."""
     if name.isdecimal() and len(name) < 10:  # nearly all
         return int(name)
     return parse_integer(name, 32)
 
 
 def uuid_of(name: str) -> bytes | None:
-    """Return the UUID with this text; None if it is no UUID."""
+    """Return the UUID with this text; None if it is not a UUID."""
     try:
         return from_text(name)
     except DecodeError:

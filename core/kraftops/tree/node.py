@@ -104,9 +104,9 @@ def json_text(value: object) -> str:
 
 def _finite(value: object) -> object:
     if isinstance(value, Mapping):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: _finite(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(element) for element in value]
     if isinstance(value, float) and not isfinite(value):
         return double_text(value).strip('"')
     return value

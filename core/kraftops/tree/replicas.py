@@ -63,15 +63,16 @@ def by_rack(view: View) -> Node:
 
     @cache
     def racks() -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        brokers_by_rack: dict[str, list[int]] = {}
         for number, broker in sorted(image.brokers.items()):
             if rack := image.broker_state(broker, whole=False)["rack"]:
-                found.setdefault(rack, []).append(number)
-        return found
+                brokers_by_rack.setdefault(rack, []).append(number)
+        return brokers_by_rack
 
     def about(brokers: list[int]) -> dict[str, object]:
         loads = [load for broker, load in image.fold.broker_loads().items() if broker in brokers]
-        leaders, replicas = sum(one.leaders for one in loads), sum(one.replicas for one in loads)
+        leaders = sum(load.leaders for load in loads)
+        replicas = sum(load.replicas for load in loads)
         return {"brokers": brokers, "leaders": leaders, "followers": replicas - leaders}
 
     def get(name: str) -> Node | None:
@@ -94,7 +95,7 @@ def by_directory(view: View) -> Node:
             number: image.broker_state(broker, whole=False)
             for number, broker in image.brokers.items()
         }
-        return {one: number for number, state in states.items() for one in state["logDirs"]}
+        return {id_: number for number, state in states.items() for id_ in state["logDirs"]}
 
     def about(directory: bytes) -> dict[str, object]:
         replicas = used().get(directory, {})
@@ -110,8 +111,8 @@ def by_directory(view: View) -> Node:
         directory = uuid_of(name)
         if directory is None or (directory not in owners() and directory not in used()):
             return None
-        found = placed(image, lambda topics: image.fold.in_directory(directory, topics))
-        return found._replace(about=lambda: about(directory))
+        node = placed(image, lambda topics: image.fold.in_directory(directory, topics))
+        return node._replace(about=lambda: about(directory))
 
     def names() -> list[str]:
         return sorted(map(to_text, owners().keys() | used().keys()))
@@ -206,8 +207,8 @@ class _Placed:
 
     def _first(self, topics: Sequence[str], text: str, most: int) -> list[str]:
         some: list[str] = []
-        for at in range(0, len(topics), _AT_ONCE):
-            ids = {self._image.topic_ids[topic]: topic for topic in topics[at : at + _AT_ONCE]}
+        for start in range(0, len(topics), _AT_ONCE):
+            ids = {self._image.topic_ids[name]: name for name in topics[start : start + _AT_ONCE]}
             for topic_id, numbers in self._find(list(ids)).items():
                 names = (f"{ids[topic_id]}-{number}" for number in numbers)
                 some += [name for name in names if name.startswith(text)]

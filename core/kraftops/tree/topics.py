@@ -88,8 +88,8 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
         return Leaf(leaves.PARTITION, image, (topic_id, number))
 
     def kafka_texts() -> dict[str, str]:
-        found = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
-        return found | {
+        texts = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
+        return texts | {
             name: kind.kafka_text(image, (topic_id,)) for name, kind in _TOPIC_LEAVES.items()
         }
 
@@ -152,7 +152,7 @@ def _finder(condition: PartitionCondition) -> Callable[[Image], ByTopic]:
 
 
 def _offline(image: Image) -> ByTopic:
-    """Return the partitions whose leader is no active broker (`--unavailable-partitions`)."""
+    """Return the partitions whose leader is not an active broker (`--unavailable-partitions`)."""
     active = {
         number
         for number, broker in image.brokers.items()
@@ -197,7 +197,7 @@ def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: b
     """Return a directory of some partitions, by topic; they are looked for when it is read."""
 
     @cache
-    def found() -> dict[str, tuple[bytes, list[int]]]:
+    def matches() -> dict[str, tuple[bytes, list[int]]]:
         names = {topic_id: name for name, topic_id in image.topic_ids.items()}
         return {
             names[topic_id]: (topic_id, numbers)
@@ -206,12 +206,12 @@ def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: b
         }
 
     def get(name: str) -> Node | None:
-        if name not in found():
+        if name not in matches():
             return None
-        topic_id, numbers = found()[name]
+        topic_id, numbers = matches()[name]
         children = {
             str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers
         }
         return fixed(children, is_known_flat=True)._replace(is_ordered=True)
 
-    return Directory(found, get, is_view=is_view)
+    return Directory(matches, get, is_view=is_view)

@@ -173,7 +173,7 @@ def test_partition_with_names_of_other_layouts_is_not_clean(stopped: Path) -> No
     done = run_here("--check", str(stopped))
 
     assert done.code == 1
-    assert "other-0 holds no log: seg-0-9.log is no name of a segment" in done.err
+    assert "other-0 holds no log: seg-0-9.log is not a name of a segment" in done.err
     assert done.text.splitlines()[-1] == "8 partitions: 7 clean, 1 unreadable"
 
 

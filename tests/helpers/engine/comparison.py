@@ -210,9 +210,9 @@ def collected(trial: Trial, given: Iterator[Given]) -> Made:
         for note in outcome.notes:
             if type(note) is not Note:
                 raise ScanFailure(f"no note: {note!r}")
-            if not 0 <= note.at <= (outcome.rows if is_rows else len(outcome.out)):
+            if not 0 <= note.output_position <= (outcome.rows if is_rows else len(outcome.out)):
                 raise ScanFailure(f"a note beyond the output: {note}")
-            made.notes.append((note.kind, note.position, note.reason, done + note.at))
+            made.notes.append((note.kind, note.position, note.reason, done + note.output_position))
         marks = array("i", outcome.marks)
         _check_marks(trial, outcome, marks)
         made.marks += [mark - size if mark < 0 else mark + size for mark in marks]

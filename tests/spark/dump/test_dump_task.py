@@ -53,7 +53,7 @@ def log(folder: Path, *batches: bytes, name: str = "0.log") -> Path:
 
 
 def lines_of(part: WrittenPart) -> list[str]:
-    return [line for found in part.found for line in found.report.take_lines()]
+    return [line for found in part.part_results for line in found.report.take_lines()]
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
@@ -95,7 +95,7 @@ def test_unreadable_file_is_refused_and_the_next_one_written(tmp_path: Path, for
     part = task.dump(tmp_path / "none.log", log(tmp_path, GOOD))
 
     assert part.records == 1
-    assert sum(found.report.refused for found in part.found) == 1
+    assert sum(found.report.refused for found in part.part_results) == 1
 
 
 def test_lines_about_damage_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def scan_batches(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     for outcome in column_outcomes(part, query, report):
         add_row_notes(outcome, outcome.rows + 1, part.path, report)
@@ -88,7 +88,7 @@ def first_batches(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     if not most:
         return
@@ -167,8 +167,8 @@ def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Arr
     pair = kind.value_type
     keys = len(columns[HEADER_KEYS].offsets or b"") // 4 - 1
     parts = [
-        _array(columns, inner, keys, pair.field(at).type)
-        for at, inner in enumerate((HEADER_KEYS, HEADER_VALUES))
+        _array(columns, inner, keys, pair.field(index).type)
+        for index, inner in enumerate((HEADER_KEYS, HEADER_VALUES))
     ]
     pairs = pa.Array.from_buffers(pair, keys, [None], children=parts)
     return pa.Array.from_buffers(kind, count, [valid, offsets], children=[pairs])

@@ -17,12 +17,12 @@ def may_have_records(part: ByteRange, query: Query) -> bool:
     Damage leaves it open, and so does a file that cannot be read.
 
     Raises:
-        UsageError: the file is no log.
+        UsageError: the file is not a log.
     """
     report = Report()
     query = replace(query, columns=frozenset({"offset"}), max_bytes=NO_LIMIT, check=False)
     try:
-        found = any(True for _ in part_rows(part, query, report))
+        has_rows = any(True for _ in part_rows(part, query, report))
     except SourceError:
         return True
-    return found or report.has_failed or report.has_damage
+    return has_rows or report.has_failed or report.has_damage

@@ -30,7 +30,7 @@ def outcomes_of(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     require_records(part)
     request = Request(part.path, query, marks)
@@ -88,11 +88,11 @@ def _salvaged_outcomes(
         return
     from kraftops.log.damage.salvage import Gap, salvaged
 
-    for found in salvaged(log, part.start, part.stop):
-        if isinstance(found, Gap):
-            yield from _damage_outcome(request, found.position, _gap_text(found), report)
+    for piece in salvaged(log, part.start, part.stop):
+        if isinstance(piece, Gap):
+            yield from _damage_outcome(request, piece.position, _gap_text(piece), report)
         else:
-            yield from scan.batch(found)
+            yield from scan.batch(piece)
 
 
 def _gap_text(gap: Gap) -> str:
@@ -162,11 +162,11 @@ def open_part(part: ByteRange) -> LogFile | LogStream:
     log = open_log(part.path)
     if part.file_id:
         try:
-            found = file_id(part.path)
+            current_id = file_id(part.path)
         except SourceError:
             log.__exit__()
             raise
-        if part.file_id != found:
+        if part.file_id != current_id:
             log.__exit__()
             raise SourceError(f"cannot read {part.path}: another file has replaced it")
     return log

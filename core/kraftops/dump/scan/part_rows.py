@@ -19,7 +19,7 @@ def part_rows(part: ByteRange, query: Query, report: Report) -> Iterator[Row]:
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     for outcome in column_outcomes(part, query, report):
         add_notes(outcome.notes, part.path, report)
@@ -31,11 +31,11 @@ def column_outcomes(part: ByteRange, query: Query, report: Report) -> Iterator[O
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     return outcomes_of(part, replace(query, form="parquet"), report)
 
 
 def add_row_notes(outcome: Outcome, rows: int, path: str, report: Report) -> None:
     """Add to *report* the notes of an outcome about its first *rows*."""
-    add_notes((note for note in outcome.notes if note.at < rows), path, report)
+    add_notes((note for note in outcome.notes if note.output_position < rows), path, report)

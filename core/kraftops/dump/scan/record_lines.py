@@ -35,14 +35,14 @@ def record_lines(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is no log.
+        UsageError: it is not a log.
     """
     batch = b""
     for outcome in outcomes_of(part, query, report, marks=True):
         notes, start = deque(outcome.notes), 0
         for mark in array("i", outcome.marks):
             end = abs(mark)
-            while notes and notes[0].at < end:
+            while notes and notes[0].output_position < end:
                 add_notes([notes.popleft()], part.path, report)
             line, start = outcome.out[start:end], end
             if mark < 0:

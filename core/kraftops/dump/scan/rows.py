@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftops.dump.report import Report
@@ -13,12 +12,10 @@ from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import Row
+from kraftops.uris import Paths, path_texts
 
 
-def scan(
-    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    query: Query | None = None,
-) -> Iterator[Row]:
+def scan(source: Paths, query: Query | None = None) -> Iterator[Row]:
     """Yield the records of logs as rows; damage is a row of kind `damage`.
 
     Args:
@@ -30,11 +27,10 @@ def scan(
         SourceError: a file cannot be read.
         UsageError: a name stands for no log.
     """
-    names = [source] if isinstance(source, (str, os.PathLike)) else source
     query = query or Query()
     types = parse_types(query.filter.types)
     query = replace(query, form="json", filter=replace(query.filter, types=types))
-    for file in expand([os.fspath(name) for name in names]):
+    for file in expand(path_texts(source)):
         file_query = query.for_source(file.decoder, file.path)
         file_query = replace(file_query, deep_iteration=file_query.decoder is not None)
         yield from part_rows(ByteRange(file.path), file_query, Report())

@@ -41,7 +41,7 @@ class Bundle(NamedTuple):
             UsageError: it holds no log.
             SourceError: a file in it cannot be read.
         """
-        found = []
+        logs = []
         for place, folder, names in self._folders():
             try:
                 log = partition_log(folder, names, from_start=from_start)
@@ -52,10 +52,10 @@ class Bundle(NamedTuple):
                     PackedName.of(self.path, os.path.relpath(path, self.folder), path)
                     for path in log.paths
                 ]
-                found.append((place, log._replace(paths=paths)))
-        if not found:
+                logs.append((place, log._replace(paths=paths)))
+        if not logs:
             raise self._no_log()
-        return [log for _, log in sorted(found, key=lambda one: one[0])]
+        return [log for _, log in sorted(logs, key=lambda placed: placed[0])]
 
     def partition_folders(self) -> list[str]:
         """Return the unpacked directories of partitions, also of those without segments.
@@ -63,14 +63,14 @@ class Bundle(NamedTuple):
         Raises:
             UsageError: there is none.
         """
-        found = [
+        placed = [
             (place, folder)
             for place, folder, names in self._folders()
             if _TOPIC_ID in names or partition_log(folder, names, from_start=True)
         ]
-        if not found:
+        if not placed:
             raise self._no_log()
-        return [folder for _, folder in sorted(found)]
+        return [folder for _, folder in sorted(placed)]
 
     def _folders(self) -> Iterator[tuple[tuple[str, str, int], str, list[str]]]:
         """Yield each directory: its place among the others, its path, and the names of its files.
@@ -127,10 +127,10 @@ def _unpacked(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
             f"cannot read {path}: {bundle.shown(error.message)}", error.hint
         ) from None
     skipped += (Skipped(name, "it is an archive in an archive") for name in nested)
-    for one in skipped:
-        place = f"{path}!/{one.name}" if one.name else f"the rest of {path}"
-        kind = DamagedArchive if one.is_damaged else SourceError
-        reason = bundle.shown(one.reason)
-        name = place if one.name else path
+    for skip in skipped:
+        place = f"{path}!/{skip.name}" if skip.name else f"the rest of {path}"
+        kind = DamagedArchive if skip.is_damaged else SourceError
+        reason = bundle.shown(skip.reason)
+        name = place if skip.name else path
         on_skipped(kind(f"cannot read {place}: {reason}", path=name, reason=reason))
     return bundle

@@ -81,14 +81,14 @@ def next_segment(path: str) -> str | None:
     directory = os.path.dirname(path)
     later = []
     for other in os.listdir(directory or "."):
-        found = file_name(os.path.join(directory, other))
+        file = file_name(os.path.join(directory, other))
         if (
-            found
-            and found.kind is FileKind.LOG
-            and not (found.renamed or found.archive)
+            file
+            and file.kind is FileKind.LOG
+            and not (file.renamed or file.archive)
             and other > os.path.basename(path)
         ):
-            later.append(found.path)
+            later.append(file.path)
     return min(later, default=None)
 
 

@@ -17,7 +17,7 @@ _S3 = "s3"
 class EntryPage(NamedTuple):
     """Some of the entries below a directory; those of all pages are in the order of their names.
 
-    The only page of what is no directory has None.
+    The only page of what is not a directory has None.
     """
 
     entries: list[Entry] | None
@@ -73,16 +73,16 @@ def _s3_pages(uri: str) -> Iterator[EntryPage]:
     pages: Any = _client().get_paginator("list_objects_v2")
     for page in pages.paginate(Bucket=bucket, Prefix=prefix):
         entries = [
-            Entry(f"s3://{bucket}/{one['Key']}".rstrip("/"), _size(one))
-            for one in page.get("Contents", ())
-            if one["Key"] != prefix
+            Entry(f"s3://{bucket}/{stored['Key']}".rstrip("/"), _size(stored))
+            for stored in page.get("Contents", ())
+            if stored["Key"] != prefix
         ]
         yield EntryPage(entries, is_last=not page["IsTruncated"])
 
 
-def _size(found: dict[str, Any]) -> int | None:
+def _size(stored: dict[str, Any]) -> int | None:
     """Return the bytes of an object; None of one that stands for a directory."""
-    return None if found["Key"].endswith("/") else int(found["Size"])
+    return None if stored["Key"].endswith("/") else int(stored["Size"])
 
 
 def _client() -> BaseClient:

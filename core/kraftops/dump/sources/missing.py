@@ -13,7 +13,7 @@ from kraftops.uris import is_remote, local_path
 
 
 def refuse_missing(names: Iterable[str]) -> None:
-    """Refuse names of nothing; patterns and what lies behind URIs are left alone.
+    """Refuse names of nothing; patterns and what URIs name are left alone.
 
     Raises:
         SourceError: there is no such file or directory; the hint has a name that is like it.

@@ -131,18 +131,18 @@ def _logs(name: str, look: _Look) -> list[Log]:
         if is_remote(name):
             return remote_logs(name, from_start=look.from_start)
     if os.path.isdir(name):
-        found = _in_directory(name, _names(name), look)
-        if not found and file_name(name):
+        logs = _in_directory(name, _names(name), look)
+        if not logs and file_name(name):
             return [Log([name])]  # refused like any file that cannot be read
-        if not found:
+        if not logs:
             raise no_log(name, _names(name))
-        return found
+        return logs
     if os.path.lexists(name) or not WILD.search(name):
         return _of_file(name, look)
-    found = list(_matching(name, look))
-    if not found:
+    logs = list(_matching(name, look))
+    if not logs:
         raise SourceError(f"nothing matches {name}", code="not-found")
-    return found
+    return logs
 
 
 def _matching(pattern: str, look: _Look) -> Iterator[Log]:
@@ -220,7 +220,7 @@ def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
     log = partition_log(path, names, from_start=look.from_start)
     if log:
         return [log]
-    found = []
+    placed_logs = []
     for name in names:
         directory = os.path.join(path, name)
         match = PARTITION_NAME.fullmatch(name)
@@ -232,9 +232,9 @@ def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
         else:
             log = partition_log(directory, inner, from_start=look.from_start)
             logs = [log] if log else []
-        found += [(place_among_logs(name, log), log) for log in logs]
-    found.sort(key=itemgetter(0))
-    return [log for _, log in found]
+        placed_logs += [(place_among_logs(name, log), log) for log in logs]
+    placed_logs.sort(key=itemgetter(0))
+    return [log for _, log in placed_logs]
 
 
 def _names(directory: str) -> list[str]:
@@ -251,7 +251,7 @@ def _readable_names(directory: str, look: _Look) -> list[str]:
     partition, such as `lost+found`.
 
     Raises:
-        SourceError: the directory of a partition cannot be read, and nobody takes the error.
+        SourceError: the directory of a partition cannot be read, and no callback takes the error.
     """
     try:
         return _names(directory)

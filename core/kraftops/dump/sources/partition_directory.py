@@ -67,7 +67,7 @@ def no_log(path: str, names: Iterable[str]) -> NoLogError:
         hint = "name the directory of a partition, or a log directory"
         return NoLogError(f"{path} holds no log", hint)
     return NoLogError(
-        f"{path} holds no log: {other} is no name of a segment",
+        f"{path} holds no log: {other} is not a name of a segment",
         "tiered segments are read as LocalTieredStorage or Aiven's plugin name them",
     )
 
@@ -89,32 +89,32 @@ def _refuse_transformed(segments: list[FileName], names: frozenset[str]) -> None
             continue
         with LogFile(manifest) as file:
             try:
-                found = json.loads(file.read_at(0, _MOST_MANIFEST_BYTES))
+                content = json.loads(file.read_at(0, _MOST_MANIFEST_BYTES))
             except ValueError:
                 raise SourceError(f"cannot read {manifest}: it is no JSON") from None
-        is_object = isinstance(found, dict)
-        if is_object and (found.get("compression") or found.get("encryption")):
-            way = "encrypted" if found.get("encryption") else "compressed in chunks"
+        is_object = isinstance(content, dict)
+        if is_object and (content.get("compression") or content.get("encryption")):
+            way = "encrypted" if content.get("encryption") else "compressed in chunks"
             raise UsageError(f"{segment.path} is {way} by the plugin, as {manifest} says")
 
 
 def _segments(files: list[FileName]) -> list[FileName]:
     """Return the segments by offset; a segment with an archived copy comes once."""
-    found: dict[str, FileName] = {}
+    by_name: dict[str, FileName] = {}
     for file in sorted(files, key=lambda file: file.archive):
         if file.kind is FileKind.LOG and _has(file, "base_offset"):
-            found.setdefault(file.proper_name, file)
-    return sorted(found.values(), key=lambda file: file.base_offset)
+            by_name.setdefault(file.proper_name, file)
+    return sorted(by_name.values(), key=lambda file: file.base_offset)
 
 
 def _snapshots(files: list[FileName]) -> list[FileName]:
     """Return the snapshots, the newest first."""
-    found = [
+    snapshots = [
         file
         for file in files
         if file.kind is FileKind.CHECKPOINT and not file.is_bootstrap and _has(file, "snapshot_id")
     ]
-    return sorted(found, key=lambda file: file.snapshot_id, reverse=True)
+    return sorted(snapshots, key=lambda file: file.snapshot_id, reverse=True)
 
 
 def _has(file: FileName, attribute: str) -> bool:

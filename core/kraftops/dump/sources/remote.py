@@ -55,10 +55,10 @@ def remote_log_pages(uri: str, listing: EntryPages, *, from_start: bool) -> Iter
         SourceError: a directory cannot be read, or nothing matches a pattern.
     """
     if WILD.search(uri):
-        found = list(_matching(uri, from_start=from_start))
-        if not found:
+        logs = list(_matching(uri, from_start=from_start))
+        if not logs:
             raise SourceError(f"nothing matches {uri}", code="not-found")
-        yield LogPage(found, is_last=True)
+        yield LogPage(logs, is_last=True)
     elif file_name(uri) and (size := sizes_of([uri])[0]) is not None:
         yield LogPage([Log([uri], sizes=(size,))], is_last=True)
     else:
@@ -79,7 +79,7 @@ def _below(base: str, pages: Iterable[EntryPage], *, from_start: bool) -> Iterat
         if entries is None:
             yield LogPage([Log([base])], is_last=True)
             return
-        names += [one.name for one in entries if one.uri.rpartition("/")[0] == base]
+        names += [entry.name for entry in entries if entry.uri.rpartition("/")[0] == base]
         waiting += entries
         count = len(waiting) if is_last else _complete(base, waiting)
         complete, waiting = waiting[:count], waiting[count:]
@@ -112,8 +112,8 @@ def _complete(base: str, entries: Sequence[Entry]) -> int:
 def _begin(base: str, entry: Entry) -> str:
     """Return the name below *base* up to the first dash before a digit, or a sign before those."""
     name = entry.uri[len(base) + 1 :].partition("/")[0]
-    found = _NUMBERED.search(name)
-    return name[: found.start()] if found else name
+    match = _NUMBERED.search(name)
+    return name[: match.start()] if match else name
 
 
 def _tree(base: str, entries: Iterable[Entry]) -> _Tree:
@@ -143,20 +143,20 @@ def _in_directory(uri: str, tree: _Tree, *, from_start: bool) -> list[Log]:
     log = _partition_log(uri, entries, from_start=from_start)
     if log:
         return [log]
-    found = []
+    placed_logs = []
     for entry in entries:
         match = PARTITION_NAME.fullmatch(entry.name)
         if entry.size is not None or (match and match[3]):
             continue
         inner = tree[entry.uri]
-        if TIERED_TOPIC.fullmatch(entry.name) and not any(one.size is not None for one in inner):
+        if TIERED_TOPIC.fullmatch(entry.name) and not any(file.size is not None for file in inner):
             logs = _in_directory(entry.uri, tree, from_start=from_start)
         else:
             log = _partition_log(entry.uri, inner, from_start=from_start)
             logs = [log] if log else []
-        found += [(place_among_logs(entry.name, log), log) for log in logs]
-    found.sort(key=itemgetter(0))
-    return [log for _, log in found]
+        placed_logs += [(place_among_logs(entry.name, log), log) for log in logs]
+    placed_logs.sort(key=itemgetter(0))
+    return [log for _, log in placed_logs]
 
 
 def _partition_log(uri: str, entries: list[Entry], *, from_start: bool) -> Log | None:
@@ -195,11 +195,11 @@ def _parents(uri: str) -> Iterator[str]:
 def _regex(pattern: str) -> re.Pattern[str]:
     """Return a pattern with `*`, `?`, `[…]` and `**` as a regular expression."""
 
-    def translated(found: re.Match[str]) -> str:
-        many, some, one, negation, letters, plain = found.groups()
+    def translated(match: re.Match[str]) -> str:
+        many, some, one_letter, negation, letters, plain = match.groups()
         if many:
             return "(?:.*/)?" if many.endswith("/") else ".*"
-        if some or one:
+        if some or one_letter:
             return "[^/]*" if some else "[^/]"
         if letters:
             inner = letters.replace("\\", "\\\\").replace("[", "\\[")

@@ -111,8 +111,8 @@ class FileCounter:
     def finish(self) -> None:
         """Add what the engine has kept of all batches."""
         if self.summary.tops:
-            for found in self._counter.tops():
-                self.summary.tops.add_found(self._path, found)
+            for tops in self._counter.tops():
+                self.summary.tops.add_found(self._path, tops)
 
     def _reach(self, end: int) -> None:
         """Note that the log goes at least up to an offset, exclusive."""
@@ -266,7 +266,7 @@ class FileCounter:
             return
         if self._has_details:
             messages = legacy.records(batch)
-            self._add_details(batch, -1, ((one.record, 0) for one in messages), counted)
+            self._add_details(batch, -1, ((message.record, 0) for message in messages), counted)
         summary.add_records(counted.amounts)
         summary.add_legacy(head, batch, counted)
         if summary.tops:

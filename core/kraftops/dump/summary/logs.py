@@ -67,31 +67,33 @@ def readings(
     Raises:
         UsageError: no log has one of the names, each a topic, or a topic and partition as orders-0.
     """
-    found = [
+    files = [
         (source.path, log_of(source.path, decoder, source.topic, source.partition))
         for source in sources
         for decoder in [query.for_source(source.decoder).record_decoder.name]
     ]
-    logs = list(dict.fromkeys(log for _, log in found))
-    shown = {log for log in logs if not names or log.name in names or log.topic in names}
-    _refuse_unknown(names, shown, logs)
-    newest = {log: path for path, log in found}
-    needs_ends = any(log.decoder == _OFFSETS for log in shown)
+    logs = list(dict.fromkeys(log for _, log in files))
+    selected = {log for log in logs if not names or log.name in names or log.topic in names}
+    _refuse_unknown(names, selected, logs)
+    newest = {log: path for path, log in files}
+    needs_ends = any(log.decoder == _OFFSETS for log in selected)
     has_details = details or bool(names) or len(logs) == 1
-    made = []
-    for path, log in found:
-        is_shown = log in shown
+    planned = []
+    for path, log in files:
+        is_shown = log in selected
         is_needed = log.decoder == _TRANSACTION or (needs_ends and newest[log] == path)
         if is_shown or (log.topic is not None and is_needed):
             with_details = has_details if is_shown else False
-            made.append(Reading(path, log, with_details or log.decoder == _TRANSACTION, is_shown))
-    return made
+            planned.append(
+                Reading(path, log, with_details or log.decoder == _TRANSACTION, is_shown)
+            )
+    return planned
 
 
-def _refuse_unknown(names: Iterable[str], shown: Iterable[Log], logs: Iterable[Log]) -> None:
-    known = {name for log in shown for name in (log.name, log.topic)}
+def _refuse_unknown(names: Iterable[str], selected: Iterable[Log], logs: Iterable[Log]) -> None:
+    known_names = {name for log in selected for name in (log.name, log.topic)}
     for name in names:
-        if name not in known:
+        if name not in known_names:
             near = get_close_matches(name, [log.name for log in logs], 3)
             raise UsageError(
                 f"no log {name!r} among those given",
@@ -102,9 +104,9 @@ def _refuse_unknown(names: Iterable[str], shown: Iterable[Log], logs: Iterable[L
 
 def add_summary(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
     """Add the summary of the next part of a log."""
-    known = summaries.setdefault(log, summary)
-    if known is not summary:
-        known.merge(summary)
+    total = summaries.setdefault(log, summary)
+    if total is not summary:
+        total.merge(summary)
 
 
 def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
@@ -113,49 +115,49 @@ def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
     Open transactions have their ids by the log of transactional ids; committed offsets have the end
     of the log that they are of, and the lag, if that log is there. In a tier none is open.
     """
-    found = {
+    fields_by_log = {
         log: {"topic": log.topic, "partition": log.partition, **summary.as_dict()}
         for log, summary in summaries.items()
     }
-    _end_tiered(found.values())
-    _name_transactions(found.values())
-    _add_lag(found.values())
-    return found
+    _end_tiered(fields_by_log.values())
+    _name_transactions(fields_by_log.values())
+    _add_lag(fields_by_log.values())
+    return fields_by_log
 
 
-def _end_tiered(found: Iterable[Fields]) -> None:
+def _end_tiered(summaries: Iterable[Fields]) -> None:
     """Note that transactions of tiered segments have ended, even if their markers are local.
 
-    A broker copies no segment behind the last stable offset (KIP-405, `RemoteLogManager`).
+    A broker copies no segment after the last stable offset (KIP-405, `RemoteLogManager`).
     """
-    for one in found:
-        names = map(file_name, one["files"]["paths"][:1])
-        if one["transactions"]["open"] and any(name and name.is_tiered for name in names):
-            one["transactions"]["open"] = []
-            for producer in one.get("producers", {}).get("producers", ()):
+    for fields in summaries:
+        names = map(file_name, fields["files"]["paths"][:1])
+        if fields["transactions"]["open"] and any(name and name.is_tiered for name in names):
+            fields["transactions"]["open"] = []
+            for producer in fields.get("producers", {}).get("producers", ()):
                 producer["open"] = False
 
 
-def _name_transactions(found: Iterable[Fields]) -> None:
+def _name_transactions(summaries: Iterable[Fields]) -> None:
     ids = {
         entry["producerId"]: entry["transactionalId"]
-        for one in found
-        for entry in one.get("transactionalIds", {}).get("transactionalIds", ())
+        for fields in summaries
+        for entry in fields.get("transactionalIds", {}).get("transactionalIds", ())
     }
-    for one in found:
-        for entry in one["transactions"]["open"] or ():
+    for fields in summaries:
+        for entry in fields["transactions"]["open"] or ():
             if entry["transactionalId"] is None:
                 entry["transactionalId"] = ids.get(entry["producerId"])
 
 
-def _add_lag(found: Iterable[Fields]) -> None:
+def _add_lag(summaries: Iterable[Fields]) -> None:
     ends: dict[tuple[str | None, int | None], int] = {}
-    for one in found:
-        end, log = one["offsets"]["end"], (one["topic"], one["partition"])
+    for fields in summaries:
+        end, log = fields["offsets"]["end"], (fields["topic"], fields["partition"])
         if end is not None:
             ends[log] = max(end, ends.get(log, end))
-    for one in found:
-        for group in one.get("groups", {}).get("groups", ()):
+    for fields in summaries:
+        for group in fields.get("groups", {}).get("groups", ()):
             for entry in group["offsets"]:
                 end = ends.get((entry["topic"], entry["partition"]))
                 entry["endOffset"] = end

@@ -48,9 +48,9 @@ def summarise(
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
         if _may_be_sound(query, counting, log):
             plain = replace(query, salvage=False)
-            found = summarise(log, plain, start=start, stop=stop, counting=counting)
-            if not found.damage.count:
-                return found
+            summary_without_gaps = summarise(log, plain, start=start, stop=stop, counting=counting)
+            if not summary_without_gaps.damage.count:
+                return summary_without_gaps
         counter = FileCounter(summary, log.path, query, counting.quota)
         if not query.salvage:
             _add_batches(counter, log, start, stop)
@@ -85,7 +85,7 @@ def _may_be_sound(query: Query, counting: Counting, log: LogFile | LogStream) ->
 def _add_batches(
     counter: FileCounter, log: LogFile | LogStream, start: int, stop: int | None
 ) -> None:
-    """Count the batches of a log up to the first damage, and the bytes behind them."""
+    """Count the batches of a log up to the first damage, and the bytes after them."""
     batches = log.batches(start, stop)
     while True:
         counter.add_windows(batches)
@@ -113,12 +113,12 @@ def _add_salvaged(counter: FileCounter, log: LogFile, start: int, stop: int | No
     """Count all whole batches of a log, and the bytes between them as damage."""
     stop = log.size if stop is None else min(stop, log.size)
     end = start
-    for found in salvaged(log, start, stop):
-        end = found.position + found.size
-        if isinstance(found, Gap):
-            counter.summary.add_damage(log.path, found.position, found.size, found.reason)
+    for part in salvaged(log, start, stop):
+        end = part.position + part.size
+        if isinstance(part, Gap):
+            counter.summary.add_damage(log.path, part.position, part.size, part.reason)
         else:
-            counter.add(found)
+            counter.add(part)
             if counter.is_done:
                 stop = end
                 break

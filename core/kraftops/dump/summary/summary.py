@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.damage_sites import DamageSite, DamageSites
 from kraftops.dump.summary.details import NoDetails, details_for
 from kraftops.dump.summary.offset_span import OffsetSpan
 from kraftops.dump.summary.sketches import Amount, Distribution, SampledDict, TimeHistogram
@@ -33,7 +32,52 @@ MOST_LABELS = 1000
 """Record types with their versions that are counted one by one; all others are `OTHER`."""
 
 _MOST_EPOCHS = 10_000
+_SITES_LISTED = 20
 _OTHER = Label("OTHER", None)
+
+
+class DamageSite(NamedTuple):
+    """A site of damage: a position in a file, a number of bytes, and a reason."""
+
+    path: str
+    position: int
+    size: int
+    reason: str
+
+
+class DamageSites:
+    """Sites of damage: their number, their bytes, and the first ones.
+
+    `kraftops.dump.summary.sketches` describes how counts of ranges are merged.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.size = 0
+        self.first: list[DamageSite] = []
+
+    def add(self, site: DamageSite) -> None:
+        """Count a site."""
+        self.count += 1
+        self.size += site.size
+        if len(self.first) < _SITES_LISTED:
+            self.first.append(site)
+
+    def merge(self, later: DamageSites) -> None:
+        """Add the sites of a later part."""
+        self.count += later.count
+        self.size += later.size
+        self.first = (self.first + later.first)[:_SITES_LISTED]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return count, bytes and the first sites."""
+        return {
+            "count": self.count,
+            "bytes": self.size,
+            "first": [
+                {"file": path, "position": position, "bytes": size, "reason": reason}
+                for path, position, size, reason in self.first
+            ],
+        }
 
 
 class _Codec(NamedTuple):
@@ -107,7 +151,7 @@ class Summary:
             self.end_offset = offset
 
     def add_damage(self, path: str, position: int, size: int, reason: str) -> None:
-        """Count bytes that are no readable batch."""
+        """Count bytes that are not a readable batch."""
         self.damage.add(DamageSite(path, position, size, reason))
 
     def add_undecodable(self, path: str, position: int, size: int, reason: str) -> None:
@@ -146,10 +190,10 @@ class Summary:
         self.transactional_batches += attributes & TRANSACTIONAL > 0
         if in_log:
             self.offsets.add(first, last, count)
-        known = self.epochs.get(epoch)
-        if known:
-            known[1] += 1
-            known[2] += count
+        tally = self.epochs.get(epoch)
+        if tally:
+            tally[1] += 1
+            tally[2] += count
         elif epoch >= 0:
             self.epochs.put(epoch, [base_offset, 1, count])
         codec = attributes & CODEC_MASK
@@ -216,7 +260,7 @@ class Summary:
         for codec, numbers in later.codecs.items():
             ours = self.codecs.setdefault(codec, [0, 0, 0])
             ours[:] = map(sum, zip(ours, numbers, strict=True))
-        self.add_records((label, one.count, one.size) for label, one in later.types.items())
+        self.add_records((label, type_.count, type_.size) for label, type_ in later.types.items())
         for name, amount in later.control.items():
             self.control.setdefault(name, Amount()).add(amount.count, amount.size)
         self.damage.merge(later.damage)

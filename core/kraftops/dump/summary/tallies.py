@@ -59,10 +59,10 @@ def _fill_offsets(empty: OffsetSpan, tally: OffsetTally) -> None:
 
 
 def _fill_history(empty: TimeHistogram, shift: int, first: int, counts: Iterable[int]) -> None:
-    found = {key: count for key, count in enumerate(counts, first) if count}
-    if found:
-        empty.counts, empty.shift = found, shift
-        empty.first, empty.last = min(found), max(found)
+    counts_by_key = {key: count for key, count in enumerate(counts, first) if count}
+    if counts_by_key:
+        empty.counts, empty.shift = counts_by_key, shift
+        empty.first, empty.last = min(counts_by_key), max(counts_by_key)
 
 
 def _fill_transactions(empty: Transactions, tally: TransactionTally) -> None:
@@ -75,10 +75,10 @@ def _fill_transactions(empty: Transactions, tally: TransactionTally) -> None:
 
 
 def _producer(tally: ProducerTally) -> Producer:
-    made = Producer()
-    made.epoch = tally.epoch
-    made.batches, made.records, made.committed, made.aborted = tally.numbers
-    made.head = None if tally.head is None else Begin(*tally.head)
-    made.first_end = tally.first_end
-    made.tail = None if tally.tail is None else Begin(*tally.tail)
-    return made
+    producer = Producer()
+    producer.epoch = tally.epoch
+    producer.batches, producer.records, producer.committed, producer.aborted = tally.numbers
+    producer.head = None if tally.head is None else Begin(*tally.head)
+    producer.first_end = tally.first_end
+    producer.tail = None if tally.tail is None else Begin(*tally.tail)
+    return producer

@@ -32,13 +32,13 @@ class LogTops:
         self.keyless = 0
         self.producers: HeavyHitters[int] = HeavyHitters()  # bytes of records, uncompressed
 
-    def add_found(self, path: str, found: Tops) -> None:
+    def add_found(self, path: str, tops: Tops) -> None:
         """Add what an engine found in a part of a file."""
-        self.records = _largest_records([*self.records, *((path, one) for one in found.largest)])
-        self.batches = _largest_batches([*self.batches, *((path, one) for one in found.batches)])
-        self.keys.merge(found.keys)
-        self.keyless += found.keyless
-        self.producers.merge(found.producers)
+        self.records = _largest_records([*self.records, *((path, top) for top in tops.largest)])
+        self.batches = _largest_batches([*self.batches, *((path, top) for top in tops.batches)])
+        self.keys.merge(tops.keys)
+        self.keyless += tops.keyless
+        self.producers.merge(tops.producers)
 
     def add_batch(self, path: str, batch: LargeBatch) -> None:
         """Add a batch of data."""
@@ -61,28 +61,28 @@ class LogTops:
                 "records": [
                     {
                         "file": path,
-                        "position": None if one.position < 0 else one.position,
-                        "offset": one.offset,
-                        "bytes": one.size,
-                        "keySize": one.key_size,
-                        "valueSize": one.value_size,
-                        "type": one.label.type,
-                        "version": one.label.version,
-                        **time_fields("timestamp", one.timestamp),
+                        "position": None if record.position < 0 else record.position,
+                        "offset": record.offset,
+                        "bytes": record.size,
+                        "keySize": record.key_size,
+                        "valueSize": record.value_size,
+                        "type": record.label.type,
+                        "version": record.label.version,
+                        **time_fields("timestamp", record.timestamp),
                     }
-                    for path, one in self.records
+                    for path, record in self.records
                 ],
                 "batches": [
                     {
                         "file": path,
-                        "position": None if one.position < 0 else one.position,
-                        "baseOffset": one.base_offset,
-                        "bytes": one.size,
-                        "records": one.records,
-                        "codec": one.codec,
-                        "producerId": one.producer_id,
+                        "position": None if batch.position < 0 else batch.position,
+                        "baseOffset": batch.base_offset,
+                        "bytes": batch.size,
+                        "records": batch.records,
+                        "codec": batch.codec,
+                        "producerId": batch.producer_id,
                     }
-                    for path, one in self.batches
+                    for path, batch in self.batches
                 ],
             },
             "keys": {

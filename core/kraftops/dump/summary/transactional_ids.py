@@ -112,11 +112,11 @@ class TransactionalIds:
     def add(self, change: IdChange) -> None:
         """Count a change."""
         transactional_id, state = change
-        known = self.ids.get(transactional_id)
-        if known is None:
+        states = self.ids.get(transactional_id)
+        if states is None:
             self.ids.put(transactional_id, [state])
         else:
-            known[0] = state
+            states[0] = state
         if state is None or not state.state.startswith("Complete"):
             return
         self.committed += state.state == "CompleteCommit"

@@ -40,15 +40,15 @@ def holding(
     Raises:
         SourceError: no segment holds the offsets, and there is no other log.
     """
-    found: list[Source] = []
+    holders: list[Source] = []
     empty: list[str] = []
     missing: list[SourceError] = []
     metadata: RemoteMetadata | None = None
-    given = list(sources)
-    for _, group in groupby(given, key=lambda source: source.group):
+    all_sources = list(sources)
+    for _, group in groupby(all_sources, key=lambda source: source.group):
         log = list(group)
         if not is_tiered(log[0]):
-            found += log
+            holders += log
             continue
         metadata = metadata or read_metadata()
         names = (tiered_name(source.path) for source in log)
@@ -56,16 +56,16 @@ def holding(
         kept = list(
             _by_metadata(log, span, remote, missing.append) if remote else _by_name(log, span)
         )
-        found += kept
+        holders += kept
         if not kept:
             empty.append(_reach(log, remote))
     for error in missing:
         on_missing(error)
-    if not (found or missing) and empty:
+    if not (holders or missing) and empty:
         first, last = span
-        shown = f"offset {first}" if first == last else f"the offsets {first} to {last}"
-        raise SourceError(f"no tiered segment holds {shown}: {'; '.join(empty)}", code="not-found")
-    return found
+        asked = f"offset {first}" if first == last else f"the offsets {first} to {last}"
+        raise SourceError(f"no tiered segment holds {asked}: {'; '.join(empty)}", code="not-found")
+    return holders
 
 
 def _by_name(log: list[Source], span: Span) -> Iterator[Source]:
@@ -84,12 +84,12 @@ def _by_metadata(
     """Yield the segments that hold offsets, by the remote log metadata."""
     first, last = span
     if first == last:
-        one = remote.holding(first)
-        wanted = [one] if one else []
+        segment = remote.holding(first)
+        segments = [segment] if segment else []
     else:
-        wanted = [one for one in remote.live if one.start <= last and one.end >= first]
+        segments = [part for part in remote.live if part.start <= last and part.end >= first]
     by_name = {os.path.basename(source.path): source for source in log}
-    for segment in wanted:
+    for segment in segments:
         source = by_name.get(segment.log_name)
         if source:
             yield source
@@ -109,7 +109,7 @@ def _by_metadata(
 def _reach(log: list[Source], remote: RemotePartition | None) -> str:
     folder = os.path.dirname(log[0].path)
     if remote and remote.live:
-        last = max(one.end for one in remote.live)
+        last = max(segment.end for segment in remote.live)
         return f"those of {folder} hold {remote.live[0].start} to {last}"
     first = tiered_name(log[0].path)
     return f"those of {folder} begin at {first.base_offset if first else 0}"

@@ -20,7 +20,7 @@ from kraftops.query.query import Query
 from kraftops.records.internal_topics import REMOTE_TOPIC, decoder_for_topic
 
 _DECODER = decoder_for_topic(REMOTE_TOPIC)
-_PARTITION_DELETED = 2
+_PARTITION_DELETED = 2  # `RemotePartitionDeleteState.DELETE_PARTITION_FINISHED`
 
 
 class RemoteState(IntEnum):
@@ -59,15 +59,15 @@ class RemoteSegment:
 
     def epoch_at(self, offset: int) -> int:
         """Return the leader epoch of an offset in it; -1 if that is unknown."""
-        at = bisect_right([start for _, start in self.epochs], offset) - 1
-        return self.epochs[at][0] if at >= 0 else -1
+        index = bisect_right([start for _, start in self.epochs], offset) - 1
+        return self.epochs[index][0] if index >= 0 else -1
 
 
 @dataclass(slots=True)
 class RemotePartition:
     """The remote segments of a partition, by their ids.
 
-    *cut* are ids of segments with updates only: the log begins behind their first record.
+    *cut* are ids of segments with updates only: the log begins after their first record.
     """
 
     topic: str
@@ -80,13 +80,13 @@ class RemotePartition:
     @property
     def live(self) -> list[RemoteSegment]:
         """The segments that readers are sent to, by offset."""
-        found = (segment for segment in self.segments.values() if segment.is_live)
-        return sorted(found, key=lambda segment: (segment.start, segment.end))
+        live = (segment for segment in self.segments.values() if segment.is_live)
+        return sorted(live, key=lambda segment: (segment.start, segment.end))
 
     def holding(self, offset: int) -> RemoteSegment | None:
         """Return the segment that holds an offset: of several, that of the newest leader."""
-        found = [segment for segment in self.live if segment.start <= offset <= segment.end]
-        return max(found, key=lambda one: (one.epoch_at(offset), one.event_time), default=None)
+        holders = [segment for segment in self.live if segment.start <= offset <= segment.end]
+        return max(holders, key=lambda part: (part.epoch_at(offset), part.event_time), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ class RemoteMetadata:
 
     def of_segments(self, segment_ids: Iterable[str]) -> RemotePartition | None:
         """Return the partition that has one of some segments; None if none has."""
-        wanted = set(segment_ids)
+        ids = set(segment_ids)
         return next(
             (
-                one
-                for one in self.partitions.values()
-                if not wanted.isdisjoint(one.segments) or not wanted.isdisjoint(one.cut)
+                partition
+                for partition in self.partitions.values()
+                if not ids.isdisjoint(partition.segments) or not ids.isdisjoint(partition.cut)
             ),
             None,
         )
@@ -153,14 +153,14 @@ def _partition(
 def _add(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, Any]) -> None:
     entry = value["remoteLogSegmentId"]
     partition = _partition(partitions, entry["topicIdPartition"])
-    epochs = ((one["leaderEpoch"], one["offset"]) for one in value["segmentLeaderEpochs"])
+    epochs = ((epoch["leaderEpoch"], epoch["offset"]) for epoch in value["segmentLeaderEpochs"])
     partition.segments[entry["id"]] = RemoteSegment(
         entry["id"],
         value["startOffset"],
         value["endOffset"],
         value["segmentSizeInBytes"],
         value["remoteLogSegmentState"],
-        tuple(sorted(epochs, key=lambda one: one[1])),
+        tuple(sorted(epochs, key=lambda epoch_and_start: epoch_and_start[1])),
         value["eventTimestampMs"],
     )
 
@@ -168,12 +168,12 @@ def _add(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, An
 def _update(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, Any]) -> None:
     entry = value["remoteLogSegmentId"]
     partition = _partition(partitions, entry["topicIdPartition"])
-    known = partition.segments.get(entry["id"])
-    if known is None:
+    segment = partition.segments.get(entry["id"])
+    if segment is None:
         partition.cut.add(entry["id"])
         return
     partition.segments[entry["id"]] = replace(
-        known, state=value["remoteLogSegmentState"], event_time=value["eventTimestampMs"]
+        segment, state=value["remoteLogSegmentState"], event_time=value["eventTimestampMs"]
     )
 
 

@@ -8,7 +8,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch
 from kraftops.query.query import Query
 
-_NEWEST_MAGIC = 2
+_NEWEST_MAGIC = 2  # `RecordBatch.CURRENT_MAGIC_VALUE`
 
 
 def check_batch(batch: Batch, query: Query, output: Output) -> bool:

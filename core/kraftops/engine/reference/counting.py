@@ -95,8 +95,8 @@ class ReferenceCounter:
         is_appended = header.attributes & LOG_APPEND_TIME
         for number, (record, size) in enumerate(sized_records(buffer, pos, header)):
             if self._rows.matches(batch, header, record):
-                shown = record._replace(timestamp=header.max_timestamp) if is_appended else record
-                yield number, shown, size
+                stamped = record._replace(timestamp=header.max_timestamp) if is_appended else record
+                yield number, stamped, size
 
     def _count(
         self, selected: _Selected, position: int, total: int, window: Window, *, is_control: bool
@@ -162,7 +162,7 @@ class ReferenceCounter:
 
 def largest_records(records: Iterable[LargeRecord]) -> list[LargeRecord]:
     """Return the largest records; of equal ones, those with the lowest offsets, then the first."""
-    return nsmallest(MOST_LARGEST, records, key=lambda one: (-one.size, one.offset, one.position))
+    return nsmallest(MOST_LARGEST, records, key=lambda top: (-top.size, top.offset, top.position))
 
 
 def _counted_key(key: bytes) -> bytes:

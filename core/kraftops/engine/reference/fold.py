@@ -64,15 +64,15 @@ class ReferenceFold(Fold):
         self._timeline: TimelineNotes | None = None
 
     def copy(self, fetch: Fetch) -> ReferenceFold:
-        made = copy(self)
-        vars(made).update(
+        fold = copy(self)
+        vars(fold).update(
             state=self.state.copy(fetch),
             _dropped=self._dropped[:],
             _reasons=self._reasons[:],
             _known_reasons=dict(self._known_reasons),
             _timeline=None,
         )
-        return made
+        return fold
 
     def size(self) -> int:
         return self.state.entry_count() * _ENTRY_BYTES + len(self._dropped) * _DROPPED_BYTES
@@ -98,19 +98,19 @@ class ReferenceFold(Fold):
                 except DecodeError:
                     is_malformed = True
                     break
-                found = state.read(record)
+                typed = state.read(record)
                 if self._timeline is not None:
                     self._timeline.tick(record.timestamp, address + position)
-                if isinstance(found, str):
-                    self.drop(address + position, found)
+                if isinstance(typed, str):
+                    self.drop(address + position, typed)
                     dropped, unreadable = dropped + 1, unreadable + 1
-                elif found[0] in TRANSACTION_MARKERS:
-                    marker = found[0]
+                elif typed[0] in TRANSACTION_MARKERS:
+                    marker = typed[0]
                 else:
-                    reason = rules.apply(state, *found, address + position)
+                    reason = rules.apply(state, *typed, address + position)
                     if reason is None:
                         applied += 1
-                        self._note(*found, address + position)
+                        self._note(*typed, address + position)
                     else:
                         self.drop(address + position, reason)
                         dropped += 1
@@ -130,11 +130,11 @@ class ReferenceFold(Fold):
             except DecodeError:
                 is_malformed = True
                 break
-            found = self.state.read(record)
-            if isinstance(found, str):
+            typed = self.state.read(record)
+            if isinstance(typed, str):
                 unreadable += 1
-            elif found[0] in TRANSACTION_MARKERS:
-                marker = found[0]
+            elif typed[0] in TRANSACTION_MARKERS:
+                marker = typed[0]
             number, last, position = number + 1, position, end
         return FoldProgress(
             *(position, number, last, marker, is_malformed),
@@ -173,7 +173,7 @@ class ReferenceFold(Fold):
         self.state.changes.watch(keys)
 
     def changes(self) -> list[EntryChange]:
-        return self.state.changes.found
+        return self.state.changes.in_order
 
     def keep_time(self, request: TimelineRequest) -> None:
         self._timeline = TimelineNotes(request)
@@ -200,8 +200,8 @@ class ReferenceFold(Fold):
         return self.state.topic_ids.get(name)
 
     def topic(self, topic_id: bytes) -> TopicEntry | None:
-        found = self.state.topics.get(topic_id)
-        return None if found is None else TopicEntry(found.name, found.address, found.is_deleting)
+        topic = self.state.topics.get(topic_id)
+        return None if topic is None else TopicEntry(topic.name, topic.address, topic.is_deleting)
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
         if topic_id is not None:
@@ -215,30 +215,30 @@ class ReferenceFold(Fold):
         return sorted(self._partitions(topic_id))
 
     def newest(self, topic_id: bytes, number: int) -> NewestRecord | None:
-        found = self._partitions(topic_id).get(number)
-        return None if found is None else found.newest
+        partition = self._partitions(topic_id).get(number)
+        return None if partition is None else partition.newest
 
     def newest_below(self, topic_id: bytes | None, exact: Fold | None) -> NewestRecord | None:
         other = None if exact is None else _state_of(exact)
         return aggregates.newest_below(self.state, topic_id, other)
 
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
-        found = self._partitions(topic_id).get(number)
-        return None if found is None else self.state.of_partition(found)
+        partition = self._partitions(topic_id).get(number)
+        return None if partition is None else self.state.of_partition(partition)
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:
-        each = sorted(self._partitions(topic_id).items())
-        return [(number, self.state.of_partition(found)) for number, found in each]
+        numbered = sorted(self._partitions(topic_id).items())
+        return [(number, self.state.of_partition(partition)) for number, partition in numbered]
 
     def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
-        return [self.partition(*one) for one in chosen]
+        return [self.partition(*topic_and_number) for topic_and_number in chosen]
 
     def count_with(self, condition: PartitionCondition) -> int:
         return sum(map(len, self.partitions_with(condition).values()))
 
     def partitions_with(self, condition: PartitionCondition) -> dict[bytes, list[int]]:
-        wanted = int(condition)
-        return aggregates.choose(self.state, lambda found: bool(found.conditions & wanted))
+        mask = int(condition)
+        return aggregates.choose(self.state, lambda partition: bool(partition.conditions & mask))
 
     def suspects(self, directories: Mapping[int, Sequence[bytes]]) -> dict[bytes, list[int]]:
         return aggregates.suspects(self.state, directories)
@@ -273,15 +273,15 @@ class ReferenceFold(Fold):
             (
                 topic_id,
                 [
-                    (number, found.newest.address, self.state.of_partition(found))
-                    for number, found in sorted(topic.partitions.items())
+                    (number, partition.newest.address, self.state.of_partition(partition))
+                    for number, partition in sorted(topic.partitions.items())
                 ],
             )
             for topic_id, topic in self.state.topics.items()
         )
 
     def brokers(self) -> dict[int, BrokerEntry]:
-        return {number: found.entry() for number, found in self.state.brokers.items()}
+        return {number: broker.entry() for number, broker in self.state.brokers.items()}
 
     def tables(self) -> Tables:
         return self.state.copied_tables()
@@ -298,7 +298,7 @@ class ReferenceFold(Fold):
     def _note(self, number: int, data: Any, address: int) -> None:
         """Have the timeline take a record that was applied."""
         if self._timeline is not None:
-            self._timeline.keep(self.state.changes.found, address)
+            self._timeline.keep(self.state.changes.in_order, address)
             self._timeline.apply(number, data, address, self._has_min_isr)
 
     def _has_min_isr(self, topic: str) -> bool:

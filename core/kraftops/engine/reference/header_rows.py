@@ -37,7 +37,7 @@ def told_records(batch: Batch, header: Header, query: Query) -> range | None:
         return None
     has_all_offsets = header.last_offset - header.base_offset == count - 1
     has_all_offsets &= header.last_offset < 1 << 63
-    if not columns <= _told(header, has_all_offsets=has_all_offsets):
+    if not columns <= _columns_of_header(header, has_all_offsets=has_all_offsets):
         return None
     if asked.is_empty:
         return range(count)
@@ -48,16 +48,15 @@ def told_records(batch: Batch, header: Header, query: Query) -> range | None:
     return range(first, min(count, asked.last_offset - header.base_offset + 1))
 
 
-def _told(header: Header, *, has_all_offsets: bool) -> frozenset[str]:
-    """Return the columns that a header tells."""
-    told = set(_TOLD)
+def _columns_of_header(header: Header, *, has_all_offsets: bool) -> frozenset[str]:
+    columns = set(_TOLD)
     if has_all_offsets:
-        told |= {"offset", "sequence"}
+        columns |= {"offset", "sequence"}
     if header.attributes & v2.LOG_APPEND_TIME:
-        told.add("timestamp")
+        columns.add("timestamp")
     if not header.is_control:
-        told.add("kind")
-    return frozenset(told)
+        columns.add("kind")
+    return frozenset(columns)
 
 
 def told_rows(

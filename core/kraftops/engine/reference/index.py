@@ -24,7 +24,7 @@ def index_records(
 ) -> list[RecordGroup]:
     """Return the groups of similar records of a batch, from *number* up to *stop*.
 
-    The list ends before the first bytes that are no record.
+    The list ends before the first bytes that are not a record.
 
     Args:
         dialect_name: how records are framed and numbered; types are Kafka's.
@@ -45,12 +45,12 @@ def index_records(
             break
         kind = version = topic_id = partition = None
         if record.key is None and not record.headers:
-            found = read(record.value)
-            if not isinstance(found, Unknown):
-                kind = found[0]
+            body = read(record.value)
+            if not isinstance(body, Unknown):
+                kind = body[0]
                 version = dialect_.read_frame(record.value or b"").version
                 if kind in _OF_PARTITIONS:
-                    fields: PartitionRecord | PartitionChangeRecord = found[1]
+                    fields: PartitionRecord | PartitionChangeRecord = body[1]
                     topic_id, partition = fields["topicId"], fields["partitionId"]
         group = RecordGroup(number, 1, position, end, kind, version, topic_id, partition)
         if groups and _is_similar(groups[-1], group):

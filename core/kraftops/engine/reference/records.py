@@ -62,21 +62,21 @@ def _is_readable(batch: Batch, header: Header, buffer: bytes) -> bool:
     """
     if v2.most_records(batch, header) is not None:
         return False
-    known: set[bytes] = set()
+    records_read: set[bytes] = set()
     pos, size = 0, len(buffer)
     try:
         for _ in range(header.record_count):
             # The length of a short record takes one byte, and an even one is positive.
             end = pos + 1 + (buffer[pos] >> 1) if pos < size and not buffer[pos] & 0x81 else pos
             short = buffer[pos:end]
-            if short in known:
+            if short in records_read:
                 pos = end
                 continue
             _, pos = _read(buffer, pos, header)
             if short:
-                if len(known) == _MOST_KNOWN:
-                    known.clear()
-                known.add(short)
+                if len(records_read) == _MOST_KNOWN:
+                    records_read.clear()
+                records_read.add(short)
     except DecodeError:
         return False
     return pos == size

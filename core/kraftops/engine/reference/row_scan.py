@@ -70,8 +70,8 @@ class RowScan:
                 reason = error.message
             self._out.failure(batch.position, reason)
             base_offset = int.from_bytes(batch.data[:8], signed=True)
-            at = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
-            detail = f"{at}, {batch.size} bytes: {reason}"
+            place = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
+            detail = f"{place}, {batch.size} bytes: {reason}"
             row = damage_row(self._path, batch.position, detail)
             row = row._replace(base_offset=base_offset, crc_valid=is_valid)
             if query.filter.matches(row):
@@ -93,10 +93,10 @@ class RowScan:
         if not self._may_match(batch):
             return
         header = batch.header
-        told = told_records(batch, header, query) if is_valid else None
-        if told is not None:
+        header_rows = told_records(batch, header, query) if is_valid else None
+        if header_rows is not None:
             kind = query.record_decoder.name
-            yield from told_rows(rows.origin, batch, header, told, kind)
+            yield from told_rows(rows.origin, batch, header, header_rows, kind)
             return
         for record in records(batch, header):
             if row := rows.row(batch, header, record):

@@ -32,7 +32,7 @@ class RowBuilder:
         self._is_all = query.filter.is_empty
         self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
         self._meaning_of = meaning_reader(query, whole=query.filter.needs_rows)
-        self._shown = meaning_reader(query, whole=False)
+        self._meaning_in_pieces = meaning_reader(query, whole=False)
         self._type_of = query.record_decoder.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
         self._checked: tuple[Batch | None, bool] = None, False
@@ -91,8 +91,8 @@ class RowBuilder:
             return None
         if not (isinstance(record.key, memoryview) or isinstance(record.value, memoryview)):
             return row
-        shown = self._shown(record)
-        return row._replace(key=shown.key, value=None if row.value is None else shown.value)
+        meaning = self._meaning_in_pieces(record)
+        return row._replace(key=meaning.key, value=None if row.value is None else meaning.value)
 
     def _may_match(self, header: Header, record: Record) -> bool:
         """Tell whether offset and time match, and the type, as far as few bytes show it."""

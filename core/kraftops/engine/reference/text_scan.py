@@ -279,30 +279,30 @@ def _control_text(record: Record) -> str:
     return control_text(key, value)
 
 
-def _on_one_line(line: str | Iterator[str], shown: Callable[[str], str]) -> str | Iterator[str]:
+def _on_one_line(line: str | Iterator[str], escape: Callable[[str], str]) -> str | Iterator[str]:
     """Return a line with the ends of lines in its keys and values as escapes."""
     if isinstance(line, str):
-        return shown(line.removesuffix("\n")) + "\n"
-    return _pieces_on_one_line(line, shown)
+        return escape(line.removesuffix("\n")) + "\n"
+    return _pieces_on_one_line(line, escape)
 
 
-def _pieces_on_one_line(pieces: Iterator[str], shown: Callable[[str], str]) -> Iterator[str]:
+def _pieces_on_one_line(pieces: Iterator[str], escape: Callable[[str], str]) -> Iterator[str]:
     piece = next(pieces)
     for following in pieces:
-        yield shown(piece)
+        yield escape(piece)
         piece = following
     yield piece
 
 
 def _pieces(text: str, lead: str, key: str | None, value: str | None) -> Iterator[str]:
     yield text
-    for label, shown in (("key", key), ("payload", value)):
-        if shown is None:
+    for label, text_of_part in (("key", key), ("payload", value)):
+        if text_of_part is None:
             continue
         yield f"{lead}{label}: "
-        if isinstance(shown, LongText):
-            yield from shown.pieces()
+        if isinstance(text_of_part, LongText):
+            yield from text_of_part.pieces()
         else:
-            yield shown
+            yield text_of_part
         lead = " "
     yield "\n"

@@ -22,15 +22,15 @@ from kraftops.log.streams import open_log
 def plans_behind(
     files: LogFiles, path: str, position: int, limits: Limits
 ) -> Iterator[list[SourceFile]]:
-    """Yield plans to read a log behind damage in a segment, the longest first.
+    """Yield plans to read a log after damage in a segment, the longest first.
 
-    Each begins with a snapshot, which the first whole batch behind the damage, or a later one,
+    Each begins with a snapshot, which the first whole batch after the damage, or a later one,
     continues.
 
     Raises:
         SourceError: the segment cannot be read any more.
     """
-    paths = [one.path for one in files.segments]
+    paths = [segment.path for segment in files.segments]
     segments = files.segments[paths.index(path) :]
     begin = _batch_behind(path, position)
     if begin is None:
@@ -43,16 +43,16 @@ def plans_behind(
     for snapshot in reversed(files.snapshots):
         end = end_offset_of(snapshot)
         if end is not None and end >= offset and is_within(snapshot, limits):
-            after = [SourceFile(one.path) for one in segments_from(segments, end)]
-            after = [damaged if one.path == path else one for one in after]
+            after = [SourceFile(segment.path) for segment in segments_from(segments, end)]
+            after = [damaged if file.path == path else file for file in after]
             yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
 
 
 def _batch_behind(path: str, position: int) -> tuple[int, int] | None:
-    """Return position and base offset of the first whole batch of magic 2 behind damage."""
+    """Return position and base offset of the first whole batch of magic 2 after damage."""
     with open_log(path) as log:
         if isinstance(log, LogFile):
-            for found in salvaged(log, position):
-                if isinstance(found, Batch) and found.position > position and not found.is_legacy:
-                    return found.position, found.header.base_offset
+            for part in salvaged(log, position):
+                if isinstance(part, Batch) and part.position > position and not part.is_legacy:
+                    return part.position, part.header.base_offset
     return None

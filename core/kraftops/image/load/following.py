@@ -46,14 +46,14 @@ class LogFollower:
 
     def _read_on(self, loader: Loader, tail: Tail) -> bool:
         """Read on after *tail*; false if the log does not continue there."""
-        segments = [one.path for one in files_of(self._names).segments]
+        segments = [segment.path for segment in files_of(self._names).segments]
         if tail.path not in segments:
             # After a snapshot comes the segment with its end.
             return not segments and _is_snapshot(tail.path)
         if not (loader.has_open(tail.path) and _is_still_there(tail)):
             return False
         findings = loader.image.log_findings
-        findings[:] = [one for one in findings if one.code != OPEN_TRANSACTION]
+        findings[:] = [finding for finding in findings if finding.code != OPEN_TRANSACTION]
         if not loader.read_on(tail.path, tail.position):
             return True
         later = segments[segments.index(tail.path) + 1 :]

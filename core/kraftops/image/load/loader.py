@@ -31,7 +31,7 @@ Stop = Callable[[Batch], bool]
 Listener = Callable[[Event], None]
 """Called with each event of a replay."""
 
-_MAGIC = 16
+_MAGIC = 16  # the position of the magic in a batch of any format
 
 NOT_READ = "; what follows is not read"
 """The end of the reason of damage in a batch."""
@@ -132,7 +132,7 @@ class Loader:
             self._replay.has_unreadable
             and not self._replay.has_readable
             and not self.is_over
-            and not any(one.code in CUTS_SHORT for one in self.image.log_findings)
+            and not any(finding.code in CUTS_SHORT for finding in self.image.log_findings)
         )
 
     def read(self, files: list[SourceFile]) -> bool:
@@ -169,13 +169,13 @@ class Loader:
             return self._read_segment(batches, source, file.path, is_last=is_last)
 
     def copy(self) -> Loader:
-        """Return a loader that goes on behind the last batch, with a copy of the image."""
-        made = copy(self)
-        made._replay = self._replay.copy()  # noqa: SLF001 - its own class
-        made.image = made._replay.image  # noqa: SLF001 - its own class
-        made.order = self.order.copy()
-        made._sources = dict(self._sources)  # noqa: SLF001 - its own class
-        return made
+        """Return a loader that goes on after the last batch, with a copy of the image."""
+        loader = copy(self)
+        loader._replay = self._replay.copy()  # noqa: SLF001 - its own class
+        loader.image = loader._replay.image  # noqa: SLF001 - its own class
+        loader.order = self.order.copy()
+        loader._sources = dict(self._sources)  # noqa: SLF001 - its own class
+        return loader
 
     def turn(
         self,
@@ -191,7 +191,7 @@ class Loader:
             limits: *after* stays as it is.
             stop: is called before each sound batch of a segment, and ends the reading there if it
                 returns True; it is not called before ordinary batches within the limits.
-            pause: is called behind batches of a segment, where this can be copied, and ends the
+            pause: is called after batches of a segment, where this can be copied, and ends the
                 reading there if it returns True.
             listen: is called with each event of the replay.
         """
@@ -271,7 +271,7 @@ class Loader:
         return self._stop(batch)
 
     def _is_paused(self) -> bool:
-        """Let the caller copy this behind a batch of a segment, or end the reading."""
+        """Let the caller copy this after a batch of a segment, or end the reading."""
         return self._pause is not None and self.order.is_log and self._pause()
 
     def _apply_window(self, window: tuple[bytes, int, int], source: int) -> WindowResult:

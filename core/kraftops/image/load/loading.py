@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import TypeVar
@@ -17,13 +16,14 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.uris import Paths, path_texts
 
 L = TypeVar("L", bound="Loader")
 TRIES = 5  # a running server deletes files between listing and opening
 
 
 def load(
-    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    source: Paths,
     *,
     at_offset: int | None = None,
     at_time: int | None = None,
@@ -48,10 +48,8 @@ def load(
         SourceError: the source cannot be read, or has no metadata records.
         UsageError: it does not reach back to that offset or time, or the dialect is unknown.
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else source
-    names = [os.fspath(one) for one in given]
     limits = limits_of(at_offset, at_time)
-    return loaded(names, limits, dialect, progress).image
+    return loaded(path_texts(source), limits, dialect, progress).image
 
 
 def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
@@ -119,7 +117,7 @@ def no_log(names: Sequence[str]) -> SourceError:
 
 
 def check(loader: Loader, names: Sequence[str], *, is_over: bool) -> None:
-    """Raise an error where what was read is no metadata log.
+    """Raise an error where what was read is not a metadata log.
 
     Args:
         loader: has read it.

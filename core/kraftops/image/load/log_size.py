@@ -49,9 +49,9 @@ def log_size(names: Iterable[str]) -> LogSize:
             end = None
     return LogSize(
         len(files.segments),
-        sum(size_of(one.path) for one in files.segments),
+        sum(size_of(segment.path) for segment in files.segments),
         len(files.snapshots),
-        sum(size_of(one.path) for one in files.snapshots),
+        sum(size_of(snapshot.path) for snapshot in files.snapshots),
         _end_offset(files.segments[-1].path) if files.segments else None,
         end,
         timestamp,

@@ -39,7 +39,7 @@ def prior_state_of(
             image, the loaders of an older snapshot, of the log before its end, and of the rest.
     """
     log = _PriorLog(files.snapshots, end_offset, dialect, factory)
-    segments = [one for one in files.segments if base_offset_of(one) < end_offset]
+    segments = [segment for segment in files.segments if base_offset_of(segment) < end_offset]
     while segments:
         state, broken = log.replay(segments)
         if broken is None:
@@ -70,7 +70,7 @@ class _PriorLog(NamedTuple):
 
     def replay(self, segments: Sequence[FileName]) -> tuple[PriorState | None, int | None]:
         """Return the state that segments make, and the number of the last one that is broken."""
-        files = [SourceFile(one.path, None, is_snapshot=False) for one in segments]
+        files = [SourceFile(segment.path, None, is_snapshot=False) for segment in segments]
         try:
             first = _first_batch(files[0].path)
             if first is None:
@@ -89,7 +89,7 @@ class _PriorLog(NamedTuple):
             finding.place.file for finding in seed.image.log_findings if finding.code in _BREAKS
         ]
         if broken:
-            return None, max(number for number, one in enumerate(files) if one.path in broken)
+            return None, max(number for number, file in enumerate(files) if file.path in broken)
         if (rest.order.next_offset or 0) < self.end_offset:
             return None, None  # it ends too early
         unchanged = None

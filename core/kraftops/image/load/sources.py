@@ -84,7 +84,7 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         UsageError: no snapshot is as old as the limits, and the log does not reach back to them.
     """
     findings: list[Finding] = []
-    chosen = [one for one in files.snapshots if is_within(one, limits)]
+    chosen = [snapshot for snapshot in files.snapshots if is_within(snapshot, limits)]
     reaches_back = bool(files.segments) and base_offset_of(files.segments[0]) == 0
     if files.snapshots and not chosen and not reaches_back:
         oldest = files.snapshots[-1]
@@ -98,7 +98,7 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         plan = [SourceFile(snapshot.path, end, is_snapshot=True)]
         if not end and files.bootstrap and not any(map(_size, files.segments)):
             plan.insert(0, SourceFile(files.bootstrap, is_snapshot=True))
-        plan += [SourceFile(one.path) for one in segments_from(files.segments, end or 0)]
+        plan += [SourceFile(segment.path) for segment in segments_from(files.segments, end or 0)]
         yield plan, list(findings)
         findings.append(
             log_finding(
@@ -109,7 +109,7 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         )
     plan = []
     if reaches_back or not files.snapshots:
-        plan = [SourceFile(one.path) for one in files.segments]
+        plan = [SourceFile(segment.path) for segment in files.segments]
     if files.bootstrap and not files.snapshots and not any(map(_size, files.segments)):
         plan = [SourceFile(files.bootstrap, is_snapshot=True)]
     if plan:
@@ -121,19 +121,20 @@ def whole_log_plans(files: LogFiles) -> Iterator[list[SourceFile]]:
 
     They begin with the first record, or with the oldest snapshot that the segments continue.
     """
-    segments = [SourceFile(one.path) for one in files.segments]
+    segments = [SourceFile(segment.path) for segment in files.segments]
     start = base_offset_of(files.segments[0]) if files.segments else None
     if start == 0:
         yield segments
     elif start is None:
         yield from (
-            [SourceFile(one.path, end_offset_of(one), is_snapshot=True)] for one in files.snapshots
+            [SourceFile(file.path, end_offset_of(file), is_snapshot=True)]
+            for file in files.snapshots
         )
     else:
         for snapshot in reversed(files.snapshots):
             end = end_offset_of(snapshot) or 0
             if end >= start:
-                after = [SourceFile(one.path) for one in segments_from(files.segments, end)]
+                after = [SourceFile(segment.path) for segment in segments_from(files.segments, end)]
                 yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
         yield segments
     if files.bootstrap:
@@ -146,8 +147,8 @@ def _in_directory(directory: str) -> Iterator[str]:
     if METADATA_PARTITION in names:
         inner = os.path.join(directory, METADATA_PARTITION)
         yield from (os.path.join(inner, name) for name in _names(inner))
-    found = {os.path.join(directory, name) for name in names if file_name(name)}
-    yield from sorted(path for path in found if not os.path.isdir(path))
+    paths = {os.path.join(directory, name) for name in names if file_name(name)}
+    yield from sorted(path for path in paths if not os.path.isdir(path))
 
 
 def _is_directory(path: str) -> bool:
@@ -171,13 +172,13 @@ def _names(directory: str) -> list[str]:
 
 def segments_from(segments: tuple[FileName, ...], end: int) -> list[FileName]:
     """Return the segments that may have offsets from *end* on."""
-    bases = [base_offset_of(one) for one in segments[1:]]
-    kept = [one for one, following in zip(segments, bases, strict=False) if following > end]
+    bases = [base_offset_of(segment) for segment in segments[1:]]
+    kept = [segment for segment, following in zip(segments, bases, strict=False) if following > end]
     return [*kept, *segments[-1:]]
 
 
 def is_within(snapshot: FileName, limits: Limits) -> bool:
-    """Tell whether a snapshot has no records behind limits, as far as it says."""
+    """Tell whether a snapshot has no records after limits, as far as it says."""
     end = end_offset_of(snapshot)
     if end is not None and end > limits.until + 1:
         return False
@@ -193,9 +194,9 @@ def snapshot_time(snapshot: FileName) -> int | None:
         with open_log(snapshot.path) as log:
             for batch in log.batches():
                 for record in records(batch):
-                    found = control.decode(record.key, record.value, whole=False)
-                    if isinstance(found, Decoded) and found.type == "SNAPSHOT_HEADER":
-                        return int(str(found.data["lastContainedLogTimestamp"]))
+                    decoded = control.decode(record.key, record.value, whole=False)
+                    if isinstance(decoded, Decoded) and decoded.type == "SNAPSHOT_HEADER":
+                        return int(str(decoded.data["lastContainedLogTimestamp"]))
                 break
     except (DecodeError, SourceError):
         pass

@@ -56,7 +56,7 @@ class TopicRanges(NamedTuple):
 
 
 class _Remaining(NamedTuple):
-    """The groups of a batch behind a marker of a transaction, from *number* up to *stop*."""
+    """The groups of a batch after a marker of a transaction, from *number* up to *stop*."""
 
     data: bytes
     number: int
@@ -128,7 +128,7 @@ class TopicRangeCollector:
         if group.type == PARTITION and group.topic_id is not None and group.partition is not None:
             self.topics.add_partition(group.topic_id, group.partition)
         elif group.type == TOPIC:
-            found = self._read(read_record(data, group.start, 0, 0)[0].value)
-            if not isinstance(found, Unknown):
-                record: TopicRecord = found[1]
+            body = self._read(read_record(data, group.start, 0, 0)[0].value)
+            if not isinstance(body, Unknown):
+                record: TopicRecord = body[1]
                 self.topics.add_topic(record["topicId"], record["name"])

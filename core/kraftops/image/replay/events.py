@@ -12,7 +12,7 @@ class RecordsProcessed(NamedTuple):
 
     The counts are of records that were applied, of records that were dropped with a reason, and of
     the dropped records that cannot be read. *is_deferred* records wait for the end of their
-    transaction, which counts them; the marker behind them is counted here.
+    transaction, which counts them; the marker after them is counted here.
     """
 
     address: int

@@ -73,11 +73,11 @@ def _places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:
 
 @lru_cache(maxsize=4)
 def _kept_places(batch: InflatedBatch) -> tuple[tuple[array[int], ...], str | None]:
-    """Return the places of records, and the error behind them: a history reads them often."""
+    """Return the places of records, and the error after them: a history reads them often."""
     places = array("q"), array("q"), array("q")
     try:
-        for one in _read_places(batch):
-            for numbers, number in zip(places, one, strict=True):
+        for place in _read_places(batch):
+            for numbers, number in zip(places, place, strict=True):
                 numbers.append(number)
     except DecodeError as error:
         return places, error.message

@@ -118,15 +118,15 @@ class Replay:
         self._deferred: list[_Pending] = []  # the records of the open transaction
 
     def copy(self) -> Replay:
-        """Return a replay that goes on, behind the last batch, with a copy of the image.
+        """Return a replay that goes on, after the last batch, with a copy of the image.
 
         It applies records to the copy's fold, and has no other applier.
         """
-        made = copy(self)
-        made.image = self.image.copy()
-        made._applier = made.image.fold  # noqa: SLF001 - its own class
-        made._deferred = list(self._deferred)  # noqa: SLF001 - its own class
-        return made
+        replay = copy(self)
+        replay.image = self.image.copy()
+        replay._applier = replay.image.fold  # noqa: SLF001 - its own class
+        replay._deferred = list(self._deferred)  # noqa: SLF001 - its own class
+        return replay
 
     def apply_window(
         self, window: bytes, start: int, position: int, source: int, bounds: BatchBounds
@@ -151,7 +151,7 @@ class Replay:
         result = self.image.fold.apply_window(window, start, first, bounds)
         self.image.forget()
         fields = array("q", result.batches)
-        dropped = sum(fields[4::BATCH_FIELDS]) + sum(one[3] for one in result.transactions)
+        dropped = sum(fields[4::BATCH_FIELDS]) + sum(row[3] for row in result.transactions)
         self._window_reported = self._reported
         self._reported += dropped
         if result.last is None:
@@ -287,8 +287,8 @@ class Replay:
         if self.open_transaction is None:
             self._set_provenance(batch, span.stop, span.last_offset, span.time)
         if span.stop == batch.records and end < len(batch.data):
-            left = len(batch.data) - end
-            raise DecodeError(f"{left} bytes are left after {batch.records} records")
+            remaining = len(batch.data) - end
+            raise DecodeError(f"{remaining} bytes are left after {batch.records} records")
 
     def _set_provenance(self, batch: InflatedBatch, stop: int, last: int, time: int) -> None:
         """Note that the image has the first *stop* records of a batch, up to offset *last*."""

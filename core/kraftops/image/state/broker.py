@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         RegisterBrokerRecord,
     )
 
-_FENCED = 1
+_FENCED = 1  # `BrokerRegistrationFencingChange.FENCE`
 
 
 class BrokerState(TypedDict):

@@ -94,15 +94,15 @@ class MetadataImage:
 
     def copy(self) -> MetadataImage:
         """Return an image with the same state, which a replay changes by itself."""
-        made = copy(self)
-        made.store = store = self.store.copy()
-        made.fold = self.fold.copy(lambda number: store.batch(number).data)
-        made.quorum = copy(self.quorum)
-        made.record_findings = RecordFindings(made.fold)
-        made.log_findings = list(self.log_findings)
-        made._states = {}  # noqa: SLF001 - its own class
-        made.forget()
-        return made
+        image = copy(self)
+        image.store = store = self.store.copy()
+        image.fold = self.fold.copy(lambda number: store.batch(number).data)
+        image.quorum = copy(self.quorum)
+        image.record_findings = RecordFindings(image.fold)
+        image.log_findings = list(self.log_findings)
+        image._states = {}  # noqa: SLF001 - its own class
+        image.forget()
+        return image
 
     def forget(self) -> None:
         """Forget the values that were read from the fold, which has changed."""
@@ -237,10 +237,10 @@ class MetadataImage:
             DecodeError: it is not the record that it was.
         """
         meaning = self._meaning if whole else self._outline
-        found = meaning(self.store.record(address).value)
-        if isinstance(found, Unknown):
-            raise DecodeError(found.reason)
-        return found
+        body = meaning(self.store.record(address).value)
+        if isinstance(body, Unknown):
+            raise DecodeError(body.reason)
+        return body
 
     def read_control(self, address: int) -> Any:
         """Return the fields of a control record, see `kraftops.records.control_types`.
@@ -249,10 +249,10 @@ class MetadataImage:
             KraftopsError: as `read`.
         """
         record = self.store.record(address)
-        found = control.decode(record.key, record.value)
-        if isinstance(found, Unknown):
-            raise DecodeError(found.reason)
-        return found.data
+        decoded = control.decode(record.key, record.value)
+        if isinstance(decoded, Unknown):
+            raise DecodeError(decoded.reason)
+        return decoded.data
 
     def change(self, address: int) -> Change:
         """Return the position of a record in the log; errors as `record`."""
@@ -375,10 +375,10 @@ class _Topics(Mapping[bytes, TopicEntry]):
         self._fold = fold
 
     def __getitem__(self, topic_id: bytes) -> TopicEntry:
-        found = self._fold.topic(topic_id)
-        if found is None:
+        topic = self._fold.topic(topic_id)
+        if topic is None:
             raise KeyError(topic_id)
-        return found
+        return topic
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._fold.topic_ids())

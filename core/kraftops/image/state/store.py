@@ -29,9 +29,9 @@ from kraftops.log.log_file import LogFile
 from kraftops.memory import begin_source
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
-_FILE_SHIFT = 48
+_FILE_SHIFT = 48  # a place is the number of a file above a position in it
 _CACHE_BYTES = 16 << 20
-_CRC_POSITION = 17
+_CRC_POSITION = 17  # in a batch of magic 2: after base offset, length, epoch and magic
 
 
 class LoggedRecord(NamedTuple):
@@ -81,14 +81,14 @@ class _Batches:
 
     def beginning(self, sources: int, batches: int) -> _Batches:
         """Return another one that begins with so many of the sources and batches."""
-        made = _Batches()
-        made.files += self.files[:sources]
-        made.names = self.names[:sources]
-        made.end_offsets = self.end_offsets[:sources]
-        made.places, made.crcs = self.places[:batches], self.crcs[:batches]
-        made.streamed = {at: batch for at, batch in self.streamed.items() if at < batches}
-        made.origin = self  # it closes these files
-        return made
+        prefix = _Batches()
+        prefix.files += self.files[:sources]
+        prefix.names = self.names[:sources]
+        prefix.end_offsets = self.end_offsets[:sources]
+        prefix.places, prefix.crcs = self.places[:batches], self.crcs[:batches]
+        prefix.streamed = {key: batch for key, batch in self.streamed.items() if key < batches}
+        prefix.origin = self  # it closes these files
+        return prefix
 
 
 class RecordStore:
@@ -169,15 +169,15 @@ class RecordStore:
         places = array("q", [first_byte | position for position in positions])
         checksums = array("I", crcs)
         kept, count = self._all, self._count
-        known = min(len(kept.places) - count, len(places))
-        if known and (
-            kept.places[count : count + known] != places[:known]
-            or kept.crcs[count : count + known] != checksums[:known]
+        shared = min(len(kept.places) - count, len(places))
+        if shared and (
+            kept.places[count : count + shared] != places[:shared]
+            or kept.crcs[count : count + shared] != checksums[:shared]
         ):
-            kept, known = kept.beginning(self._source_count, count), 0
+            kept, shared = kept.beginning(self._source_count, count), 0
             self._all = kept
-        kept.places.extend(places[known:])
-        kept.crcs.extend(checksums[known:])
+        kept.places.extend(places[shared:])
+        kept.crcs.extend(checksums[shared:])
         self._count += len(places)
 
     def forget(self) -> None:
@@ -217,18 +217,18 @@ class RecordStore:
             SourceError: its file cannot be read any more, or has changed.
         """
         kept = self._all
-        found = kept.cache.get(number)
-        if found is None:
+        inflated = kept.cache.get(number)
+        if inflated is None:
             if kept.cached_bytes > _CACHE_BYTES:  # a large one alone, which this one replaces
                 kept.cache.clear()
                 kept.cached_bytes = 0
-            found = self._read(number)
-            kept.cached_bytes += len(found.data)
+            inflated = self._read(number)
+            kept.cached_bytes += len(inflated.data)
             while kept.cache and kept.cached_bytes > _CACHE_BYTES:
                 oldest = kept.cache.pop(next(iter(kept.cache)))
                 kept.cached_bytes -= len(oldest.data)
-            kept.cache[number] = found
-        return found
+            kept.cache[number] = inflated
+        return inflated
 
     def drop_inflated(self) -> None:
         """Free the batches that are kept inflated, of all copies; they are read again if needed."""

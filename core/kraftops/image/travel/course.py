@@ -34,7 +34,7 @@ class Course:
 
     @property
     def image(self) -> MetadataImage:
-        """The state here; nobody may change it."""
+        """The state here; do not change it."""
         return self.loader.image
 
     @property
@@ -84,7 +84,7 @@ class Course:
         Args:
             files: the files of the log; a whole one is not read again.
             limits: of the records that count.
-            rest: is called behind batches, where this can be copied; it tells whether to stop.
+            rest: is called after batches, where this can be copied; it tells whether to stop.
             listen: is called with each event of the replay.
 
         Returns:
@@ -127,14 +127,14 @@ class Course:
     def cut(self, files: Sequence[SourceFile], limits: Limits, batch: Batch) -> Course:
         """Return the state with the records of the next batch that are within limits.
 
-        It is no place to go on from. Where none of them counts, and the batch tells of nothing
+        A reading cannot go on from it. Where none of them counts, and the batch tells of nothing
         else, it is this state.
         """
         if self._adds_nothing(batch, limits):
             return self
-        made = self.copy()
-        made.read_cut(files, limits)
-        return made
+        course = self.copy()
+        course.read_cut(files, limits)
+        return course
 
     def read_cut(
         self, files: Sequence[SourceFile], limits: Limits, listen: Listener | None = None
@@ -153,9 +153,9 @@ class Course:
         """Return the state at the end of the log, with what a transaction without end tells."""
         if not self.loader.has_open_transaction:
             return self
-        made = self.copy()
-        made.loader.finish()
-        return made
+        course = self.copy()
+        course.loader.finish()
+        return course
 
     def _adds_nothing(self, batch: Batch, limits: Limits) -> bool:
         if any(self.loader.order.copy().follow(batch.header, "")):

@@ -1,4 +1,4 @@
-"""The states of one plan to read a log: those at intervals, and those where somebody was lately."""
+"""The states of one plan to read a log: those at intervals, and those visited lately."""
 
 from __future__ import annotations
 
@@ -103,20 +103,20 @@ class Lane:
         return max(within, key=lambda course: course.place, default=self._start)
 
     def _due(self, course: Course) -> tuple[int, int]:
-        """Return the place behind which the next state is kept: to copy takes time, too."""
+        """Return the place after which the next state is kept: to copy takes time, too."""
         size = course.image.fold.size()
-        last = max((one.place for one in self._at_intervals), default=(0, 0))
+        last = max((course.place for course in self._at_intervals), default=(0, 0))
         number, position = max(course.place, last)
         return number, position + max(_LEAST_INTERVAL, size)
 
     def _keep(self, course: Course) -> None:
         course.size = course.image.fold.size()
-        insort(self._at_intervals, course, key=lambda one: one.place)
+        insort(self._at_intervals, course, key=lambda kept: kept.place)
         self._make_room()
 
     def _visit(self, course: Course) -> None:
-        """Keep a state as one where somebody was lately."""
+        """Keep a state as one that was visited lately."""
         course.size = course.size or course.image.fold.size()
-        self._near = [one for one in self._near if one.place != course.place]
+        self._near = [kept for kept in self._near if kept.place != course.place]
         self._near = [*self._near[-_MOST_NEAR + 1 :], course]
         self._make_room()

@@ -36,7 +36,7 @@ TABLES = (
 )
 _FIRST_SPAN = 256  # offsets
 _WIDER = 8
-_MORE = 64  # offsets behind a change that was found: the next search may find its change there
+_MORE = 64  # offsets after a change that was found: the next search may find its change there
 
 
 _ALL = [EntryKey(table) for table in TABLES]
@@ -46,7 +46,7 @@ class LogChange(NamedTuple):
     """A change of the state: the *offset* of the record that made it, and the entries it changed.
 
     The records of a metadata transaction change the state together, at its end. *records* has the
-    record behind each entry; those of a record are in the order of `TABLES` and of their keys.
+    record of each entry; those of a record are in the order of `TABLES` and of their keys.
     There are no entries for the end of a snapshot, where a log begins.
     """
 
@@ -76,10 +76,12 @@ def _place(change: EntryChange) -> tuple[int, list[tuple[int, str]]]:
 class _Listener:
     """Collects changes from the events of a replay."""
 
-    def __init__(self, image: MetadataImage, wanted: Wanted, after: int, *, is_open: bool) -> None:
-        self.found: list[LogChange] = []
+    def __init__(
+        self, image: MetadataImage, selection: Wanted, after: int, *, is_open: bool
+    ) -> None:
+        self.changes: list[LogChange] = []
         self._image = image
-        self._wanted = wanted
+        self._selection = selection
         self._after = after
         self._waiting: list[EntryChange] = []
         self._addresses: list[int] = []
@@ -90,7 +92,7 @@ class _Listener:
         """Take an event."""
         match event:
             case EntriesChanged(address, changes):
-                if self._wanted.is_wanted(self._image, address):
+                if self._selection.is_wanted(self._image, address):
                     self._waiting += sorted(changes, key=_place)  # engines differ in the order
                     self._addresses += [address] * len(changes)
                 if not self._is_open:
@@ -111,14 +113,14 @@ class _Listener:
             store = self._image.store
             offset = store.head(address)[0]
             if offset > self._after:
-                self.found.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
+                self.changes.append(LogChange(offset, changes, tuple(map(store.record, addresses))))
 
     def _watch(self) -> None:
-        self._image.fold.watch(self._wanted.entries(self._image))
+        self._image.fold.watch(self._selection.entries(self._image))
 
 
 def changes_after(
-    lane: Lane, offset: int, wanted: Wanted, number: int
+    lane: Lane, offset: int, selection: Wanted, number: int
 ) -> tuple[list[LogChange], Course]:
     """Return the next changes after an offset, and the reading that found them.
 
@@ -127,11 +129,11 @@ def changes_after(
     Raises:
         SourceError: a file cannot be read.
     """
-    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), wanted, number)
+    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), selection, number)
 
 
 def changes_before(
-    lane: Lane, offset: int, first: int, wanted: Wanted, number: int
+    lane: Lane, offset: int, first: int, selection: Wanted, number: int
 ) -> list[LogChange]:
     """Return the changes before an offset, oldest first: at least *number*, or all that there are.
 
@@ -139,42 +141,42 @@ def changes_before(
         lane: the states.
         offset: the changes are before it.
         first: the last offset that the beginning of the lane covers.
-        wanted: the changes that count.
+        selection: the changes that count.
         number: of changes.
 
     Raises:
         SourceError: a file cannot be read.
     """
     span, last = _FIRST_SPAN, offset - 1
-    found: list[LogChange] = []
+    changes: list[LogChange] = []
     while True:
         start = lane.reach(Limits(until=max(first, last - span)))
         limits = Limits(after=start.last_offset, until=last)
-        earlier, _ = _scan(lane, start, limits, wanted, None)
-        found = [*earlier, *found]
-        if len(found) >= number or start.last_offset <= first:
-            return found
+        earlier, _ = _scan(lane, start, limits, selection, None)
+        changes = [*earlier, *changes]
+        if len(changes) >= number or start.last_offset <= first:
+            return changes
         span, last = span * _WIDER, start.last_offset
 
 
 def _scan(
-    lane: Lane, start: Course, limits: Limits, wanted: Wanted, number: int | None
+    lane: Lane, start: Course, limits: Limits, selection: Wanted, number: int | None
 ) -> tuple[list[LogChange], Course]:
     """Return the changes within limits from a state on, and the reading that found them.
 
-    It stops behind so many changes, if there is a *number*.
+    It stops after so many changes, if there is a *number*.
     """
     course = start.copy()
     is_open = course.loader.has_open_transaction
-    listener = _Listener(course.image, wanted, limits.after, is_open=is_open)
-    found = listener.found
+    listener = _Listener(course.image, selection, limits.after, is_open=is_open)
+    changes = listener.changes
 
     def rest() -> bool:
-        if number is None or len(found) < number:
+        if number is None or len(changes) < number:
             return False
-        return course.last_offset >= found[number - 1].offset + _MORE
+        return course.last_offset >= changes[number - 1].offset + _MORE
 
     beyond = course.read(lane.files, limits, rest=rest, listen=listener.listen)
     if beyond is not None:
         course.read_cut(lane.files, limits, listener.listen)
-    return found, course
+    return changes, course

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import count
 from typing import NamedTuple, TypeVar
@@ -21,6 +20,7 @@ from kraftops.image.travel.course import Course
 from kraftops.image.travel.lane import Lane
 from kraftops.image.travel.search import ANY, LogChange, Wanted, changes_after, changes_before
 from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.uris import Paths, path_texts
 
 MOST_BYTES = 256 << 20
 """The bytes of the states that are kept, by the sizes of their folds."""
@@ -40,10 +40,10 @@ class _Route(NamedTuple):
         return (self.lane.files[0].end_offset or 0) - 1
 
 
-class _Known(NamedTuple):
+class _Answer(NamedTuple):
     """All changes of some entries after *first* and up to *last*."""
 
-    wanted: Wanted
+    selection: Wanted
     lane: Lane
     truncations: int
     first: int
@@ -54,12 +54,12 @@ class _Known(NamedTuple):
 class Travel:
     """The states of a log at any offset or time; some are kept, to be quick at others.
 
-    Images that it returns stay as they are; nobody may change them. It is for one thread.
+    Images that it returns stay as they are; do not change them. It is for one thread.
     """
 
     def __init__(
         self,
-        source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        source: Paths,
         *,
         dialect: str = KAFKA_DIALECT,
         finish: Callable[[MetadataImage], None] | None = None,
@@ -73,13 +73,12 @@ class Travel:
             finish: completes a copy of each image that is returned.
             most_bytes: of the states that are kept, besides the one that was used last.
         """
-        given = [source] if isinstance(source, (str, os.PathLike)) else source
-        self.names = tuple(os.fspath(one) for one in given)
+        self.names = tuple(path_texts(source))
         self._dialect = dialect
         self._finish = finish
         self._most_bytes = most_bytes
         self._routes: dict[_LaneKey, _Route] = {}  # the one that was used last is the last
-        self._known: _Known | None = None
+        self._answer: _Answer | None = None
         self.progress: Progress | None = None
         """Called with the number of bytes read."""
 
@@ -102,21 +101,21 @@ class Travel:
         self._finish(image)
         return image
 
-    def after(self, offset: int, wanted: Wanted = ANY, number: int = 1) -> list[LogChange]:
+    def after(self, offset: int, selection: Wanted = ANY, number: int = 1) -> list[LogChange]:
         """Return the next changes after an offset, oldest first; fewer than *number* at the end.
 
         Raises:
             KraftopsError: as `at`.
         """
-        return self._tried(partial(self._after, offset, wanted, number))
+        return self._tried(partial(self._after, offset, selection, number))
 
-    def before(self, offset: int, wanted: Wanted = ANY, number: int = 1) -> list[LogChange]:
+    def before(self, offset: int, selection: Wanted = ANY, number: int = 1) -> list[LogChange]:
         """Return the last changes before an offset, oldest first; fewer than *number* at the start.
 
         Raises:
             KraftopsError: as `at`.
         """
-        return self._tried(partial(self._before, offset, wanted, number))
+        return self._tried(partial(self._before, offset, selection, number))
 
     def replay(
         self,
@@ -171,19 +170,19 @@ class Travel:
 
     def _image(self, limits: Limits) -> MetadataImage:
         first: tuple[Course, bool, _Route] | None = None
-        found: tuple[Course, bool, _Route] | None
+        read_on_route: tuple[Course, bool, _Route] | None
         files = files_of(self.names)
         for plan, findings in read_plans(files, limits):
             route = self._route(files, plan, findings)
-            found = (*route.lane.at(limits), route)
-            first = first or found
-            if not found[0].is_broken:
+            read_on_route = (*route.lane.at(limits), route)
+            first = first or read_on_route
+            if not read_on_route[0].is_broken:
                 break
         else:
-            found = first  # no snapshot is whole: what the newest has
-        if found is None:
+            read_on_route = first  # no snapshot is whole: what the newest has
+        if read_on_route is None:
             raise no_log(self.names)
-        course, is_over, route = found
+        course, is_over, route = read_on_route
         check(course.loader, self.names, is_over=is_over)
         if route.prior_state is not None:
             course.image.offer_prior_state(route.prior_state)
@@ -206,9 +205,9 @@ class Travel:
         key = plan[0], tuple(findings)
         route = self._routes.pop(key, None)
         if route is not None:
-            known = len(route.lane.files)
-            if plan[:known] == route.lane.files:
-                route.lane.files[known:] = plan[known:]  # the log has grown
+            files_read = len(route.lane.files)
+            if plan[:files_read] == route.lane.files:
+                route.lane.files[files_read:] = plan[files_read:]  # the log has grown
             else:
                 route = None
         if route is None:
@@ -238,59 +237,61 @@ class Travel:
         """Drop states until the others take no more bytes than they may."""
         *others, last = self._routes.values()
         while self.bytes > self._most_bytes:
-            lane = next((one.lane for one in others if one.lane.bytes), None)
+            lane = next((route.lane for route in others if route.lane.bytes), None)
             if lane is not None:
                 lane.forget()
             elif not last.lane.thin():
                 return
 
-    def _after(self, offset: int, wanted: Wanted, number: int) -> list[LogChange]:
+    def _after(self, offset: int, selection: Wanted, number: int) -> list[LogChange]:
         lane = self._route_to(Limits(until=offset)).lane
-        known = self._known_of(wanted, lane)
-        if known is not None and known.first <= offset < known.last:
-            found = [one for one in known.changes if one.offset > offset]
-            if len(found) >= number:
-                return found[:number]
-        found, course = changes_after(lane, offset, wanted, number)
-        self._known = _Known(wanted, lane, lane.truncations, offset, course.last_offset, found)
-        if len(found) < number and course.is_ended:
+        answer = self._answer_to(selection, lane)
+        if answer is not None and answer.first <= offset < answer.last:
+            changes = [change for change in answer.changes if change.offset > offset]
+            if len(changes) >= number:
+                return changes[:number]
+        changes, course = changes_after(lane, offset, selection, number)
+        self._answer = _Answer(
+            selection, lane, lane.truncations, offset, course.last_offset, changes
+        )
+        if len(changes) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
-            ends = [one.snapshot_id[0] - 1 for one in files_of(self.names).snapshots]
-            behind = max(course.last_offset, offset)
-            found += [LogChange(end) for end in sorted(ends) if end > behind]
-        return found[:number]
+            ends = [snapshot.snapshot_id[0] - 1 for snapshot in files_of(self.names).snapshots]
+            last_known_offset = max(course.last_offset, offset)
+            changes += [LogChange(end) for end in sorted(ends) if end > last_known_offset]
+        return changes[:number]
 
-    def _before(self, offset: int, wanted: Wanted, number: int) -> list[LogChange]:
-        found: list[LogChange] = []
+    def _before(self, offset: int, selection: Wanted, number: int) -> list[LogChange]:
+        changes: list[LogChange] = []
         last = offset
-        while len(found) < number and last > 0:
+        while len(changes) < number and last > 0:
             try:
                 route = self._route_to(Limits(until=last - 1))
                 if route.covered == last - 1:
                     # What the last record before a snapshot's end did is in an older plan.
                     route = self._route_to(Limits(until=last - 2))
             except UsageError:
-                found = [LogChange(last - 1), *found] if last < offset else found
+                changes = [LogChange(last - 1), *changes] if last < offset else changes
                 break
-            found = [*self._before_in(route, last, wanted, number - len(found)), *found]
+            changes = [*self._before_in(route, last, selection, number - len(changes)), *changes]
             last = route.covered + 1
-        return found[-number:]
+        return changes[-number:]
 
     def _before_in(
-        self, route: _Route, offset: int, wanted: Wanted, number: int
+        self, route: _Route, offset: int, selection: Wanted, number: int
     ) -> list[LogChange]:
-        lane, known = route.lane, self._known_of(wanted, route.lane)
-        if known is not None and known.first < offset - 1 <= known.last:
-            found = [one for one in known.changes if one.offset < offset]
-            if len(found) >= number:
-                return found[-number:]
-        found = changes_before(lane, offset, route.covered, wanted, number)
-        first = found[0].offset - 1 if found else offset
-        self._known = _Known(wanted, lane, lane.truncations, first, offset - 1, found)
-        return found[-number:]
+        lane, answer = route.lane, self._answer_to(selection, route.lane)
+        if answer is not None and answer.first < offset - 1 <= answer.last:
+            changes = [change for change in answer.changes if change.offset < offset]
+            if len(changes) >= number:
+                return changes[-number:]
+        changes = changes_before(lane, offset, route.covered, selection, number)
+        first = changes[0].offset - 1 if changes else offset
+        self._answer = _Answer(selection, lane, lane.truncations, first, offset - 1, changes)
+        return changes[-number:]
 
-    def _known_of(self, wanted: Wanted, lane: Lane) -> _Known | None:
-        known = self._known
-        if known is None or known.wanted != wanted or known.lane is not lane:
+    def _answer_to(self, selection: Wanted, lane: Lane) -> _Answer | None:
+        answer = self._answer
+        if answer is None or answer.selection != selection or answer.lane is not lane:
             return None
-        return known if known.truncations == lane.truncations else None
+        return answer if answer.truncations == lane.truncations else None

@@ -44,7 +44,7 @@ class Content(Protocol):
 
 
 class MemberKind(Enum):
-    """Kind of a member that is no directory."""
+    """Kind of a member that is not a directory."""
 
     FILE = "file"
     LINK = "link"
@@ -76,7 +76,7 @@ class Member(NamedTuple):
 
 
 def members(path: str) -> Iterator[Member]:
-    """Yield the members of an archive that are no directories.
+    """Yield the members of an archive that are not directories.
 
     Raises:
         SourceError: it cannot be opened or read.
@@ -85,8 +85,8 @@ def members(path: str) -> Iterator[Member]:
     """
     with LogFile(path) as file:
         magic = file.read_at(0, 6)
-        found = _zip_members(path, file) if magic.startswith(_ZIP) else _tar_members(file, magic)
-        for count, member in enumerate(found):
+        listed = _zip_members(path, file) if magic.startswith(_ZIP) else _tar_members(file, magic)
+        for count, member in enumerate(listed):
             if count >= MOST_MEMBERS:
                 raise DamagedArchive(f"it has more than {MOST_MEMBERS} members", TOO_LARGE)
             yield member
@@ -138,12 +138,12 @@ class _TarContent:
         if not self._left:
             return b""
         self._stream.seek(self._position)
-        found = self._stream.read(min(size, self._left))
-        if not found:
+        content = self._stream.read(min(size, self._left))
+        if not content:
             raise tarfile.ReadError("the archive is cut short")
-        self._position += len(found)
-        self._left -= len(found)
-        return found
+        self._position += len(content)
+        self._left -= len(content)
+        return content
 
 
 def _zip_members(path: str, file: LogFile) -> Iterator[Member]:
@@ -220,7 +220,7 @@ class _Stream:
         self._block = b""
         self._start = 0  # of the block
         self._position = 0
-        self._damage: DamagedArchive | None = None  # behind the block
+        self._damage: DamagedArchive | None = None  # after the block
         self._latest = b""  # what was read last
 
     def tell(self) -> int:
@@ -252,7 +252,7 @@ class _Stream:
         return self._latest
 
     def check_end(self) -> None:
-        """Check that zeros were read last: tarfile takes what is no header for the end.
+        """Check that zeros were read last: tarfile takes what is not a header for the end.
 
         Raises:
             TornArchive: it was something else.

@@ -1,7 +1,7 @@
 """Members of a zip archive whose end, with the list of its members, is missing.
 
 Each member has a header of its own before its content (APPNOTE.TXT of PKWARE, 4.3.7). Of members
-whose size is only behind them, deflated ones are read.
+whose size is only after them, deflated ones are read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAGIC = b"PK\x03\x04"
 _ENCRYPTED, _SIZE_BEHIND = 1, 8
 _STORED, _DEFLATED = 0, 8
 _IN_EXTRA = 0xFFFFFFFF  # the size is in the extra field (zip64)
-_MOST_DESCRIPTOR = 24  # bytes between a member with its size behind it and the next one
+_MOST_DESCRIPTOR = 24  # bytes between a member with its size after it and the next one
 
 
 class TornMember(NamedTuple):
@@ -53,17 +53,17 @@ class TornContent:
         inflater = self._inflater
         while self.position < self._stop or (inflater and inflater.unconsumed_tail):
             if inflater is None:
-                found = self._packed(size)
-                self.inflated += len(found)
-                return found
+                content = self._packed(size)
+                self.inflated += len(content)
+                return content
             packed = inflater.unconsumed_tail or self._packed(BLOCK)
-            found = inflater.decompress(packed, size)
+            content = inflater.decompress(packed, size)
             if inflater.eof:
                 self.position -= len(inflater.unused_data)
                 self._stop, self._is_cut = self.position, False
-            if found:
-                self.inflated += len(found)
-                return found
+            if content:
+                self.inflated += len(content)
+                return content
         if self._is_cut:
             raise EOFError("the archive is cut short")
         return b""
@@ -95,10 +95,10 @@ def torn_members(file: LogFile) -> Iterator[TornMember]:
             pass
         position = content.position
         if not has_size:
-            behind = file.read_at(position, _MOST_DESCRIPTOR + len(_MAGIC)).find(_MAGIC)
-            if behind < 0:
+            next_header = file.read_at(position, _MOST_DESCRIPTOR + len(_MAGIC)).find(_MAGIC)
+            if next_header < 0:
                 return
-            position += behind
+            position += next_header
 
 
 def _seconds(day: int, clock: int) -> float:

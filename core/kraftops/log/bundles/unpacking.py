@@ -53,10 +53,10 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
     room = _Room(path, folder)
     folders = {os.path.dirname(os.path.join(folder, ""))}
     damage: TornArchive | None = None
-    found = members(path)
+    in_archive = members(path)
     while True:
         try:
-            member = next(found, None)
+            member = next(in_archive, None)
         except TornArchive as error:
             damage = error
             skipped.append(Skipped("", error.message, is_damaged=True))

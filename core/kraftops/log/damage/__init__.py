@@ -1,1 +1,1 @@
-"""Batches behind damage: where the next one begins."""
+"""Batches after damage: where the next one begins."""

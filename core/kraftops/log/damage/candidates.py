@@ -44,7 +44,7 @@ def candidates(
     """Yield possible batches that begin at an index from *first* to before *last*.
 
     Behind *last*, *data* must have the bytes of a header, unless the source ends. *limit* is the
-    index where the last batch must end, in or behind *data*. *read_far* returns bytes from any
+    index where the last batch must end, in or after *data*. *read_far* returns bytes from any
     index on.
     """
     for begin, end in _between_zeros(data, first + MAGIC_AT, min(last + MAGIC_AT, len(data))):
@@ -66,22 +66,22 @@ def _adds_up(
     data: bytes, start: int, length: int, magic: int, read_far: Callable[[int, int], bytes]
 ) -> bool:
     """Tell whether the lengths inside a message or wrapper of magic 0 or 1 add up to its length."""
-    left = length - 14 - 8 * magic  # crc, magic, attributes, (timestamp), two lengths
+    unclaimed = length - 14 - 8 * magic  # crc, magic, attributes, (timestamp), two lengths
     key_at = start + 18 + 8 * magic
-    if left < 0 or key_at + 4 > len(data):
+    if unclaimed < 0 or key_at + 4 > len(data):
         return False
     (key_size,) = _INT32(data, key_at)
     value_at = key_at + 4
     if key_size > 0:
-        left -= key_size
+        unclaimed -= key_size
         value_at += key_size
-    if left < 0 or key_size < -1:
+    if unclaimed < 0 or key_size < -1:
         return False
     if value_at + 4 <= len(data):
         (value_size,) = _INT32(data, value_at)
     else:
         value_size = int.from_bytes(read_far(value_at, 4), signed=True)
-    return bool(left == max(value_size, 0) and value_size >= -1)
+    return bool(unclaimed == max(value_size, 0) and value_size >= -1)
 
 
 def _is_plausible(data: bytes, start: int) -> bool:

@@ -1,6 +1,6 @@
 """Read a damaged log: skip each gap to the next batch with a right length and checksum.
 
-A wrong length leads nowhere, so the search looks for a batch of magic 0, 1 or 2 at each byte behind
+A wrong length leads nowhere, so the search looks for a batch of magic 0, 1 or 2 at each byte after
 the damage. (Where lengths do lead, a higher magic is read as 2, as by `LogReader` and Kafka: the
 byte is outside the checksum.) Three rules keep the search right and quick:
 
@@ -53,7 +53,7 @@ _BUDGET, _BUDGET_PER_BYTE = (
 class Gap(NamedTuple):
     """Bytes without a whole batch.
 
-    *last_offset* is before it and *next_offset* behind it; None is unknown.
+    *last_offset* is before it and *next_offset* after it; None is unknown.
     """
 
     position: int
@@ -101,10 +101,10 @@ class _Window:
         if index >= 0 and index + size <= len(self.data):
             return
         have = self.data[index:] if index >= 0 else b""
-        wanted = min(max(size, BLOCK), self.stop - position)
-        self.data = have + self._log.read_at(position + len(have), wanted - len(have))
+        size_to_read = min(max(size, BLOCK), self.stop - position)
+        self.data = have + self._log.read_at(position + len(have), size_to_read - len(have))
         self.base = position
-        if len(self.data) < wanted:  # the file has shrunk
+        if len(self.data) < size_to_read:  # the file has shrunk
             self.stop = position + len(self.data)
 
     def read(self, position: int, size: int) -> bytes:
@@ -148,20 +148,20 @@ class _Salvage:
             position = yield from self._whole_batches(position)
             if position >= window.stop:
                 return
-            found = self._batch(position)
-            if isinstance(found, Batch):
-                self._before, self._last = self._last, _last_offset(found)
-                yield found
-                position += found.size
+            batch = self._batch(position)
+            if isinstance(batch, Batch):
+                self._before, self._last = self._last, _last_offset(batch)
+                yield batch
+                position += batch.size
                 continue
-            gap = self._gap(position, found)
+            gap = self._gap(position, batch)
             if not gap.size:
                 return
             yield gap
             position += gap.size
 
     def _whole_batches(self, position: int) -> Generator[Batch, None, int]:
-        """Yield whole batches in the window, as fast as possible; return the position behind."""
+        """Yield whole batches in the window, as fast as possible; return the position after."""
         data, base = self._window.data, self._window.base
         pos, last = position - base, len(data) - HEADER_SIZE
         while pos <= last:
@@ -189,17 +189,17 @@ class _Salvage:
         if size > self._largest:
             head = window.read(position, HEADER_SIZE)
             return Batch(position, size, head, window.crc(position, size, head[MAGIC_AT]))
-        # `LogReader` too gives what lies behind a batch that is smaller than a header of magic 2.
+        # `LogReader` too gives what lies after a batch that is smaller than a header of magic 2.
         return Batch(position, size, window.read(position, max(size, HEADER_SIZE)))
 
     def _problem(self, position: int) -> str:
         """Return the reason why there is no whole batch at *position*; empty if there is one."""
         window = self._window
-        left = window.stop - position
+        remaining = window.stop - position
         head = window.read(position, HEADER_SIZE)
         if len(head) <= MAGIC_AT:
-            return f"{left} bytes, fewer than any batch has"
-        problem = _size_problem(head, left)
+            return f"{remaining} bytes, fewer than any batch has"
+        problem = _size_problem(head, remaining)
         if problem:
             return problem
         _, length, _, magic = read_start(head)
@@ -213,18 +213,18 @@ class _Salvage:
         if end > window.stop:
             end = position
         follower = end if position < end < window.stop and not self._problem(end) else None
-        found, used = self._search(position, end, follower)
-        if found is None:
+        follower_position, used = self._search(position, end, follower)
+        if follower_position is None:
             end = max(end, used)
             if window.stop - end < _PADDING:
                 end = window.stop
             return Gap(position, end - position, reason, self._last, None)
-        batch = self._batch(found)
+        batch = self._batch(follower_position)
         offset = _first_offset(batch) if isinstance(batch, Batch) else None
-        return Gap(position, found - position, reason, self._last, offset)
+        return Gap(position, follower_position - position, reason, self._last, offset)
 
     def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
-        """Return the position of the next batch behind *start*, and the end of all non-zero bytes.
+        """Return the position of the next batch after *start*, and the end of all non-zero bytes.
 
         The stated length of the damaged batch at *start* leads to *end*; *follower* is the position
         of a whole batch there, or None.
@@ -244,18 +244,18 @@ class _Salvage:
                 used = position + len(searched.rstrip(b"\0"))
             read_far = partial(self._read_from, base)
             for index, size, magic, offset in candidates(data, first, last, limit - base, read_far):
-                found = base + index
+                candidate = base + index
                 in_order = floor < offset < ceiling
-                if found == start or (size > _SMALL and self._budget < 0):
+                if candidate == start or (size > _SMALL and self._budget < 0):
                     continue
-                if not in_order and (found < end or doubtful is not None):
+                if not in_order and (candidate < end or doubtful is not None):
                     continue
-                if window.crc(found, size, magic) != _stored_crc(data, index, magic):
+                if window.crc(candidate, size, magic) != _stored_crc(data, index, magic):
                     self._budget -= size
                 elif in_order:
-                    return found, used
+                    return candidate, used
                 else:
-                    doubtful = found
+                    doubtful = candidate
             position, chunk = base + last, min(4 * chunk, _CHUNK)
             if searched_zeros:  # a batch begins at most with its header in a hole
                 position = max(position, window.hole_end(position) - HEADER_SIZE)
@@ -279,7 +279,7 @@ class _Salvage:
         return floor, ceiling
 
 
-def _size_problem(head: bytes, left: int) -> str:
+def _size_problem(head: bytes, remaining: int) -> str:
     """Return the reason why the stated size of a batch is impossible; empty if it is possible."""
     _, length, _, magic = read_start(head)
     size = length + LOG_OVERHEAD
@@ -289,7 +289,7 @@ def _size_problem(head: bytes, left: int) -> str:
         return f"a batch of magic {magic}"
     if size < SMALLEST_SIZES[min(magic, 2)]:
         return f"a batch of {size} bytes, smaller than its header"
-    return f"a batch of {size} bytes where {left} are left" if size > left else ""
+    return f"a batch of {size} bytes where {remaining} are left" if size > remaining else ""
 
 
 def _stored_crc(data: bytes, index: int, magic: int) -> int:

@@ -30,5 +30,5 @@ def record_types(name: str | None, dialect: str = KAFKA_DIALECT) -> frozenset[st
     from kraftops.records.control import CONTROL_TYPES
 
     names = decoder_names() if name is None else (name,)
-    decoders = (decoder_named(one, DecoderOptions(dialect)) for one in names)
-    return frozenset(CONTROL_TYPES).union(*(one.type_names() for one in decoders))
+    decoders = (decoder_named(decoder_name, DecoderOptions(dialect)) for decoder_name in names)
+    return frozenset(CONTROL_TYPES).union(*(decoder.type_names() for decoder in decoders))

@@ -138,9 +138,9 @@ class FramedDecoder:
         """Return a function to the meaning of a record; its value is always whole."""
         kind, framing = self.name, self.framing
 
-        def unread(record: Record, found: Unknown) -> Meaning:
-            meaning = unread_meaning(kind, record, found.reason, found.type, found.version)
-            message = None if found.type is None else framing.messages.get(found.type)
+        def unread(record: Record, unknown: Unknown) -> Meaning:
+            meaning = unread_meaning(kind, record, unknown.reason, unknown.type, unknown.version)
+            message = None if unknown.type is None else framing.messages.get(unknown.type)
             if message is None:
                 return meaning
             if not show_secrets and may_hold_secrets(message.name):
@@ -149,11 +149,11 @@ class FramedDecoder:
 
         def meaning(record: Record) -> Meaning:
             value = record.value
-            found = read_body(value, framing)
-            if isinstance(found, Unknown):
-                return unread(record, found)
+            body = read_body(value, framing)
+            if isinstance(body, Unknown):
+                return unread(record, body)
             assert value is not None  # nothing can be read from it
-            number, version, data = found
+            number, version, data = body
             message = framing.messages[number]
             if not message.versions.has(version):
                 reason = f"unknown version {version} of {message.name}"

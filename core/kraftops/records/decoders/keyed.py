@@ -218,13 +218,13 @@ class KeyedDecoder:
         Raises:
             DecodeError: it cannot be read.
         """
-        known = self.messages().get(number)
-        if known is None:
+        messages = self.messages().get(number)
+        if messages is None:
             raise DecodeError(f"unknown record type {number}")
         version = int.from_bytes(value[:2], signed=True)
-        if len(value) < 2 or not known[1].versions.has(version):
-            raise DecodeError(f"unknown version {version} of {known[1].name}")
-        return compiled(known[1], version).read(value, 2)[0]
+        if len(value) < 2 or not messages[1].versions.has(version):
+            raise DecodeError(f"unknown version {version} of {messages[1].name}")
+        return compiled(messages[1], version).read(value, 2)[0]
 
     def texts(self, key: bytes, value: bytes | None, offset: int) -> tuple[str, str | None]:
         """Return Kafka's texts of key and value; an error replaces both."""
@@ -250,10 +250,10 @@ class KeyedDecoder:
 
     def _key_type(self, key: bytes) -> str | None:
         """Return the name of the record type in a key."""
-        found = self.decode(key, None)[0]
-        if isinstance(found, Unknown):
-            return None if found.type is None else unknown_name(found.type)
-        return snake_case(found.type)
+        key_decoded = self.decode(key, None)[0]
+        if isinstance(key_decoded, Unknown):
+            return None if key_decoded.type is None else unknown_name(key_decoded.type)
+        return snake_case(key_decoded.type)
 
     def _field_texts(self, key: bytes, value: bytes | None) -> tuple[str, str | None]:
         """Return the fields of key and value as JSON; a value of None stands for a tombstone.
@@ -301,10 +301,10 @@ def key_head(key: bytes | None) -> tuple[int, int]:
 
 @cache
 def _messages(table: str) -> _Messages:
-    found: dict[int, list[Message]] = {}
+    by_number: dict[int, list[Message]] = {}
     for message in import_module(table).MESSAGES.values():
-        found.setdefault(message.key, []).append(message)
-    return {number: (key, value) for number, (key, value) in found.items()}
+        by_number.setdefault(message.key, []).append(message)
+    return {number: (key, value) for number, (key, value) in by_number.items()}
 
 
 @cache

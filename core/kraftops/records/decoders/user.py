@@ -99,11 +99,12 @@ class UserDecoder:
         meaning = Meaning(self.name)
         return lambda _: meaning
 
-    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - nobody knows the secrets
-        """Return a function to key and value as text, or as base64 if they are no text."""
+    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - the secrets are unknown
+        """Return a function to key and value as text, or as base64 if they are not text."""
         name = self.name
         shown_key, shown_value = (
-            _shown(class_name, whole=whole) for class_name in (self.key_class, self.value_class)
+            _text_reader(class_name, whole=whole)
+            for class_name in (self.key_class, self.value_class)
         )
 
         def meaning(record: Record) -> Meaning:
@@ -150,16 +151,16 @@ def _text_by(class_name: str) -> Decode:
     return text
 
 
-def _shown(
+def _text_reader(
     class_name: str, *, whole: bool
 ) -> Callable[[bytes | None], tuple[str | None, str | None]]:
     """Return a function from a key or value to its text and the encoding of the text.
 
-    With *whole* it is no `LongText`.
+    With *whole* it is not a `LongText`.
     """
     text, is_text = _text_by(class_name), class_name == DEFAULT_CLASS
 
-    def shown(raw: bytes | None) -> tuple[str | None, str | None]:
+    def text_or_base64(raw: bytes | None) -> tuple[str | None, str | None]:
         if raw is None:
             return None, None
         if is_text and isinstance(raw, memoryview) and not whole and not is_utf8(raw):
@@ -171,4 +172,4 @@ def _shown(
         except (UnicodeDecodeError, DecodeError):
             return base64_of(raw), BASE64
 
-    return shown
+    return text_or_base64

@@ -25,7 +25,7 @@ LISTENER_MECHANISM_CONFIGS = (
 )
 """Keys with a mechanism between the listener and their name (Kafka's `DynamicBrokerConfig`)."""
 
-# A dot is no end of a line here, as in Java.
+# A dot does not end a line here, as in Java.
 _LISTENER_CONFIG = re.compile("listener\\.name\\.[^.]*\\.([^\n\r\x85\u2028\u2029]*)")
 
 
@@ -37,9 +37,9 @@ class Redacted(str):
 
     def __new__(cls, secret: object) -> Self:
         """Return the text of a secret."""
-        made = super().__new__(cls, REDACTED)
-        made._secret = secret
-        return made
+        text = super().__new__(cls, REDACTED)
+        text._secret = secret
+        return text
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Redacted):
@@ -79,5 +79,5 @@ def _server_config(name: str) -> str | None:
     match = _LISTENER_CONFIG.fullmatch(name)
     if match is None:
         return None
-    named = (one for one in LISTENER_MECHANISM_CONFIGS if match[1].endswith(one))
+    named = (key for key in LISTENER_MECHANISM_CONFIGS if match[1].endswith(key))
     return next(named, match[1])

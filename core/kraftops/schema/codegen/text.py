@@ -79,14 +79,14 @@ class _Generator:
         slots = self._add_tail(wire[cut:])
         add = self._source.add
         add(0, "def render(b, p, e):")
-        shown = self._add_values(1, wire[:cut], inline=True)
+        texts = self._add_values(1, wire[:cut], inline=True)
         if slots:
             names = [self._source.name("t") for _ in slots]
             add(1, f"{', '.join(names)}{',' * (len(names) > 1)} = tail[b[{self._here()}:e]]")
-            shown |= {slot: f"{{{name}}}" for slot, name in zip(slots, names, strict=True)}
+            texts |= {slot: f"{{{name}}}" for slot, name in zip(slots, names, strict=True)}
         else:
             self._add_end_check(1)
-        data = self._joined(1, shown)
+        data = self._joined(1, texts)
         add(1, f"return f'{{{{{data}}}}}'".replace("\n", "\\n"))
         return self._source.function("render")
 
@@ -111,17 +111,17 @@ class _Generator:
         if not wire and not self._is_flexible:
             return []
         self._source.add(0, "def make_tail(b):", "    p, e = 0, len(b)")
-        shown = self._add_values(1, wire)
+        texts = self._add_values(1, wire)
         if self._is_flexible:
-            shown |= self._add_tags(1, self._message.fields)
+            texts |= self._add_tags(1, self._message.fields)
         self._add_end_check(1)
         groups = [
             list(run)
-            for is_shown, run in groupby(self._fields, lambda field: field.name in shown)
+            for is_shown, run in groupby(self._fields, lambda field: field.name in texts)
             if is_shown
         ]
-        texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in groups]
-        self._source.add(1, f"return {', '.join(texts) or repr('')}")
+        tail_texts = [f"f'{''.join(texts[field.name] for field in run)}'" for run in groups]
+        self._source.add(1, f"return {', '.join(tail_texts) or repr('')}")
         self._source.add(0, "tail = Memo(make_tail)")
         return [run[0].name for run in groups] or [""]
 
@@ -132,15 +132,15 @@ class _Generator:
 
         With *inline*, short strings are looked up in place, without a call.
         """
-        shown: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for run in fixed_runs(fields):
             if run[0].is_fixed:
                 expressions = self._add_fixed(depth, run)
             else:
                 expressions = [self._add_variable(depth, run[0], inline=inline)]
             for field, expression in zip(run, expressions, strict=True):
-                shown[field.name] = f',"{field.name}":{expression}'
-        return shown
+                texts[field.name] = f',"{field.name}":{expression}'
+        return texts
 
     def _add_fixed(self, depth: int, run: list[Field]) -> list[str]:
         layout = struct.Struct(">" + "".join(CODES[field.type] for field in run))
@@ -231,11 +231,11 @@ class _Generator:
         In a tagged field, `has_unknown` then tells whether the struct has unknown tags.
         """
         fields = present(field.fields, self._version)
-        shown = self._add_values(depth, [field for field in fields if field.tag is None])
+        texts = self._add_values(depth, [field for field in fields if field.tag is None])
         if self._is_flexible:
-            shown |= self._add_tags(depth, field.fields, note_unknown=field.tag is not None)
+            texts |= self._add_tags(depth, field.fields, note_unknown=field.tag is not None)
         self._flush(depth)
-        self._source.add(depth, f"{text} = f'{{{{{self._joined(depth, shown, fields)}}}}}'")
+        self._source.add(depth, f"{text} = f'{{{{{self._joined(depth, texts, fields)}}}}}'")
 
     def _add_tags(
         self, depth: int, fields: tuple[Field, ...], *, note_unknown: bool = False
@@ -246,12 +246,12 @@ class _Generator:
         names = {field.name: self._source.name("t") for field in tagged}
         for name in names.values():
             add(depth, f"{name} = ''")
-        left, tag, size = self._source.name("k"), self._source.name("tag"), self._source.name("z")
+        tags, tag, size = self._source.name("k"), self._source.name("tag"), self._source.name("z")
         if note_unknown:
             add(depth, "has_unknown = False")
-        self._add_uvarint(depth, left)
-        add(depth, f"while {left} > 0:")
-        add(depth + 1, f"{left} -= 1")
+        self._add_uvarint(depth, tags)
+        add(depth, f"while {tags} > 0:")
+        add(depth + 1, f"{tags} -= 1")
         self._add_uvarint(depth + 1, tag)
         self._add_uvarint(depth + 1, size)
         for field in tagged:
@@ -268,18 +268,18 @@ class _Generator:
     def _add_tagged(self, depth: int, field: Field, name: str) -> None:
         """Add code that sets *name* to a tagged field with its comma, or to '' if it is default."""
         if field.is_fixed:
-            shown = self._add_fixed(depth, [field])[0]
+            expression = self._add_fixed(depth, [field])[0]
             self._flush(depth)
         else:
-            shown = self._add_variable(depth, field)
+            expression = self._add_variable(depth, field)
         default = repr(_default_text(field, self._version))
-        if shown.startswith("{v"):  # a name alone: no need to format it twice
-            text = shown[1:-1]
+        if expression.startswith("{v"):  # a name alone: no need to format it twice
+            text = expression[1:-1]
             if field.type in INTS and not field.array:
                 default = repr(field.default)
         else:
             text = "x"
-            self._source.add(depth, f"x = f'{shown}'")
+            self._source.add(depth, f"x = f'{expression}'")
         is_default = f"{text} == {default}"
         if field.is_struct and not field.array:
             is_default += " and not has_unknown"
@@ -300,9 +300,9 @@ class _Generator:
         self._flush(depth)
         self._source.add(depth, "if p != e: raise DecodeError('end')")
 
-    def _joined(self, depth: int, shown: dict[str, str], fields: list[Field] | None = None) -> str:
+    def _joined(self, depth: int, texts: dict[str, str], fields: list[Field] | None = None) -> str:
         """Return the members in the order of the schema, without the first comma."""
-        text = "".join(shown.get(field.name, "") for field in fields or self._fields)
+        text = "".join(texts.get(field.name, "") for field in fields or self._fields)
         if text and text[0] != ",":
             members = self._source.name("v")
             self._source.add(depth, f"{members} = f'{text}'")
@@ -310,8 +310,8 @@ class _Generator:
         return text[1:]
 
     def _here(self, extra: int = 0) -> str:
-        at = self._at + extra
-        return f"p + {at}" if at else "p"
+        offset = self._at + extra
+        return f"p + {offset}" if offset else "p"
 
     def _flush(self, depth: int) -> None:
         if self._at:

@@ -106,7 +106,7 @@ def array_texts(kind: str) -> Memo[str]:
     """Return the texts of arrays of fixed-width elements, by the bytes of the elements."""
 
     def uuids(raw: bytes) -> str:
-        texts = [f'"{UUID_TEXTS[raw[at : at + 16]]}"' for at in range(0, len(raw), 16)]
+        texts = [f'"{UUID_TEXTS[raw[index : index + 16]]}"' for index in range(0, len(raw), 16)]
         return f"[{','.join(texts)}]"
 
     def numbers(raw: bytes) -> str:

@@ -72,28 +72,28 @@ class DamageReport(Report):
         self.refusals.append(error.message)
 
     def note(self, path: str, position: int, reason: str) -> None:
-        """Ignore oddities that are no damage."""
+        """Ignore oddities that are not damage."""
 
     def remark(self, line: str, *, is_damage: bool = False) -> None:
         """Keep damage without a position."""
         if is_damage:
             self.add(self._path, 0, line)
 
-    def index_mismatch(self, path: str, offset: int, found: int) -> None:
+    def index_mismatch(self, path: str, offset: int, end: int) -> None:
         """Keep an entry of an offset index that names a wrong batch."""
-        self.add(path, 0, f"the batch of offset {offset} ends at {found}")
+        self.add(path, 0, f"the batch of offset {offset} ends at {end}")
 
-    def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
+    def time_mismatch(self, path: str, timestamp: int, indexed: int) -> None:
         """Keep an entry of a time index that has a wrong timestamp."""
-        self.add(path, 0, f"the batch of timestamp {timestamp} has {found}")
+        self.add(path, 0, f"the batch of timestamp {timestamp} has {indexed}")
 
     def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
         """Keep an entry of a time index that is out of order."""
         self.add(path, 0, f"timestamp {timestamp} comes after {previous}")
 
-    def time_not_found(self, path: str, offset: int, found: int) -> None:
+    def time_not_found(self, path: str, offset: int, next_end: int) -> None:
         """Keep an entry of a time index that names no batch."""
-        self.add(path, 0, f"offset {offset} ends no batch, the next is {found}")
+        self.add(path, 0, f"offset {offset} ends no batch, the next is {next_end}")
 
     def gaps(self, path: str, pairs: bytes) -> None:
         """Ignore missing offsets: a compacted log has many."""
@@ -134,7 +134,7 @@ def check(
         SparkError: the job failed.
     """
     work = CheckWork(query, session.settings.tries)
-    checks = [one for splits in waves for one in run_by_range(session, splits, work, show)]
+    checks = [check for splits in waves for check in run_by_range(session, splits, work, show)]
     return Checked(
         [row for checked in checks for row in checked.rows],
         sum(checked.more for checked in checks),
@@ -146,20 +146,20 @@ def check(
 class UnitWork:
     """Task that checks partitions and files as a whole."""
 
-    around: Surroundings
+    surroundings: Surroundings
 
     def __call__(self, units: Iterable[Unit]) -> Iterator[PartitionCheck]:
         """Yield the outcome of each."""
         for unit in units:
-            yield check_unit(unit, self.around)
+            yield check_unit(unit, self.surroundings)
 
 
 def check_units(
-    session: Session, units: Sequence[Unit], around: Surroundings, show: Show | None = None
+    session: Session, units: Sequence[Unit], surroundings: Surroundings, show: Show | None = None
 ) -> list[PartitionCheck]:
     """Return the outcomes of units in order; each is a task.
 
     Raises:
         SparkError: the job failed.
     """
-    return run(session, units, UnitWork(around), show)
+    return run(session, units, UnitWork(surroundings), show)

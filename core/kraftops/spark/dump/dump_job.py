@@ -111,9 +111,10 @@ def _outcome(written: Sequence[WrittenPart]) -> Outcome:
     lines: list[str] = []
     damaged = 0
     for part in written:
-        damaged += any(found.report.has_failed or found.report.has_damage for found in part.found)
-        for found in part.found:
-            lines += findings.add(found)
+        reports = [read.report for read in part.part_results]
+        damaged += any(report.has_failed or report.has_damage for report in reports)
+        for part_result in part.part_results:
+            lines += findings.add(part_result)
         if part.more_lines:
             lines.append(f"split {part.number}: {part.more_lines} more lines about damage")
     lines += report.take_lines()

@@ -42,7 +42,7 @@ class WrittenPart(NamedTuple):
     number: int
     name: str
     records: int
-    found: tuple[PartResult, ...]
+    part_results: tuple[PartResult, ...]
     more_lines: int
     """Lines about damage that were not kept."""
     more_offsets: int = 0
@@ -89,9 +89,9 @@ class DumpWork:
         with self.target.writing(name) as file:
             write = self._parquet if self.query.output_format.is_columns else self._text
             records = write(split, file, findings, is_last=is_last)
-        found = tuple(findings.found)
+        part_results = tuple(findings.part_results)
         return WrittenPart(
-            split.number, name, records, found, findings.more_lines, findings.more_offsets
+            split.number, name, records, part_results, findings.more_lines, findings.more_offsets
         )
 
     def _text(
@@ -175,14 +175,14 @@ def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
     """Yield the line of JSON of a small file."""
     report = Report()
     try:
-        found = small_file(part.path)
+        content = small_file(part.path)
     except SourceError as error:
         report.refusal(error)
     else:
-        yield json.dumps(found, ensure_ascii=False) + "\n"
-        if found and "damage" in found:
+        yield json.dumps(content, ensure_ascii=False) + "\n"
+        if content and "damage" in content:
             report.has_failed = True
-            report.remark(f"{part.path}: {found['damage']}", is_damage=True)
+            report.remark(f"{part.path}: {content['damage']}", is_damage=True)
     findings.add(PartResult(part, report, None, None, 0))
 
 
@@ -190,13 +190,13 @@ class _SplitFindings:
     """Findings in a split, limited to what the driver should receive."""
 
     def __init__(self) -> None:
-        self.found: list[PartResult] = []
+        self.part_results: list[PartResult] = []
         self.more_lines = self.more_offsets = 0
         self._left = self._left_offsets = MOST_LINES
 
-    def add(self, found: PartResult) -> None:
+    def add(self, part_result: PartResult) -> None:
         """Keep the findings in some more of a byte range."""
-        report = found.report
+        report = part_result.report
         lines = report.take_lines()
         for line in lines[: self._left]:
             report.remark(line)
@@ -205,4 +205,4 @@ class _SplitFindings:
         kept, more = report.cut_summary(self._left_offsets)
         self._left_offsets -= kept
         self.more_offsets += more
-        self.found.append(found)
+        self.part_results.append(part_result)

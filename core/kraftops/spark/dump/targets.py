@@ -155,7 +155,7 @@ def _refuse_directory(path: str, *, overwrite: bool) -> None:
     if overwrite and os.path.islink(path):
         hint = f"name the directory itself: {os.path.realpath(path)}"
         raise OutputError(f"cannot write {path}: it is a symbolic link", hint)
-    is_looked_into = overwrite or os.path.isfile(path)  # a file is no directory, replaced or not
+    is_looked_into = overwrite or os.path.isfile(path)  # a file is not a directory, replaced or not
     _refuse(path, os.listdir(path) if is_looked_into else [], overwrite=overwrite)
 
 
@@ -286,7 +286,7 @@ def _publish(target: Target, names: Sequence[tuple[str, str]], form: str) -> Non
 
     finals = [final for _, final in names]
     try:
-        with ThreadPoolExecutor(_COPIES) as pool:  # no copy is under way behind it
+        with ThreadPoolExecutor(_COPIES) as pool:  # no copy is under way after it
             deque(pool.map(copy, names), 0)
         listing = json.dumps({"format": form, "run": target.run, "parts": finals}, indent=1)
         with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
@@ -317,7 +317,7 @@ def _taken_back(target: Target, finals: Iterable[str]) -> bool:
 def _sizes(place: str) -> dict[str, int]:
     """Return the files that were written, with their bytes."""
     entries = list_directory(place, recursive=True) or ()
-    return {one.uri[len(place) + 1 :]: one.size for one in entries if one.size is not None}
+    return {file.uri[len(place) + 1 :]: file.size for file in entries if file.size is not None}
 
 
 def _copy(written: str, final: str, size: int) -> None:

@@ -8,7 +8,7 @@ about the whole topic go to all of these.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 from kraftops.engine.index_contract import RecordGroup
@@ -88,10 +88,10 @@ class Partitioner:
 
         The first one reports findings about the record.
         """
-        found = self._meaning(value)
-        if isinstance(found, Unknown):
+        body = self._meaning(value)
+        if isinstance(body, Unknown):
             return _ONLY_FIRST
-        number, data = found
+        number, data = body
         if number in _WITHOUT_EFFECT and key is None:
             return ()
         if number in types.TRANSACTION_MARKERS:
@@ -106,12 +106,12 @@ class Partitioner:
         if not self._topics.ranges:
             return self._by_id[topic_id][:1]
         topic = self._hashes[topic_id]
-        mask, at = self._topics.ranges.get(topic, 0), range_of(number)
-        return (self._of_range(topic, at if mask >> at & 1 else 0),)
+        mask, hash_range = self._topics.ranges.get(topic, 0), range_of(number)
+        return (self._of_range(topic, hash_range if mask >> hash_range & 1 else 0),)
 
     def _hash_of(self, topic_id: bytes) -> int:
-        found = self._topics.hashes.get(topic_id)
-        return crc32(topic_id) if found is None else found
+        digest = self._topics.hashes.get(topic_id)
+        return crc32(topic_id) if digest is None else digest
 
     def _of_id(self, topic_id: bytes) -> tuple[int, ...]:
         return self._of_topic(self._hashes[topic_id])
@@ -121,9 +121,9 @@ class Partitioner:
         return self._of_topic(hash_of(self._topics.aliases.get(name, name)))
 
     def _of_topic(self, topic: int) -> tuple[int, ...]:
-        mask, found = self._topics.ranges.get(topic, 0), [self._of_range(topic, 0)]
-        found += [self._of_range(topic, at) for at in range(1, mask.bit_length()) if mask >> at & 1]
-        return tuple(dict.fromkeys(found))
+        mask = self._topics.ranges.get(topic, 0)
+        ranges = (0, *(number for number in range(1, mask.bit_length()) if mask >> number & 1))
+        return tuple(dict.fromkeys(self._of_range(topic, number) for number in ranges))
 
     def _of_range(self, topic: int, number: int) -> int:
         return (topic + number * _STEP) % self.count
@@ -148,10 +148,8 @@ def _entity_key(number: int, data: Data) -> bytes | None:
     if number == types.CONFIG:
         return _bytes(f"{data['resourceType']} {data['resourceName']}")
     if number == types.CLIENT_QUOTA:
-        parts = cast("list[Data]", data["entity"])
-        entity = {
-            cast("str", one["entityType"]): cast("str | None", one["entityName"]) for one in parts
-        }
+        parts = cast("list[dict[str, Any]]", data["entity"])
+        entity = {part["entityType"]: part["entityName"] for part in parts}
         # Kafka gives two entities the same name in rare cases, and shows one of them for both.
         return _bytes(kafka_entity_name(tuple(sorted(entity.items()))))
     field = _BY_FIELD.get(number)

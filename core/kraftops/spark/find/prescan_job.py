@@ -60,8 +60,8 @@ def prescanned(session: Session, log: SearchedLog, show: Show | None) -> Prescan
     cut = CutWork(session.settings.split_bytes or _RANGE_BYTES)
     with reading_whole_log(session, log.names):
         is_here = runs_here(session, (file.path for file in files))
-        found = list(cut(files)) if is_here else run(session, files, cut)
-    cuts = {file: ranges for file, ranges in zip(files, found, strict=True) if ranges}
+        ranges_by_file = list(cut(files)) if is_here else run(session, files, cut)
+    cuts = {file: ranges for file, ranges in zip(files, ranges_by_file, strict=True) if ranges}
     tasks = [(part, file.is_snapshot) for file, ranges in cuts.items() for part in ranges]
     if len(tasks) < 2:
         return {}

@@ -163,12 +163,12 @@ def _prior_log(loader: PrescanLoader) -> PriorLog | None:
     if past is None:
         return None
     first, loads = len(loader.image.store.sources()), []
-    for one in loader.others:
-        if one.image is past.image:
+    for load in loader.others:
+        if load.image is past.image:
             loads.append(
-                [counted._replace(source=first + counted.source) for counted in one.prescan.ranges]
+                [counted._replace(source=first + counted.source) for counted in load.prescan.ranges]
             )
-            loader.prescan.topics.update(one.prescan.topics)
+            loader.prescan.topics.update(load.prescan.topics)
     return PriorLog(loads, past.unchanged)
 
 
@@ -188,9 +188,9 @@ def _hashes(names: TopicRanges) -> tuple[TopicHashes, dict[str, str]]:
 
     ids = names.names
     for topic_id, name in names.renamed:
-        one, other = root(ids[topic_id]), root(name)
-        if one != other:
-            roots[other] = one
+        root_name, other = root(ids[topic_id]), root(name)
+        if root_name != other:
+            roots[other] = root_name
     aliases = {name: root(name) for name in roots}
     order = sorted(ids)
     hashes = b"".join(hash_of(root(ids[topic_id])).to_bytes(4) for topic_id in order)

@@ -108,9 +108,9 @@ def findings_table(session: Session, results: DataFrame, work: FindingsWork) -> 
             some, self._some = self._some, []
             yield from map(result_row, lines(some))
 
-    found = results.where(f.col("kind") == FINDING)
+    findings = results.where(f.col("kind") == FINDING)
     search = _function(SearchFindings)
-    return search(found.asTable().withSinglePartition().orderBy("key"))
+    return search(findings.asTable().withSinglePartition().orderBy("key"))
 
 
 def result_row(result: ShardResult | Line) -> ResultRow:
@@ -127,5 +127,5 @@ def result_row(result: ShardResult | Line) -> ResultRow:
 def _function(kind: type) -> Callable[..., DataFrame]:
     from pyspark.sql import functions as f
 
-    made: Any = f.udtf(kind, returnType=RESULTS, useArrow=False)
-    return made  # type: ignore[no-any-return]
+    function: Any = f.udtf(kind, returnType=RESULTS, useArrow=False)
+    return function  # type: ignore[no-any-return]

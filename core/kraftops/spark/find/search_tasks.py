@@ -128,12 +128,12 @@ class FindingsWork:
 
     def __call__(self, numbered: Iterable[tuple[RecordFinding, int]]) -> Iterator[Line]:
         """Yield lines."""
-        found = list(numbered)
-        if found:
-            image = findings_image((finding for finding, _ in found), self.dialect)
-            yield from self.search.of_findings(image, self.first + found[0][1])
+        findings = list(numbered)
+        if findings:
+            image = findings_image((finding for finding, _ in findings), self.dialect)
+            yield from self.search.of_findings(image, self.first + findings[0][1])
 
 
-def _log_order(one: tuple[int, ShardedBatch]) -> tuple[int, int, int]:
-    shard, batch = one
+def _log_order(sharded: tuple[int, ShardedBatch]) -> tuple[int, int, int]:
+    shard, batch = sharded
     return shard, batch.source, batch.position

@@ -86,12 +86,12 @@ class ShardReplay:
         *sources* has all files, by number.
         """
         store, batch, numbers = self._image.store, -1, {}
-        for found, (address, reason) in enumerate(self._image.record_findings):
+        for number, (address, reason) in enumerate(self._image.record_findings):
             if address >> POSITION_BITS != batch:
                 batch = address >> POSITION_BITS
                 numbers = _record_numbers(store.batch(batch), self._batches[batch][0])
             source, position = store.source_of(address)
-            ended = bisect_right(self._ends, found)
+            ended = bisect_right(self._ends, number)
             order = (ended, source, position, numbers[address & _POSITION_MASK])
             data = _batch_of_one(store.batch(batch), address & _POSITION_MASK)
             record = None if self._batches[batch][1] else store.record(address)
@@ -160,22 +160,22 @@ def _prior_state(
 def findings_image(findings: Iterable[RecordFinding], dialect: str) -> MetadataImage:
     """Return an image that has only findings about records, in this order."""
     image = MetadataImage(dialect)
-    for one in findings:
-        source = image.store.add_source(one.path, None, one.end_offset)
-        address = image.store.add(source, Batch(one.position, len(one.data), one.data))
-        image.fold.drop(address + HEADER_SIZE, one.reason)
+    for finding in findings:
+        source = image.store.add_source(finding.path, None, finding.end_offset)
+        address = image.store.add(source, Batch(finding.position, len(finding.data), finding.data))
+        image.fold.drop(address + HEADER_SIZE, finding.reason)
     return image
 
 
 def _record_numbers(batch: InflatedBatch, numbers: bytes) -> dict[int, int]:
     """Return the numbers of records in their original batch, by position in this one."""
-    found, pos = {}, batch.start
+    by_position, pos = {}, batch.start
     pairs = memoryview(numbers).cast("I")
     for first, count in zip(pairs[::2], pairs[1::2], strict=True):
         for number in range(first, first + count):
-            found[pos] = number
+            by_position[pos] = number
             _, pos = read_record(batch.data, pos, batch.base_offset, batch.base_timestamp)
-    return found
+    return by_position
 
 
 def _batch_of_one(batch: InflatedBatch, position: int) -> bytes:

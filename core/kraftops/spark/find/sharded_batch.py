@@ -17,7 +17,7 @@ class ShardedBatch(NamedTuple):
     """Records of a batch that are of one shard, as a batch; they keep offsets and times.
 
     *source* is the number of the file, *position* the place of the original batch in it. Control
-    records count from behind the offset *after*. *numbers* has pairs of uint32 for records that
+    records are counted after the offset *after*. *numbers* has pairs of uint32 for records that
     follow one another: the number of the first one in the original batch, and their count.
     """
 

@@ -57,7 +57,7 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
 
     A file is cut at the boundaries of its batches, small files are put together. Files far away
     must be fetched to be cut, so they stay whole where there are enough of them for all cores.
-    Files that nobody can read have splits, too: the task reports them.
+    Files that cannot be read have splits, too: the task reports them.
 
     Args:
         sources: what to read.

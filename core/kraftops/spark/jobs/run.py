@@ -183,8 +183,8 @@ def check_workers(session: Session) -> None:
     session.jobs.describe("look at the workers")
     look = f.udf(worker_state, StringType(), useArrow=False).asNondeterministic()
     with cancelled_on_interrupt(session):
-        each = session.spark.range(0, session.cores, 1, session.cores)
-        rows: list[Any] = awaited(session, each.select(look("id").alias("state")).collect)
+        per_core = session.spark.range(0, session.cores, 1, session.cores)
+        rows: list[Any] = awaited(session, per_core.select(look("id").alias("state")).collect)
     for row in rows:
         missing, slow = json.loads(row.state)
         if missing:

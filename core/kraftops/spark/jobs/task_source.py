@@ -99,7 +99,9 @@ def _batches(rows: Iterable[tuple[object, ...]], schema: pa.Schema) -> Iterator[
 
     def batch() -> pa.RecordBatch:
         columns = zip(*some, strict=True)
-        arrays = [pa.array(values, one.type) for values, one in zip(columns, schema, strict=True)]
+        arrays = [
+            pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
+        ]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     some: list[tuple[object, ...]] = []

@@ -29,7 +29,7 @@ class _LookUp:
             if is_last_try(self.tries):  # dumping it crashes too, and reports it
                 yield frozenset()
             else:
-                yield _found(split.ranges, self.query).topic_ids
+                yield _with_topic_ids(split.ranges, self.query).topic_ids
 
 
 def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter:
@@ -54,9 +54,9 @@ class _Mentions:
     def __call__(self, splits: Iterable[Split]) -> Iterator[bool]:
         for split in splits:
             yield is_last_try(self.tries) or any(
-                may_have_records(one.range, self.queries[one.range.path])
-                for one in split.ranges
-                if one.range.path in self.queries
+                may_have_records(labelled.range, self.queries[labelled.range.path])
+                for labelled in split.ranges
+                if labelled.range.path in self.queries
             )
 
 
@@ -68,18 +68,20 @@ def any_has_records(
     Raises:
         SparkError: the job failed.
     """
-    wanted = [split for split in splits if any(one.range.path in queries for one in split.ranges)]
+    queried = [
+        split for split in splits if any(part.range.path in queries for part in split.ranges)
+    ]
     work = _Mentions(queries, session.settings.tries)
-    return any(run_by_range(session, wanted, work))
+    return any(run_by_range(session, queried, work))
 
 
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
     """Return the filter of a query with the ids of its topics, looked up by this process."""
     ranges = [LabelledRange(ByteRange(source.path), source.decoder) for source in sources]
-    return _found(ranges, query)
+    return _with_topic_ids(ranges, query)
 
 
-def _found(ranges: Iterable[LabelledRange], query: Query) -> Filter:
+def _with_topic_ids(ranges: Iterable[LabelledRange], query: Query) -> Filter:
     parts = [
         labelled.range
         for labelled in ranges

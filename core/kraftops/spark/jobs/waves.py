@@ -10,7 +10,7 @@ from kraftops.dump.sources.names import Source, SourcePage
 from kraftops.parallel.background import BackgroundCall
 
 T = TypeVar("T")
-_FIRST_PAGES = 10
+_FIRST_PAGES = 10  # of 1,000 keys each, the most that S3 lists at once
 
 
 def waves(pages: Iterable[SourcePage]) -> Iterator[SourcePage]:
@@ -33,10 +33,10 @@ def begun_ahead(items: Iterator[T]) -> Iterator[T]:
     ask = partial(next, items, None)
     call = BackgroundCall(ask)
 
-    def each() -> Iterator[T]:
+    def results() -> Iterator[T]:
         nonlocal call
         while (item := call.result()) is not None:
             call = BackgroundCall(ask)
             yield item
 
-    return each()
+    return results()

@@ -77,9 +77,9 @@ def _configure(spark: SparkSession, settings: Settings) -> None:
     """
     from pyspark.errors import PySparkException
 
-    known = given_conf(spark)
+    server_conf = given_conf(spark)
     for name, value in settings.session_conf().items():
-        if name not in known:
+        if name not in server_conf:
             spark.conf.set(name, value)
     for name, value in settings.conf:
         if settings.is_ours(name):

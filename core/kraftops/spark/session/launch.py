@@ -187,7 +187,7 @@ def check_reachable(master: str) -> None:
     """Check that a master answers at all; Spark itself would try for minutes.
 
     Raises:
-        UsageError: it is no address.
+        UsageError: it is not an address.
         SparkError: none of its addresses answers.
     """
     import socket
@@ -215,16 +215,16 @@ def _addresses(master: str) -> list[tuple[str, int]]:
     from urllib.request import getproxies
 
     if master.startswith(_STANDALONE):
-        given = [f"//{one}" for one in master.removeprefix(_STANDALONE).split(",")]
+        urls = [f"//{address}" for address in master.removeprefix(_STANDALONE).split(",")]
     elif master.startswith(_CONNECT):
-        given = [server_text(master)]
+        urls = [server_text(master)]
     elif master.startswith(_KUBERNETES) and "https" not in getproxies():
         url = master.removeprefix(_KUBERNETES)
-        given = [url if "://" in url else f"https://{url}"]
+        urls = [url if "://" in url else f"https://{url}"]
     else:
         return []
     addresses = []
-    for address in given:
+    for address in urls:
         try:
             parts = urlsplit(address)
             port = parts.port or _PORTS.get(parts.scheme)

@@ -32,7 +32,7 @@ class OurJobs:
         self.group = f"kraftops-{uuid4().hex[:12]}"
         self.is_connect = type(spark).__module__.startswith("pyspark.sql.connect.")
         self.is_awaited = False
-        """Whether somebody waits for one of them."""
+        """Whether a thread waits for one of them."""
         self._described = ""
 
     @property
@@ -124,7 +124,7 @@ def spark_may_be_gone() -> Iterator[None]:
 
 @contextmanager
 def among_others(jobs: OurJobs) -> Iterator[None]:
-    """Name our jobs in a session of somebody else's, and end them if the block fails.
+    """Name our jobs in another program's session, and end them if the block fails.
 
     Ctrl-C is an exception here: the handler of Spark's sessions would cancel the jobs of everybody.
     """

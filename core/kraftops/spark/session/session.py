@@ -55,7 +55,7 @@ class Session:
 
     def tune(self, name: str, value: str) -> None:
         """Configure a session of ours, unless the user or the site has given the name a value."""
-        if not (self.settings.is_borrowed or name in self.settings.given):
+        if not (self.settings.is_borrowed or name in self.settings.configured):
             self.spark.conf.set(name, value)
 
     @property
@@ -169,8 +169,8 @@ def _running(settings: Settings) -> Session | None:
         spark = SparkSession.builder.getOrCreate()
     ours = tuple(pair for pair in settings.conf if settings.is_ours(pair[0]))
     if OurJobs(spark).is_connect:
-        found = Settings(_SERVER, ours, verbose=True, is_borrowed=True)
-        return Session(spark, found.on_server(given_conf(spark)))
+        borrowed = Settings(_SERVER, ours, verbose=True, is_borrowed=True)
+        return Session(spark, borrowed.on_server(given_conf(spark)))
     context = spark.sparkContext
     conf = (*context.getConf().getAll(), *ours)
     return Session(spark, Settings(str(context.master), conf, verbose=True, is_borrowed=True))

@@ -14,8 +14,8 @@ DEFAULT_MASTER = "local[*,4]"
 CONF_PREFIX = "spark.kraftops."
 """Prefix of the names of our own configuration."""
 CONF_NAMES = ("splitBytes", "groups", "workerSeconds")
-"""Names of our own configuration, behind the prefix."""
-_TRIES = 4
+"""Names of our own configuration, after the prefix."""
+_TRIES = 4  # the default of `spark.task.maxFailures`
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
 _BASE = {
@@ -66,12 +66,12 @@ class Settings:
     cache: str = ""
     site: tuple[tuple[str, str], ...] = ()
     is_borrowed: bool = False
-    """Whether somebody else has started the session, and will end it."""
+    """Whether another program has started the session, and will end it."""
     has_small_driver: bool = False
     """Whether the JVM of a local session only passes on what workers make of a log."""
 
     @property
-    def given(self) -> dict[str, str]:
+    def configured(self) -> dict[str, str]:
         """The configuration that is not ours."""
         return {**dict(self.site), **dict(self.conf)}
 
@@ -99,14 +99,14 @@ class Settings:
         local = _LOCAL.fullmatch(self.master)
         if local:
             return int(local[2] or 1)
-        return int(self.given.get("spark.task.maxFailures", _TRIES))
+        return int(self.configured.get("spark.task.maxFailures", _TRIES))
 
     @property
     def split_bytes(self) -> int | None:
         """The size of splits in bytes (`spark.kraftops.splitBytes`); None if it is not set.
 
         Raises:
-            UsageError: it is no number.
+            UsageError: it is not a number.
         """
         return self._number("splitBytes", least=1)
 
@@ -115,7 +115,7 @@ class Settings:
         """The number of shards of an image (`spark.kraftops.groups`); None if it is not set.
 
         Raises:
-            UsageError: it is no number.
+            UsageError: it is not a number.
         """
         return self._number("groups", least=1)
 
@@ -124,13 +124,13 @@ class Settings:
         """Seconds that a cluster may take to begin the first task (`spark.kraftops.workerSeconds`).
 
         Raises:
-            UsageError: it is no number.
+            UsageError: it is not a number.
         """
         seconds = self._number("workerSeconds")
         return _WORKER_SECONDS if seconds is None else seconds
 
     def _number(self, name: str, least: int = 0) -> int | None:
-        text = self.given.get(f"{CONF_PREFIX}{name}")
+        text = self.configured.get(f"{CONF_PREFIX}{name}")
         if text is None:
             return None
         if not text.isdecimal() or int(text) < least:
@@ -146,7 +146,7 @@ class Settings:
         return _cores() if local[1] == "*" else int(local[1])
 
     def all_conf(self) -> dict[str, str]:
-        """Return what Spark is told: the user's values, and ours that nobody else has given.
+        """Return what Spark is told: the user's values, and ours where they give none.
 
         Those of the site it reads itself, but they would lose against ours.
         """
@@ -157,13 +157,13 @@ class Settings:
         if budget := os.environ.get(VARIABLE):
             ours[f"spark.executorEnv.{VARIABLE}"] = budget
         site = dict(self.site)
-        left = {name: value for name, value in ours.items() if name not in site}
-        return {**left, **dict(self.conf), "spark.master": self.full_master}
+        defaults = {name: value for name, value in ours.items() if name not in site}
+        return {**defaults, **dict(self.conf), "spark.master": self.full_master}
 
     @property
     def is_small(self) -> bool:
-        """Whether the JVM gets a heap that stays small: nobody has chosen another."""
-        is_free = _SMALL_DRIVER.keys().isdisjoint(self.given)
+        """Whether the JVM gets a heap that stays small: no other is configured."""
+        is_free = _SMALL_DRIVER.keys().isdisjoint(self.configured)
         return self.has_small_driver and self.is_local and is_free
 
     def session_conf(self) -> dict[str, str]:
@@ -174,16 +174,16 @@ class Settings:
         """Tell whether a name is of our own configuration, which Spark does not know."""
         return name.startswith(CONF_PREFIX)
 
-    def on_server(self, known: Mapping[str, str]) -> Settings:
+    def on_server(self, server_conf: Mapping[str, str]) -> Settings:
         """Return the settings with what the configuration of a server says about tries."""
-        local = _LOCAL.fullmatch(known.get("spark.master", ""))
-        tries = local[2] or "1" if local else known.get("spark.task.maxFailures", str(_TRIES))
+        local = _LOCAL.fullmatch(server_conf.get("spark.master", ""))
+        tries = local[2] or "1" if local else server_conf.get("spark.task.maxFailures", str(_TRIES))
         ours = tuple(pair for pair in self.conf if pair[0] != "spark.task.maxFailures")
         return replace(self, conf=(*ours, ("spark.task.maxFailures", tries)))
 
 
 def server_text(master: str) -> str:
-    """Return a master without the parameters behind its address, which may be secret."""
+    """Return a master without the parameters after its address, which may be secret."""
     scheme, slashes, rest = master.partition("://")
     return f"{scheme}{slashes}{rest.partition('/')[0]}" if scheme == "sc" else master
 

@@ -37,7 +37,7 @@ def loaded(archive: str) -> ModuleType:
             assert spec is not None
             try:
                 module = module_from_spec(spec)
-            except ImportError as error:  # nobody has asked for this path
+            except ImportError as error:  # the user did not name this path
                 raise ImportError(str(error).removeprefix(f"{path}: "), name=NAME) from None
             loader.exec_module(module)
             return module

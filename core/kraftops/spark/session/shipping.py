@@ -51,8 +51,8 @@ def packed() -> Iterator[ShippedFiles]:
         path = os.path.join(directory, "code")
         with ZipFile(path, "w", ZIP_DEFLATED) as archive:
             for package in _PACKAGES:
-                found = find_spec(package)
-                for place in (found.submodule_search_locations or ()) if found else ():
+                spec = find_spec(package)
+                for place in (spec.submodule_search_locations or ()) if spec else ():
                     for source in sorted(Path(place).rglob("*.py")):
                         archive.write(source, f"{package}/{source.relative_to(place)}")
             engine = _extension()
@@ -74,11 +74,11 @@ def _digest(*paths: str | None) -> str:
     """Return a digest of files; Spark Connect never replaces a file of the same name."""
     from hashlib import sha256
 
-    found = sha256()
+    digest = sha256()
     for path in filter(None, paths):
         with open(path, "rb") as file:
-            found.update(file.read())
-    return found.hexdigest()[:12]
+            digest.update(file.read())
+    return digest.hexdigest()[:12]
 
 
 def _extension() -> str | None:
@@ -87,8 +87,8 @@ def _extension() -> str | None:
 
     from kraftops.engine.choice import engine_name
 
-    found = find_spec(shipped_native.NAME) if engine_name() == "native" else None
-    return found.origin if found else None
+    spec = find_spec(shipped_native.NAME) if engine_name() == "native" else None
+    return spec.origin if spec else None
 
 
 def _here() -> str:

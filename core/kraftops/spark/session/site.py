@@ -23,8 +23,8 @@ def site_conf(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """
     home = environ.get("SPARK_HOME")
     if not home:
-        found = find_spec("pyspark")
-        home = next(iter(found.submodule_search_locations or ()), "") if found else ""
+        spec = find_spec("pyspark")
+        home = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
     path = os.path.join(environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf"), _FILE)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -36,5 +36,5 @@ def site_conf(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     except DecodeError as error:
         raise UsageError(f"{path}: {error.message}") from error
     return tuple(
-        (name, one.value.strip()) for name, one in read.items() if name.startswith("spark.")
+        (name, line.value.strip()) for name, line in read.items() if name.startswith("spark.")
     )

@@ -44,13 +44,13 @@ def _messages(
     """Yield the messages of key and value of a record type."""
     for name in decoders:
         decoder = decoder_named(name, DecoderOptions(dialect))
-        shown = decoder.shown_messages()
-        keys = tuple(shown.keys) or repeat(None)
-        for found, key, value in zip(decoder.type_names(), keys, shown.values, strict=False):
-            if found == record:
+        messages = decoder.shown_messages()
+        keys = tuple(messages.keys) or repeat(None)
+        for type_name, key, value in zip(decoder.type_names(), keys, messages.values, strict=False):
+            if type_name == record:
                 yield key, value
-    for _, found, _, value in definitions():
-        if found == record:
+    for _, type_name, _, value in definitions():
+        if type_name == record:
             yield None, value
 
 
@@ -73,14 +73,14 @@ def _type(field: Field) -> DataType:
         "int64": types.LongType(),
         "float64": types.DoubleType(),
     }
-    found = _struct(field.fields) if field.is_struct else kinds.get(field.type, types.StringType())
-    return types.ArrayType(found) if field.array else found
+    kind = _struct(field.fields) if field.is_struct else kinds.get(field.type, types.StringType())
+    return types.ArrayType(kind) if field.array else kind
 
 
 def decoded(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
     """Return JSON texts as structs, or as VARIANT if *kind* is that.
 
-    A text with an encoding is of a record that nobody can read: no struct, but a VARIANT.
+    A text with an encoding is of a record that cannot be read: no struct, but a VARIANT.
     """
     if [field.name for field in kind] == ["value", "metadata"]:
         return _variants(texts, encodings, kind)
@@ -114,23 +114,23 @@ def _structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
 def _structs_one_by_one(texts: pa.Array, kind: pa.StructType) -> pa.Array:
     import pyarrow as pa
 
-    found = (None if text is None else _value(json.loads(text), kind) for text in texts.to_pylist())
-    return pa.array(list(found), kind)
+    parsed = (None if text is None else json.loads(text) for text in texts.to_pylist())
+    return pa.array([_value(content, kind) for content in parsed], kind)
 
 
-def _value(found: Any, kind: pa.DataType) -> Any:
+def _value(content: Any, kind: pa.DataType) -> Any:
     """Return a value of JSON as one of an Arrow type; where that is text, objects stay JSON."""
     import pyarrow as pa
 
-    if found is None:
+    if content is None:
         return None
     if pa.types.is_struct(kind):
-        return {field.name: _value(found.get(field.name), field.type) for field in kind}
+        return {field.name: _value(content.get(field.name), field.type) for field in kind}
     if pa.types.is_list(kind):
-        return [_value(one, kind.value_type) for one in found]
+        return [_value(element, kind.value_type) for element in content]
     if pa.types.is_string(kind):
-        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    return float(found) if pa.types.is_floating(kind) else found
+        return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return float(content) if pa.types.is_floating(kind) else content
 
 
 def _variants(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
@@ -140,8 +140,8 @@ def _variants(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.A
     def parsed(text: str | None, encoding: str | None) -> tuple[bytes, bytes]:
         if text is None:
             return _NO_VARIANT
-        found = VariantVal.parseJson(text if encoding is None else json.dumps(text))
-        return found.value, found.metadata
+        variant = VariantVal.parseJson(text if encoding is None else json.dumps(text))
+        return variant.value, variant.metadata
 
     pairs = list(map(parsed, texts.cast(pa.string()).to_pylist(), encodings.to_pylist()))
     columns = [pa.array(part, pa.binary()) for part in zip(*pairs, strict=True)] or [

@@ -57,7 +57,7 @@ class SourceOptions:
     """
 
     names: tuple[str, ...]
-    given: tuple[Source, ...]
+    labelled: tuple[Source, ...]
     query: Query
     from_start: bool
     raw: bool
@@ -86,7 +86,7 @@ class SourceOptions:
                 f"Spark reads no archive of directories: {archives[0]}",
                 hint="unpack it, and name the directory",
             )
-        return [*self.given, *expand(self.names, from_start=self.from_start, raw=self.raw)]
+        return [*self.labelled, *expand(self.names, from_start=self.from_start, raw=self.raw)]
 
     def decoders(self) -> frozenset[str]:
         """Return the names of the decoders that read the sources.
@@ -94,7 +94,7 @@ class SourceOptions:
         Raises:
             UsageError, SourceError: as `sources`, if no option names a decoder.
         """
-        of_sources = [None] if self.query.decoder else [one.decoder for one in self.sources()]
+        of_sources = [None] if self.query.decoder else [source.decoder for source in self.sources()]
         return self.query.decoders(of_sources)
 
 
@@ -104,45 +104,45 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     Raises:
         UsageError: one is unknown, or has a wrong value.
     """
-    given = _lower_case(options)
-    names = _list(given.get("paths", ""))
-    if given.get("path"):
-        names = (given["path"], *names)
-    sources = tuple(Source(*one) for one in json.loads(given.get("sources", "[]")))
-    is_live = "controllers" in given
+    by_name = _lower_case(options)
+    names = _list(by_name.get("paths", ""))
+    if by_name.get("path"):
+        names = (by_name["path"], *names)
+    sources = tuple(Source(*fields) for fields in json.loads(by_name.get("sources", "[]")))
+    is_live = "controllers" in by_name
     if is_live and (names or sources):
         raise UsageError("controllers have the log of a quorum: leave out the path")
     if not names and not sources and not is_live:
         raise UsageError("no path is given", hint="as .load('DIRECTORY')")
-    decoder = given.get("decoder")
+    decoder = by_name.get("decoder")
     if decoder is not None and decoder not in decoder_names():
         raise UsageError(f"no decoder {decoder!r}", hint=", ".join(decoder_names()))
-    dialect = given.get("dialect", KAFKA_DIALECT)
+    dialect = by_name.get("dialect", KAFKA_DIALECT)
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
     if dialect != KAFKA_DIALECT or is_live:
         decoder = decoder or METADATA
-    record = _record(given, decoder, dialect)
+    record = _record(by_name, decoder, dialect)
     if record is not None:
-        given["types"] = record
-    text = given.get("query")  # the whole query, from the command line
-    query = query_from_text(text) if text else _query(given, decoder, dialect)
-    is_variant = _one_of("value", given.get("value", _VALUES[0]).lower(), _VALUES) == VARIANT
+        by_name["types"] = record
+    text = by_name.get("query")  # the whole query, from the command line
+    query = query_from_text(text) if text else _query(by_name, decoder, dialect)
+    is_variant = _one_of("value", by_name.get("value", _VALUES[0]).lower(), _VALUES) == VARIANT
     if is_variant and record:
         raise UsageError("record makes `value` a struct, and value=variant a VARIANT: choose one")
     return SourceOptions(
         names=names,
-        given=sources,
+        labelled=sources,
         query=query,
-        from_start=flag(given, "fromStart"),
-        raw=flag(given, "raw"),
-        pushdown=flag(given, "pushdown"),
-        split_bytes=_number(given, "splitBytes") or None,
-        cores=_number(given, "cores") or os.cpu_count() or 1,
-        tries=_number(given, "tries"),
-        columns=_columns(given),
+        from_start=flag(by_name, "fromStart"),
+        raw=flag(by_name, "raw"),
+        pushdown=flag(by_name, "pushdown"),
+        split_bytes=_number(by_name, "splitBytes") or None,
+        cores=_number(by_name, "cores") or os.cpu_count() or 1,
+        tries=_number(by_name, "tries"),
+        columns=_columns(by_name),
         record=record,
-        mode=_one_of("mode", given.get("mode", PERMISSIVE).upper(), MODES),
+        mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
         is_variant=is_variant,
     )
 
@@ -153,14 +153,14 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
     Raises:
         UsageError: one is unknown.
     """
-    given = {name.lower(): value for name, value in options.items()}
-    known = {name.lower() for name in _KNOWN}
-    for name in given:
-        if name not in known and not name.startswith(CLIENT_PREFIX):
+    by_name = {name.lower(): value for name, value in options.items()}
+    known_names = {name.lower() for name in _KNOWN}
+    for name in by_name:
+        if name not in known_names and not name.startswith(CLIENT_PREFIX):
             raise UsageError(
                 f"no option {name!r}", hint=f"there are {', '.join((*OPTIONS, *STREAM_OPTIONS))}"
             )
-    return given
+    return by_name
 
 
 def query_text(query: Query) -> str:
@@ -176,33 +176,33 @@ def query_from_text(text: str) -> Query:
     return Query(**fields, filter=Filter(**{**limits, **lists}))
 
 
-def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query:
+def _query(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> Query:
     return Query(
         decoder=decoder,
         dialect=dialect,
         deep_iteration=True,
         form="parquet",
-        show_secrets=flag(given, "showSecrets"),
-        salvage=flag(given, "salvage"),
-        skip_invalid=flag(given, "skipInvalid"),
-        filter=_filter(given, decoder, dialect),
+        show_secrets=flag(by_name, "showSecrets"),
+        salvage=flag(by_name, "salvage"),
+        skip_invalid=flag(by_name, "skipInvalid"),
+        filter=_filter(by_name, decoder, dialect),
     )
 
 
-def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filter:
+def _filter(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> Filter:
     limits: dict[str, Any] = {}
     now = int(time.time() * 1000)
-    if "offsets" in given:
-        limits["first_offset"], limits["last_offset"] = parse_offsets(given["offsets"])
+    if "offsets" in by_name:
+        limits["first_offset"], limits["last_offset"] = parse_offsets(by_name["offsets"])
     for name in ("since", "until"):
-        if name in given:
-            limits[name] = parse_time(given[name], now)
-    if given.get("types"):
-        limits["types"] = parse_types([given["types"]], record_types(decoder, dialect))
+        if name in by_name:
+            limits[name] = parse_time(by_name[name], now)
+    if by_name.get("types"):
+        limits["types"] = parse_types([by_name["types"]], record_types(decoder, dialect))
     for name in ("topics", "keys"):
-        limits[name] = frozenset(_list(given.get(name, "")))
-    where = [*_list(given.get("where", ""), commas=False)]
-    groups = _list(given.get("groups", ""))
+        limits[name] = frozenset(_list(by_name.get(name, "")))
+    where = [*_list(by_name.get("where", ""), commas=False)]
+    groups = _list(by_name.get("groups", ""))
     if not (where or groups):
         return Filter(**limits)
     names = (decoder,) if decoder else decoder_names()
@@ -212,32 +212,32 @@ def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filt
     return with_conditions(Filter(**limits), where, decoders, now)
 
 
-def _record(given: Mapping[str, str], decoder: str | None, dialect: str) -> str | None:
+def _record(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> str | None:
     """Return the name of the record type that is asked for.
 
     Raises:
         UsageError: it is unknown, or one of several.
     """
-    text = given.get("record")
+    text = by_name.get("record")
     if not text:
         return None
-    if given.get("types"):
+    if by_name.get("types"):
         raise UsageError("record is the only type of its table: leave out types")
-    known = {normal_type(name): name for name in record_types(decoder, dialect)}
-    found = parse_types([text], known.values())
-    if len(found) > 1:
+    types_by_name = {normal_type(name): name for name in record_types(decoder, dialect)}
+    parsed = parse_types([text], types_by_name.values())
+    if len(parsed) > 1:
         raise UsageError(f"record is one record type, not {text!r}", hint="types takes several")
-    (name,) = found
-    return known[name]
+    (name,) = parsed
+    return types_by_name[name]
 
 
-def _columns(given: Mapping[str, str]) -> tuple[str, ...]:
+def _columns(by_name: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns that are asked for.
 
     Raises:
         UsageError: there is no such column, or one comes twice.
     """
-    asked = tuple(name.strip() for name in _list(given.get("columns", "")))
+    asked = tuple(name.strip() for name in _list(by_name.get("columns", "")))
     for name in asked:
         if name not in COLUMNS:
             raise UsageError(f"a row has no column {name!r}", hint=_columns_near(name))
@@ -250,13 +250,13 @@ def _columns_near(name: str) -> str:
     by_lower = {column.lower(): column for column in COLUMNS}
     near = get_close_matches(name.lower(), by_lower, 3)
     if near:
-        return f"near it are: {', '.join(by_lower[one] for one in near)}"
+        return f"near it are: {', '.join(by_lower[near_name] for near_name in near)}"
     return f"it has {', '.join(COLUMNS)}"
 
 
-def _one_of(name: str, value: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise UsageError(f"{name} is {' or '.join(known)}, not {value!r}")
+def _one_of(name: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise UsageError(f"{name} is {' or '.join(choices)}, not {value!r}")
     return value
 
 
@@ -264,30 +264,30 @@ def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:
     """Return the texts of a JSON list, or what commas separate."""
     if text.startswith("["):
         try:
-            found = json.loads(text)
+            texts = json.loads(text)
         except ValueError:
-            found = None
-        if isinstance(found, list) and all(isinstance(one, str) for one in found):
-            return tuple(found)
+            texts = None
+        if isinstance(texts, list) and all(isinstance(element, str) for element in texts):
+            return tuple(texts)
     if not text:
         return ()
     return tuple(text.split(",")) if commas else (text,)
 
 
-def flag(given: Mapping[str, str], name: str, *, default: bool = False) -> bool:
-    """Return the value of an option, whose name is in lower case in *given*.
+def flag(by_name: Mapping[str, str], name: str, *, default: bool = False) -> bool:
+    """Return the value of an option, whose name is in lower case in *by_name*.
 
     Raises:
         UsageError: it is neither true nor false.
     """
-    text = given.get(name.lower(), str(default)).lower()
+    text = by_name.get(name.lower(), str(default)).lower()
     if text not in _FLAGS:
         raise UsageError(f"{name} is true or false, not {text!r}")
     return _FLAGS[text]
 
 
-def _number(given: Mapping[str, str], name: str) -> int:
-    text = given.get(name.lower(), "0")
+def _number(by_name: Mapping[str, str], name: str) -> int:
+    text = by_name.get(name.lower(), "0")
     if not text.isdecimal():
         raise UsageError(f"{name} is a number, not {text!r}")
     return int(text)

@@ -44,63 +44,63 @@ _IDS: dict[str, type] = {"topicId": str, "partitionId": int, "brokerId": int}
 """Columns that a condition decides on the bytes of a record, and the type of their values."""
 
 
-def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
-    """Return *known* narrowed by *one*, and whether the result is exact.
+def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
+    """Return *narrowed* narrowed by *condition*, and whether the result is exact.
 
     If it is not, it lets more rows pass, and Spark must filter them again. Offsets, timestamps,
     types and ids of topics, partitions and brokers are taken over; types are not exact, since the
     scan compares them without case, and ids neither.
     """
-    name, column = type(one).__name__, ".".join(getattr(one, "attribute", ()))
-    value: Any = getattr(one, "value", None)
+    name, column = type(condition).__name__, ".".join(getattr(condition, "attribute", ()))
+    value: Any = getattr(condition, "value", None)
     if column == "type" and name in ("EqualTo", "In"):
-        wanted = {value} if name == "EqualTo" else set(value)
-        types = frozenset(normal_type(text) for text in wanted if isinstance(text, str))
+        names = {value} if name == "EqualTo" else set(value)
+        types = frozenset(normal_type(text) for text in names if isinstance(text, str))
         if not types:
-            return known, False
-        both = types & known.types if known.types else types
-        return (replace(known, types=both), False) if both else (known, False)
+            return narrowed, False
+        both = types & narrowed.types if narrowed.types else types
+        return (replace(narrowed, types=both), False) if both else (narrowed, False)
     if column in _IDS:
-        return _pushed_id(known, column, name, value), False
+        return _pushed_id(narrowed, column, name, value), False
     if column == "timestamp" and isinstance(value, datetime):
-        return _pushed_time(known, name, value)
+        return _pushed_time(narrowed, name, value)
     if column != "offset" or name not in _RANGES or not isinstance(value, int):
-        return known, False
+        return narrowed, False
     first, last = _RANGES[name]
-    low = known.first_offset if first is None else max(known.first_offset, value + first)
-    high = known.last_offset if last is None else min(known.last_offset, value + last)
-    return replace(known, first_offset=low, last_offset=high), True
+    low = narrowed.first_offset if first is None else max(narrowed.first_offset, value + first)
+    high = narrowed.last_offset if last is None else min(narrowed.last_offset, value + last)
+    return replace(narrowed, first_offset=low, last_offset=high), True
 
 
-def _pushed_id(known: Filter, column: str, name: str, value: Any) -> Filter:
-    """Return *known* with a condition on an id besides, if it has such conditions."""
+def _pushed_id(narrowed: Filter, column: str, name: str, value: Any) -> Filter:
+    """Return *narrowed* with a condition on an id besides, if it has such conditions."""
     path, kind = Path((column,)), _IDS[column]
     values = value if name == "In" else (value,)
-    if not all(type(one) is kind for one in values):
-        return known
+    if not all(type(operand) is kind for operand in values):
+        return narrowed
     added: Condition
     if name == "In" and values:
         added = OneOf(path, tuple(map(Literal, values)))
     elif name == "EqualTo" or (name in _SIGNS and kind is int):
         added = Compare(path, _SIGNS[name], Literal(value))
     else:
-        return known
-    if known.where:
-        added = And((*conjuncts(parse_condition(known.where)), added))
-    return replace(known, where=text_of(added))
+        return narrowed
+    if narrowed.where:
+        added = And((*conjuncts(parse_condition(narrowed.where)), added))
+    return replace(narrowed, where=text_of(added))
 
 
-def pushed_text(taken: Iterable[SparkFilter], left: Iterable[SparkFilter]) -> str:
+def pushed_text(taken: Iterable[SparkFilter], evaluated: Iterable[SparkFilter]) -> str:
     """Return a line about the filters that the scan has taken, and those that Spark evaluates."""
 
     def listed(some: Iterable[SparkFilter]) -> str:
         return ", ".join(map(repr, some)) or "none"  # Spark's names; texts are escaped
 
-    return f"filters in the scan: {listed(taken)}; in Spark: {listed(left)}"
+    return f"filters in the scan: {listed(taken)}; in Spark: {listed(evaluated)}"
 
 
-def _pushed_time(known: Filter, name: str, value: datetime) -> tuple[Filter, bool]:
-    """Return *known* narrowed by a condition on the time; Spark's times have microseconds.
+def _pushed_time(narrowed: Filter, name: str, value: datetime) -> tuple[Filter, bool]:
+    """Return *narrowed* narrowed by a condition on the time; Spark's times have microseconds.
 
     Times beyond Spark's range are null there, which no condition matches.
     """
@@ -115,6 +115,6 @@ def _pushed_time(known: Filter, name: str, value: datetime) -> tuple[Filter, boo
         "LessThanOrEqual": (LEAST_MS, ms + 1),
     }.get(name, (None, None))
     if since is None or until is None:
-        return known, False
-    since, until = max(known.since, since), min(known.until, until)
-    return replace(known, since=since, until=until), True
+        return narrowed, False
+    since, until = max(narrowed.since, since), min(narrowed.until, until)
+    return replace(narrowed, since=since, until=until), True

@@ -59,7 +59,7 @@ class SplitPartition(InputPartition):
 
     *topic_ids* belong to the topics that are asked for: Spark copies the reader to its workers
     before it asks for partitions, so that they cannot stay in it. Records before *first_offset*,
-    if there is one, are no rows.
+    if there is one, are not rows.
     """
 
     split: Split | None
@@ -73,7 +73,7 @@ class Reader(DataSourceReader):
     def __init__(self, options: SourceOptions, table: Shape, *, is_lenient: bool = True) -> None:
         """Read the columns of *table* from the sources of *options*.
 
-        If it is lenient, a file that nobody can read is a row, and no error.
+        If it is lenient, a file that cannot be read is a row, and no error.
         """
         self._options = options
         self._read_range = range_batches if is_lenient else strict_batches
@@ -85,9 +85,9 @@ class Reader(DataSourceReader):
         """Return the splits."""
         options = self._options
         sources = options.sources()
-        found = self.query.filter
-        if found.topics:
-            found = topic_ids_here(sources, self.query)
+        selection = self.query.filter
+        if selection.topics:
+            selection = topic_ids_here(sources, self.query)
         splits = plan_splits(
             sources,
             options.cores,
@@ -95,7 +95,7 @@ class Reader(DataSourceReader):
             size=options.split_bytes,
             speed=_speed(self._table.scanned.names),
         )
-        return [SplitPartition(split, found.topic_ids) for split in splits] or [
+        return [SplitPartition(split, selection.topic_ids) for split in splits] or [
             SplitPartition(None)
         ]
 
@@ -106,8 +106,8 @@ class Reader(DataSourceReader):
             DecodeError: the mode is FAILFAST, and a row is malformed.
         """
         keep_freed_memory()
-        found = self._table.batches(self._scanned(partition))
-        yield from merged(found, arrow_columns(self._table.asked))
+        batches = self._table.batches(self._scanned(partition))
+        yield from merged(batches, arrow_columns(self._table.asked))
 
     def _scanned(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
         split, tries = partition.split, self._options.tries
@@ -131,7 +131,7 @@ class Reader(DataSourceReader):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a byte range, read by another process, or the row about its crash.
 
-        Earlier tries may have failed behind the reader, where rows are sorted or written.
+        Earlier tries may have failed after the reader, where rows are sorted or written.
 
         Raises:
             SourceError: the process says why it cannot read the range, or keep its rows.
@@ -168,12 +168,12 @@ class PushingReader(Reader):
 
     def pushFilters(self, filters: list[SparkFilter]) -> Iterable[SparkFilter]:  # noqa: N802 - Spark's
         """Take the filters that the scan can answer; return the others to Spark."""
-        left: list[Any] = []
+        kept: list[Any] = []
         taken: list[Any] = []
-        for one in filters:
-            narrower, is_exact = pushed(self.query.filter, one)
-            taken += [one] if is_exact or narrower != self.query.filter else []
-            left += [] if is_exact else [one]
+        for condition in filters:
+            narrower, is_exact = pushed(self.query.filter, condition)
+            taken += [condition] if is_exact or narrower != self.query.filter else []
+            kept += [] if is_exact else [condition]
             self.query = replace(self.query, filter=narrower)
-        sys.stderr.write(f"kraftops: {pushed_text(taken, left)}\n")  # Spark's plan does not tell
-        return left
+        sys.stderr.write(f"kraftops: {pushed_text(taken, kept)}\n")  # Spark's plan does not tell
+        return kept

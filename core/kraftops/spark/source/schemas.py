@@ -50,11 +50,11 @@ def arrow_columns(schema: StructType) -> pa.Schema:
     for field in schema.fields:
         is_time = isinstance(field.dataType, types.TimestampType)
         without_zone.add(field.name, types.TimestampNTZType() if is_time else field.dataType)
-    found = to_arrow_schema(without_zone)
-    for at, field in enumerate(schema.fields):
+    arrow = to_arrow_schema(without_zone)
+    for index, field in enumerate(schema.fields):
         if isinstance(field.dataType, types.TimestampType):
-            found = found.set(at, pa.field(field.name, pa.timestamp("us", "UTC")))
-    return found
+            arrow = arrow.set(index, pa.field(field.name, pa.timestamp("us", "UTC")))
+    return arrow
 
 
 def checked_schema(asked: StructType, whole: StructType) -> StructType:
@@ -63,15 +63,15 @@ def checked_schema(asked: StructType, whole: StructType) -> StructType:
     Raises:
         UsageError: it has an unknown column, one of another type, twice or NOT NULL.
     """
-    known = {field.name: field.dataType for field in whole.fields}
+    types_by_column = {field.name: field.dataType for field in whole.fields}
     for field in asked.fields:
-        if field.name not in known:
+        if field.name not in types_by_column:
             raise UsageError(
-                f"a row has no column {field.name!r}", hint=f"it has {', '.join(known)}"
+                f"a row has no column {field.name!r}", hint=f"it has {', '.join(types_by_column)}"
             )
-        if field.dataType != known[field.name]:
+        if field.dataType != types_by_column[field.name]:
             raise UsageError(
-                f"the column {field.name} is of type {known[field.name].simpleString()}, "
+                f"the column {field.name} is of type {types_by_column[field.name].simpleString()}, "
                 f"not {field.dataType.simpleString()}"
             )
         if asked.names.count(field.name) > 1:

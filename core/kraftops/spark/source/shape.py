@@ -37,13 +37,13 @@ def table_schema(options: SourceOptions) -> StructType:
 
     whole = row_schema(options.decoders())
     kinds = _decoded_kinds(options)
-    fields = (types.StructField(one.name, kinds.get(one.name, one.dataType)) for one in whole)
-    by_name = {field.name: field for field in fields}
-    return types.StructType([by_name[name] for name in options.columns or by_name])
+    types_by_name = {field.name: kinds.get(field.name, field.dataType) for field in whole}
+    names = options.columns or types_by_name
+    return types.StructType([types.StructField(name, types_by_name[name]) for name in names])
 
 
 def _decoded_kinds(options: SourceOptions) -> dict[str, Any]:
-    """Return the types of key and value, if they are no texts."""
+    """Return the types of key and value, if they are not texts."""
     if options.record:
         return key_and_value(options.record, options.decoders(), options.query.dialect)
     if not options.is_variant:
@@ -81,17 +81,17 @@ class Shape:
         """Return a report for a scan; of FAILFAST, it raises `DecodeError` at damage."""
         return _StrictReport() if self.mode == FAILFAST else Report()
 
-    def batches(self, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def batches(self, scanned: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a scan as rows of the table.
 
         Raises:
             DecodeError: the mode is FAILFAST, and a row is malformed.
         """
         if self.asked == self.scanned and self.mode == PERMISSIVE:
-            yield from found
+            yield from scanned
             return
         schema = arrow_columns(self.asked)
-        for batch in found:
+        for batch in scanned:
             kept = batch if self.mode == PERMISSIVE else self._checked(batch)
             if kept.num_rows:
                 yield _with_columns(kept, schema)

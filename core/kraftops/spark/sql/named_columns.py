@@ -35,8 +35,8 @@ def named_columns(spark: SparkSession, sql: str, names: Sequence[str]) -> tuple[
             spark.conf.unset(_FIELDS)
         else:
             spark.conf.set(_FIELDS, before)
-    found = _ANALYZED.search("\n".join(str(row[0]) for row in rows))
-    return _named(found[1], names) if found else ()
+    match = _ANALYZED.search("\n".join(str(row[0]) for row in rows))
+    return _named(match[1], names) if match else ()
 
 
 def _named(plan: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ def folder_name(column: str, value: str | None) -> str:
     return f"{column}={_ESCAPED.sub(_escape, value) if value else _NO_VALUE}"
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"%{ord(found[0]):02X}"
+def _escape(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,16 @@ class PartsRequest:
     def options(self) -> dict[str, str]:
         """Return the request as options of a writer."""
         path, place, run = self.target.path, self.target.place, self.target.run
-        given = {"form": self.form, "head": self.head, "partitionBy": self.partition_by}
+        own = {"form": self.form, "head": self.head, "partitionBy": self.partition_by}
         overwrite = str(self.target.overwrite)
-        return {**given, "target": path, "place": place, "run": run, "overwrite": overwrite}
+        return {**own, "target": path, "place": place, "run": run, "overwrite": overwrite}
 
 
 def _request(options: Mapping[str, str]) -> PartsRequest:
-    given = {name.lower(): value for name, value in options.items()}
-    overwrite = given["overwrite"] == str(True)
-    target = Target(given["target"], given["place"], given["run"], overwrite)
-    return PartsRequest(target, given["form"], given["head"], given["partitionby"])
+    by_name = {name.lower(): value for name, value in options.items()}
+    overwrite = by_name["overwrite"] == str(True)
+    target = Target(by_name["target"], by_name["place"], by_name["run"], overwrite)
+    return PartsRequest(target, by_name["form"], by_name["head"], by_name["partitionby"])
 
 
 class PartsSink(DataSource):
@@ -107,7 +107,7 @@ class PartsWriter(DataSourceArrowWriter):
 
         Without a row there is no directory of a partition, either: nothing is kept.
         """
-        names = [name for one in messages if one is not None for name in one.names]
+        names = [name for written in messages if written is not None for name in written.names]
         if not names and self._request.partition_by:
             return
         names = names or [self._write("", 0, 0, ())]
@@ -153,8 +153,8 @@ def _by_folder(
         if not partition_by:
             yield "", batch
             continue
-        found = pc.run_end_encode(batch.column(partition_by))
+        runs = pc.run_end_encode(batch.column(partition_by))
         rest, start = batch.drop_columns([partition_by]), 0
-        for value, end in zip(found.values.to_pylist(), found.run_ends.to_pylist(), strict=True):
+        for value, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
             yield folder_name(partition_by, value), rest.slice(start, end - start)
             start = end

@@ -71,8 +71,8 @@ def log_table(
 def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[str, str]:
     if not session.settings.is_local:  # workers may be in another directory
         sources = [
-            one if is_remote(one.path) else replace(one, path=os.path.abspath(one.path))
-            for one in sources
+            source if is_remote(source.path) else replace(source, path=os.path.abspath(source.path))
+            for source in sources
         ]
     return {
         "sources": json.dumps([astuple(source) for source in sources]),
@@ -88,13 +88,13 @@ def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) 
     Only the columns that it names are read, so they are looked for in a table without rows first.
 
     Raises:
-        SparkError: it is no SQL, or names an unknown table or column.
+        SparkError: it is not SQL, or names an unknown table or column.
     """
     from pyspark.errors import AnalysisException
 
     spark = session.spark
     with job_errors():
-        whole = row_schema(query.decoders([one.decoder for one in sources]))
+        whole = row_schema(query.decoders([source.decoder for source in sources]))
         spark.createDataFrame([], whole).createOrReplaceTempView(VIEW)
         columns = named_columns(spark, sql, whole.names)
     log_table(session, sources, query, columns)
@@ -175,11 +175,11 @@ def observed(table: DataFrame) -> tuple[DataFrame, Callable[[], RowCounts]]:
     seen = Observation()
 
     def counts() -> RowCounts:
-        found = seen.get
-        if not found:  # Spark Connect 4.0 may leave it out of what it says of a write
+        metrics = seen.get
+        if not metrics:  # Spark Connect 4.0 may leave it out of what it says of a write
             with job_errors():
-                found = table.agg(*numbers).collect()[0].asDict()
-        return RowCounts(**{name: int(value) for name, value in found.items()})
+                metrics = table.agg(*numbers).collect()[0].asDict()
+        return RowCounts(**{name: int(value) for name, value in metrics.items()})
 
     return table.observe(seen, *numbers), counts
 
@@ -267,7 +267,7 @@ def with_partition(table: DataFrame, by: str) -> DataFrame:
 def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
     """Return a table for JSON, CSV and screens: times in ms, bytes and keys of maps as text.
 
-    Bytes that are no text are in base64, as the column of their encoding says, if there is one.
+    Bytes that are not text are in base64, as the column of their encoding says, if there is one.
     """
     from pyspark.sql import functions as f
     from pyspark.sql import types
@@ -276,8 +276,8 @@ def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
     numbered = table.toDF(*map(str, range(len(names))))  # names may come twice
     is_bytes = {}
     columns = []
-    for at, field in enumerate(table.schema.fields):
-        column = f.col(str(at))
+    for index, field in enumerate(table.schema.fields):
+        column = f.col(str(index))
         if isinstance(field.dataType, types.TimestampType):
             column = column.cast("string") if times_as_text else f.unix_millis(column)
         elif isinstance(field.dataType, types.BinaryType):
@@ -287,7 +287,7 @@ def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
             column = f.transform_keys(column, partial(_key_text, field.dataType.keyType))
         elif field.name in is_bytes:  # it comes after its key or value
             column = f.when(is_bytes[field.name], BASE64).otherwise(column)
-        columns.append(column.alias(str(at)))
+        columns.append(column.alias(str(index)))
     return numbered.select(*columns).toDF(*names)
 
 
@@ -310,13 +310,13 @@ def _safe(table: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
-    def safe(found: Column, kind: types.DataType) -> Column:
+    def safe(column: Column, kind: types.DataType) -> Column:
         if not isinstance(kind, types.StringType):
-            return found
-        is_formula = found.rlike(r"^[=+\-@\t\r]")
-        return f.when(is_formula, f.concat(f.lit("'"), found)).otherwise(found)
+            return column
+        is_formula = column.rlike(r"^[=+\-@\t\r]")
+        return f.when(is_formula, f.concat(f.lit("'"), column)).otherwise(column)
 
-    return _each(table, safe)
+    return _changed_columns(table, safe)
 
 
 def _flat(table: DataFrame) -> DataFrame:
@@ -324,21 +324,21 @@ def _flat(table: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
-    def flat(found: Column, kind: types.DataType) -> Column:
+    def flat(column: Column, kind: types.DataType) -> Column:
         if isinstance(kind, types.StructType):
-            return f.to_json(found)
+            return f.to_json(column)
         if isinstance(kind, types.ArrayType | types.MapType):
-            return f.when(f.size(found) > 0, f.to_json(found))
-        return found
+            return f.when(f.size(column) > 0, f.to_json(column))
+        return column
 
-    return _each(table, flat)
+    return _changed_columns(table, flat)
 
 
-def _each(table: DataFrame, change: Callable[[Column, DataType], Column]) -> DataFrame:
+def _changed_columns(table: DataFrame, change: Callable[[Column, DataType], Column]) -> DataFrame:
     """Return a table with each column changed by its type; names may come twice."""
     from pyspark.sql import functions as f
 
-    kinds = [field.dataType for field in table.schema.fields]
-    numbered = table.toDF(*map(str, range(len(kinds))))
-    columns = [change(f.col(str(at)), kind).alias(str(at)) for at, kind in enumerate(kinds)]
+    kinds = {str(index): field.dataType for index, field in enumerate(table.schema.fields)}
+    numbered = table.toDF(*kinds)
+    columns = [change(f.col(name), kind).alias(name) for name, kind in kinds.items()]
     return numbered.select(*columns).toDF(*table.columns)

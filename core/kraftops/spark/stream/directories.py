@@ -11,14 +11,14 @@ from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.reader import Reader, SplitPartition
 from kraftops.spark.source.shape import Shape
-from kraftops.spark.stream.ends import end_mark
+from kraftops.spark.stream.ends import end_mark, limited_mark
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog, stream_logs
 from kraftops.spark.stream.marks import Mark, Marks, moved
 from kraftops.spark.stream.options import StreamOptions
+from kraftops.spark.stream.places import Loss, locate, resume_position
 from kraftops.spark.stream.ranges import batch_splits, unread
 from kraftops.spark.stream.starts import first_marks
-from kraftops.spark.stream.steps import next_marks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,7 @@ class DirectoryStream:
         kinds = {field.name: field.dataType.typeName() for field in table.scanned}
         self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
         self._decoders = options.decoders()
-        self._known: dict[str, tuple[StreamLog, Mark]] = {}
+        self._ends: dict[str, tuple[StreamLog, Mark]] = {}
         """The logs that were listed last, each with its end."""
         self._listed: Mapping[str, StreamLog] | None = None
 
@@ -50,12 +50,12 @@ class DirectoryStream:
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
         self._listed = stream_logs(self._options)
-        self._known = {name: (log, self._end(log)) for name, log in self._listed.items()}
-        return {name: end for name, (_, end) in self._known.items()}
+        self._ends = {name: (log, self._end(log)) for name, log in self._listed.items()}
+        return {name: end for name, (_, end) in self._ends.items()}
 
     def _end(self, log: StreamLog) -> Mark:
-        known, end = self._known.get(log.name, (None, log.beginning))
-        return end if log == known and log.ends_at(end) else end_mark(log, end)
+        earlier_log, end = self._ends.get(log.name, (None, log.beginning))
+        return end if log == earlier_log and log.ends_at(end) else end_mark(log, end)
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
         """Return the end of the next batch, of the logs that `latest` has just listed."""
@@ -84,12 +84,12 @@ class DirectoryStream:
             self._check_decoder(log)
             first = first or log.beginning
             ranges.append((log, first, unread(log, first, last, on_loss)))
-        found = batch_splits(ranges, options.cores, options.split_bytes)
+        splits = batch_splits(ranges, options.cores, options.split_bytes)
         query = self._rows.query
         ids = query.filter.topic_ids
-        if found and query.filter.topics:
+        if splits and query.filter.topics:
             ids = topic_ids_here(options.sources(), query).topic_ids
-        return [SplitPartition(one.split, ids, one.first_offset) for one in found]
+        return [SplitPartition(part.split, ids, part.first_offset) for part in splits]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split.
@@ -112,3 +112,48 @@ class DirectoryStream:
                 f"{log.name}: a log of another kind, and keys and values of the stream are texts",
                 hint="start the query again, into another table; or name other directories",
             )
+
+
+def next_marks(
+    logs: Mapping[str, StreamLog], start: Marks, ends: Mapping[str, Mark], most: int | None
+) -> Marks:
+    """Return the marks up to which the next batch reads.
+
+    Logs share *most* bytes by what is left of each, and each reads at least one batch. A log that
+    is gone is left out; one that has become shorter gets its end, which tells of the loss.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
+    marks: Marks = {}
+    unread: dict[str, int] = {}
+    for name, log in logs.items():
+        first, end = start.get(name), ends.get(name)
+        if end is None or (first is not None and not first.is_before(end)):
+            kept = first if first is None or end is None else _kept(log, first, end)
+            marks |= {} if kept is None else {name: kept}
+            continue
+        if first is not None and first.is_unread_snapshot and end.offset < first.offset:
+            marks[name] = limited_mark(log, first, end, 0)  # it is newer than the ends
+            continue
+        marks[name] = end
+        unread[name] = _bytes_left(log, first or log.beginning)
+    total = sum(unread.values())
+    if most is None or total <= most:
+        return marks
+    for name, size in unread.items():
+        first = start.get(name) or logs[name].beginning
+        marks[name] = limited_mark(logs[name], first, marks[name], most * size // total)
+    return marks
+
+
+def _kept(log: StreamLog, first: Mark, end: Mark) -> Mark:
+    """Return the mark of a log that has nothing new: its end, if that tells of a loss."""
+    if first == end or not isinstance(locate(log, first), Loss):
+        return first
+    return end
+
+
+def _bytes_left(log: StreamLog, mark: Mark) -> int:
+    place = resume_position(log, mark)
+    return max(1, sum(file.size for file in place.files) - place.position)

@@ -10,7 +10,7 @@ from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
 from kraftops.spark.stream.logs import Segment, StreamLog
 from kraftops.spark.stream.marks import Mark
-from kraftops.spark.stream.places import Loss, place_of, read_on
+from kraftops.spark.stream.places import Loss, locate, resume_position
 
 NO_END = 1 << 63
 
@@ -24,15 +24,15 @@ def end_mark(log: StreamLog, start: Mark) -> Mark:
         SourceError: a segment cannot be read.
     """
     until = NO_END if log.high_watermark is None else log.high_watermark
-    found = place_of(log, start)
-    if isinstance(found, Loss):
+    place = locate(log, start)
+    if isinstance(place, Loss):
         return end_mark(log, log.beginning)
-    for at in reversed(range(len(found.files))):
-        segment = found.files[at]
+    for index in reversed(range(len(place.files))):
+        segment = place.files[index]
         if segment.base_offset >= until:
             continue
-        is_growing = at == len(found.files) - 1
-        position = 0 if at else found.position
+        is_growing = index == len(place.files) - 1
+        position = 0 if index else place.position
         last = deque(_whole_heads(segment, position, until, is_growing), 1)
         if last:
             return _after(segment, last[0])
@@ -45,16 +45,16 @@ def limited_mark(log: StreamLog, start: Mark, end: Mark, most: int) -> Mark:
     Raises:
         SourceError: a segment cannot be read.
     """
-    place = read_on(log, start)
+    place = resume_position(log, start)
     mark, taken = start, 0
-    for at, segment in enumerate(place.files):
-        if start.is_unread_snapshot and not at:
+    for index, segment in enumerate(place.files):
+        if start.is_unread_snapshot and not index:
             mark, taken = Mark(segment.name, segment.size, start.offset, start.epoch), segment.size
             if taken >= most:
                 return mark
             continue
-        is_growing = at == len(place.files) - 1
-        position = 0 if at else place.position
+        is_growing = index == len(place.files) - 1
+        position = 0 if index else place.position
         for head in _whole_heads(segment, position, end.offset, is_growing):
             # Behind a snapshot, its segment is read from the first batch on, as the table does.
             if mark.offset > start.offset and taken + head.size > most:

@@ -135,9 +135,9 @@ class QuorumStream:
                 events = log.snapshot(partition.start)
             else:
                 events = log.log(partition.start, partition.stop)
-            for one in live_parts(events):
-                query = self._query.for_source(METADATA, one.part.path)
-                yield from scan_batches(one.part, query, self._table.report(), schema)
+            for live_part in live_parts(events):
+                query = self._query.for_source(METADATA, live_part.part.path)
+                yield from scan_batches(live_part.part, query, self._table.report(), schema)
 
     def _log(self) -> LogSlices:
         """Return the log, over a connection that stays open."""

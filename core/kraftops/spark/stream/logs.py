@@ -72,7 +72,7 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
     Of a partition that a broker is just moving between its log directories, one is left out.
 
     Raises:
-        UsageError: a file is no segment that grows.
+        UsageError: a file is not a segment that grows.
         SourceError: a directory cannot be read, or a file that is named does not exist.
     """
     sources = list(_sources(options, from_start=True))
@@ -83,33 +83,33 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
         del by_name[name]
     watermarks = _watermarks({_parent(name) for name in by_name})
     return {
-        name: _log(name, [*found.values()], watermarks[_parent(name)])
-        for name, found in by_name.items()
+        name: _log(name, [*sources_of_log.values()], watermarks[_parent(name)])
+        for name, sources_of_log in by_name.items()
     }
 
 
 def snapshot_marks(options: SourceOptions) -> Marks:
     """Return the marks before the newest snapshots, with which logs of metadata begin."""
-    found: Marks = {}
+    marks: Marks = {}
     for source in _sources(options, from_start=options.from_start):
         file = file_name(source.path)
         if file and file.kind is FileKind.CHECKPOINT:
             directory, name = os.path.split(source.path)
-            found[directory] = Mark(name, 0, *file.snapshot_id)
-    return found
+            marks[directory] = Mark(name, 0, *file.snapshot_id)
+    return marks
 
 
 def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
     for name in options.names:
         try:
-            found = expand([name], from_start=from_start, raw=options.raw)
+            expanded = expand([name], from_start=from_start, raw=options.raw)
         except NoLogError:
             continue
         except SourceError as error:
             if error.code != "not-found":
                 raise
             continue
-        for source in found:
+        for source in expanded:
             if source.path == name and not (is_remote(name) or os.path.exists(name)):
                 raise SourceError(f"cannot read {name}: No such file or directory")
             if not (is_remote(name) and source.path == name and file_name(name) is None):
@@ -129,7 +129,7 @@ def _moving(names: Iterable[str]) -> list[str]:
     for name in sorted(names):
         by_partition.setdefault(os.path.basename(name), []).append(name)
     brokers: dict[str, object] = {}
-    found = []
+    duplicates = []
     for partition, several in by_partition.items():
         if len(several) == 1 or partition == _NEVER_MOVED:
             continue
@@ -139,9 +139,9 @@ def _moving(names: Iterable[str]) -> list[str]:
             if parent not in brokers:
                 brokers[parent] = _broker(os.path.join(parent, _PROPERTIES))
             if brokers[parent] in seen:
-                found.append(name)
+                duplicates.append(name)
             seen.add(brokers[parent])
-    return found
+    return duplicates
 
 
 def _broker(path: str) -> object:
@@ -149,22 +149,22 @@ def _broker(path: str) -> object:
     if is_remote(path) or not os.path.exists(path):
         return path
     data = (small_file(path) or {})["data"]
-    found = data.get("cluster.id"), data.get("node.id", data.get("broker.id"))
-    return path if None in found else found
+    identity = data.get("cluster.id"), data.get("node.id", data.get("broker.id"))
+    return path if None in identity else identity
 
 
 def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Offsets) -> StreamLog:
     segments = [
         Segment(source.path, _growing(source.path).base_offset, size) for source, size in sources
     ]
-    one, _ = sources[0]
+    first_source, _ = sources[0]
     return StreamLog(
         name,
         tuple(sorted(segments, key=lambda segment: segment.base_offset)),
-        one.decoder,
-        one.topic,
-        one.partition,
-        watermarks.get((one.topic, one.partition)),
+        first_source.decoder,
+        first_source.topic,
+        first_source.partition,
+        watermarks.get((first_source.topic, first_source.partition)),
     )
 
 
@@ -174,13 +174,13 @@ def _growing(path: str) -> FileName:
     Raises:
         UsageError: it is none, or an archive of one.
     """
-    found = file_name(path)
-    if found is None or found.kind is not FileKind.LOG or found.archive or found.is_stdin:
+    file = file_name(path)
+    if file is None or file.kind is not FileKind.LOG or file.archive or file.is_stdin:
         raise UsageError(
-            f"{path} is no segment of a log that grows",
+            f"{path} is not a segment of a growing log",
             hint="a stream follows directories of partitions; spark.read reads all files",
         )
-    return found
+    return file
 
 
 def _watermarks(directories: Iterable[str]) -> dict[str, _Offsets]:
@@ -199,9 +199,10 @@ def _watermarks(directories: Iterable[str]) -> dict[str, _Offsets]:
 
 
 def _offsets(path: str) -> _Offsets:
-    found = small_file(path) or {}
-    if "damage" in found:
+    content = small_file(path) or {}
+    if "damage" in content:
         raise SourceError(
-            f"{path}: {found['damage']}", hint="without this file, logs are read up to their ends"
+            f"{path}: {content['damage']}", hint="without this file, logs are read up to their ends"
         )
-    return {(one["topic"], one["partition"]): one["offset"] for one in found["data"]["entries"]}
+    entries = content["data"]["entries"]
+    return {(line["topic"], line["partition"]): line["offset"] for line in entries}

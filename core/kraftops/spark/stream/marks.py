@@ -66,10 +66,10 @@ def moved(start: Marks, logs: Collection[str]) -> Marks:
 
 
 def _by_partition(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_partition: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(os.path.basename(name), []).append(name)
-    return found
+        by_partition.setdefault(os.path.basename(name), []).append(name)
+    return by_partition
 
 
 def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:
@@ -77,7 +77,7 @@ def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:
     return {name: asdict(marks[name]) for name in sorted(marks)}
 
 
-def marks_from_json(found: Mapping[str, Any]) -> Marks:
+def marks_from_json(fields_by_log: Mapping[str, Any]) -> Marks:
     """Return the marks of an offset of Spark's.
 
     Raises:
@@ -86,7 +86,7 @@ def marks_from_json(found: Mapping[str, Any]) -> Marks:
     try:
         return {
             name: Mark(**{field: fields[field] for field in _FIELDS})
-            for name, fields in found.items()
+            for name, fields in fields_by_log.items()
         }
     except (TypeError, KeyError):
         raise UsageError(

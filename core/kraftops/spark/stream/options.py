@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from kraftops.errors import UsageError
+from kraftops.java.properties import Property
 from kraftops.spark.source.options import CLIENT_PREFIX, STREAM_OPTIONS, SourceOptions, flag
-from kraftops.spark.stream.quorum import quorum_of
+from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
+from kraftops.wire.config.client_properties import ClientProperties, read_properties
+from kraftops.wire.config.client_settings import client_settings, load_settings
+from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 EARLIEST, LATEST = "earliest", "latest"
@@ -21,6 +26,10 @@ _SIZE = re.compile(r"([0-9]{1,15})\s*([kmgt]?)b?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 HAS_LIMITS = bool(find_spec("pyspark.sql.streaming.datasource"))
 """Whether this release of Spark asks sources for a part of what is there: since 4.2."""
+_SECRET_KEYS = frozenset({"sasl.jaas.config", "ssl.keystore.key"})
+"""Client properties with secrets whose names do not say so."""
+_REDACTED = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
+"""Names and values of options that Spark hides by itself (`spark.redaction.regex`)."""
 
 Starts = Mapping[tuple[str, int], int | str]
 """Offsets by topic and partition, or `EARLIEST` or `LATEST`."""
@@ -45,14 +54,14 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
     Raises:
         UsageError: one has a wrong value, means nothing in a stream, or not in this release.
     """
-    given = {name.lower(): value for name, value in options.items()}
+    by_name = {name.lower(): value for name, value in options.items()}
     if source.pushdown:
         raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
     return StreamOptions(
-        _starts(given.get("startingoffsets", EARLIEST)),
-        _max_bytes(given.get("maxbytespertrigger")),
-        flag(given, "failOnDataLoss", default=True),
-        quorum_of(given, source),
+        _starts(by_name.get("startingoffsets", EARLIEST)),
+        _max_bytes(by_name.get("maxbytespertrigger")),
+        flag(by_name, "failOnDataLoss", default=True),
+        _quorum(by_name, source),
     )
 
 
@@ -62,9 +71,9 @@ def refuse_in_batch(options: Mapping[str, str]) -> None:
     Raises:
         UsageError: there is one.
     """
-    given = {name.lower() for name in options}
-    for name in (*STREAM_OPTIONS, *(name for name in given if name.startswith(CLIENT_PREFIX))):
-        if name.lower() in given:
+    names = {name.lower() for name in options}
+    for name in (*STREAM_OPTIONS, *(name for name in names if name.startswith(CLIENT_PREFIX))):
+        if name.lower() in names:
             raise UsageError(f"{name} is an option of spark.readStream, not of spark.read")
 
 
@@ -72,10 +81,10 @@ def _starts(text: str) -> str | Starts:
     if text.lower() in (EARLIEST, LATEST):
         return text.lower()
     try:
-        found = json.loads(text)
+        offsets_by_topic = json.loads(text)
         return {
             (topic, int(number)): _NUMBERS.get(offset, offset)
-            for topic, offsets in found.items()
+            for topic, offsets in offsets_by_topic.items()
             for number, offset in offsets.items()
             if _checked(offset)
         }
@@ -94,8 +103,8 @@ def _checked(offset: object) -> bool:
 def _max_bytes(text: str | None) -> int | None:
     if text is None:
         return None
-    found = _SIZE.fullmatch(text.strip())
-    size = int(found[1]) * _UNITS[found[2].lower()] if found else 0
+    match = _SIZE.fullmatch(text.strip())
+    size = int(match[1]) * _UNITS[match[2].lower()] if match else 0
     if not size:
         raise UsageError(f"maxBytesPerTrigger is a number of bytes, as 64m, not {text!r}")
     if not HAS_LIMITS:
@@ -106,3 +115,56 @@ def _max_bytes(text: str | None) -> int | None:
             hint="without it, a batch has all that is there",
         )
     return size
+
+
+def _quorum(by_name: Mapping[str, str], source: SourceOptions) -> QuorumTarget | None:
+    """Return the quorum that options name, their names in lower case; None without one.
+
+    Raises:
+        UsageError: an option means nothing there, or would be shown in plans with a secret.
+        ConfigError: the file of client properties cannot be read, or has an invalid value.
+    """
+    properties = {
+        name.removeprefix(CLIENT_PREFIX): value
+        for name, value in by_name.items()
+        if name.startswith(CLIENT_PREFIX)
+    }
+    if "controllers" not in by_name:
+        for name in ["commandConfig"] * ("commandconfig" in by_name) + [
+            f"{CLIENT_PREFIX}{key}" for key in properties
+        ]:
+            raise UsageError(f"{name} is for a running quorum", hint="controllers has addresses")
+        return None
+    if source.query.filter.topics:
+        raise UsageError(
+            "topics cannot be chosen by name in the log of a running quorum",
+            hint="where has conditions on topicId",
+        )
+    path = by_name.get("commandconfig", "")
+    if path:
+        load_settings(path, _warn)
+    entries = dict(read_properties(path)) if path else {}
+    for key, value in properties.items():
+        _check_property(key, value)
+        entries[key] = Property(key, value, 0)
+    settings = client_settings(ClientProperties(path or "options", entries))
+    return QuorumTarget(parse_bootstrap(by_name["controllers"]), settings)
+
+
+def _warn(line: str) -> None:
+    sys.stderr.write(f"kraftops: {line}\n")
+
+
+def _check_property(key: str, value: str) -> None:
+    """Refuse a client property that is unknown, or whose secret Spark would show.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if key not in HONOURED | PASSED_OVER | SECURITY.keys():
+        raise UsageError(f"no option {CLIENT_PREFIX}{key}: it is not a property of clients")
+    if key in _SECRET_KEYS and not _REDACTED.search(value):
+        raise UsageError(
+            f"{CLIENT_PREFIX}{key} would be readable in plans and event logs of Spark",
+            hint="put it into the file that commandConfig names",
+        )

@@ -27,7 +27,7 @@ class Loss(NamedTuple):
     place: Place
 
 
-def place_of(log: StreamLog, mark: Mark) -> Place | Loss:
+def locate(log: StreamLog, mark: Mark) -> Place | Loss:
     """Return the place of a mark: where it was, or at its offset if the files are others now.
 
     The epochs of the batches tell a compacted log from one that was cut off and written anew.
@@ -37,16 +37,16 @@ def place_of(log: StreamLog, mark: Mark) -> Place | Loss:
     """
     if mark.is_of_snapshot:
         return _of_snapshot(log, mark)
-    for at, segment in enumerate(log.segments):
+    for index, segment in enumerate(log.segments):
         if segment.name == mark.file and _is_as_before(segment, mark):
-            return Place(log.segments[at:], mark.position)
+            return Place(log.segments[index:], mark.position)
     return _by_offset(log, mark)
 
 
-def read_on(log: StreamLog, mark: Mark) -> Place:
+def resume_position(log: StreamLog, mark: Mark) -> Place:
     """Return the place of a mark, or where the log can be read on."""
-    found = place_of(log, mark)
-    return found.place if isinstance(found, Loss) else found
+    place = locate(log, mark)
+    return place.place if isinstance(place, Loss) else place
 
 
 def _is_as_before(segment: Segment, mark: Mark) -> bool:
@@ -55,8 +55,8 @@ def _is_as_before(segment: Segment, mark: Mark) -> bool:
     if mark.position > segment.size:
         return False
     head = next(_heads(segment, mark.batch), None)
-    found = None if head is None else (head.end, head.epoch, head.crc)
-    return found == (mark.position, mark.epoch, mark.crc)
+    end_of_batch = None if head is None else (head.end, head.epoch, head.crc)
+    return end_of_batch == (mark.position, mark.epoch, mark.crc)
 
 
 def _of_snapshot(log: StreamLog, mark: Mark) -> Place | Loss:
@@ -76,7 +76,7 @@ def _of_snapshot(log: StreamLog, mark: Mark) -> Place | Loss:
 
 def _after(log: StreamLog, offset: int) -> tuple[Segment, ...]:
     """Return the segments that may hold an offset or later ones."""
-    kept = (one for one, following in pairwise(log.segments) if following.base_offset > offset)
+    kept = (segment for segment, after in pairwise(log.segments) if after.base_offset > offset)
     return (*kept, log.segments[-1])
 
 
@@ -119,17 +119,17 @@ def _is_other_history(head: Head, mark: Mark, *, is_compacted: bool) -> bool:
 
 def _rewritten(log: StreamLog, mark: Mark) -> Loss:
     """Return the loss of a log that was cut off before a mark, and written anew."""
-    for at in reversed(range(len(log.segments))):
-        first = next(_heads(log.segments[at], 0), None)
-        if at and first and first.epoch > mark.epoch:
+    for index in reversed(range(len(log.segments))):
+        first = next(_heads(log.segments[index], 0), None)
+        if index and first and first.epoch > mark.epoch:
             continue
-        for head in _heads(log.segments[at], 0):
+        for head in _heads(log.segments[index], 0):
             if head.epoch > mark.epoch or head.last_offset == mark.offset - 1:
                 reason = (
                     f"{log.name}: it was cut off before offset {mark.offset}, and goes on with"
                     f" other records from {head.base_offset} on"
                 )
-                return Loss(reason, Place(log.segments[at:], head.position))
+                return Loss(reason, Place(log.segments[index:], head.position))
     return _deleted(log, mark.offset)
 
 

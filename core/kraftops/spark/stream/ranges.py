@@ -14,7 +14,7 @@ from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark
 from kraftops.spark.stream.options import DIED_AT_START
-from kraftops.spark.stream.places import Loss, Place, place_of
+from kraftops.spark.stream.places import Loss, Place, locate
 from kraftops.uris import is_remote
 
 
@@ -29,7 +29,7 @@ def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[Byte
     """Return the byte ranges of a log between two marks.
 
     Before Spark 4.2, a query that is started again may get an *end* before *start*: compaction has
-    removed the last batches below the high watermark, and nobody has told where the query was.
+    removed the last batches below the high watermark, and it is unknown where the query was.
     Of a query that died in its first batch, Spark asks for the beginning again, which may be a
     snapshot after *end* by then: it is read, and the log from *end* on after it.
 
@@ -37,10 +37,10 @@ def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[Byte
         SourceError: a segment cannot be read, or *on_loss* raises it.
         UsageError: *end* lies before *start*, and there are records between them.
     """
-    first, last = place_of(log, start), place_of(log, end)
-    for found in dict.fromkeys(one for one in (first, last) if isinstance(one, Loss)):
-        on_loss(found.reason)
-    begin, stop = (one.place if isinstance(one, Loss) else one for one in (first, last))
+    first, last = locate(log, start), locate(log, end)
+    for loss in dict.fromkeys(place for place in (first, last) if isinstance(place, Loss)):
+        on_loss(loss.reason)
+    begin, stop = (place.place if isinstance(place, Loss) else place for place in (first, last))
     if isinstance(first, Loss) or isinstance(last, Loss) or not end.is_before(start):
         return list(_between(begin, stop))
     if start.is_unread_snapshot:
@@ -57,8 +57,8 @@ def _between(begin: Place, stop: Place) -> Iterator[ByteRange]:
     last = stop.files[0].path if stop.files else None
     if last is not None and last not in {file.path for file in begin.files}:
         return
-    for at, file in enumerate(begin.files):
-        start = 0 if at else begin.position
+    for index, file in enumerate(begin.files):
+        start = 0 if index else begin.position
         is_last = file.path != last
         end = file.size if is_last else stop.position
         if start < end:
@@ -78,23 +78,23 @@ def batch_splits(
     plain: list[LabelledRange] = []
     halves: list[BatchSplit] = []
     for log, start, parts in ranges:
-        for at, part in enumerate(parts):
+        for index, part in enumerate(parts):
             labelled = LabelledRange(part, log.decoder, log.topic, log.partition)
-            rest = labelled if at else _without_half(labelled, start, halves)
+            rest = labelled if index else _without_half(labelled, start, halves)
             plain += [rest] if rest.range.size else []
-    total = sum(one.range.size for one in plain)
+    total = sum(labelled.range.size for labelled in plain)
     target = split_bytes(total, cores) if size is None else size
-    pieces = [piece for one in plain for piece in _cut(one, target)]
+    pieces = [piece for labelled in plain for piece in _cut(labelled, target)]
     splits = packed(((piece, piece.range.size) for piece in pieces), target)
     return [*halves, *(BatchSplit(split) for split in splits)]
 
 
-def _without_half(one: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
+def _without_half(labelled: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
     """Return a range without its first batch, if this begins before the offset of the mark.
 
     That batch becomes a split of its own in *halves*.
     """
-    part = one.range
+    part = labelled.range
     with LogFile(part.path) as log:
         head = next(heads(log, part.start, min(part.stop or 0, log.size)), None)
     if (
@@ -102,19 +102,19 @@ def _without_half(one: LabelledRange, start: Mark, halves: list[BatchSplit]) -> 
         or head is None
         or not head.base_offset < start.offset <= head.last_offset
     ):
-        return one
-    half = one._replace(range=part._replace(stop=head.end, is_last=False))
+        return labelled
+    half = labelled._replace(range=part._replace(stop=head.end, is_last=False))
     halves.append(BatchSplit(Split(len(halves), (half,), head.size), start.offset))
-    return one._replace(range=part._replace(start=head.end))
+    return labelled._replace(range=part._replace(start=head.end))
 
 
-def _cut(one: LabelledRange, target: int) -> Iterator[LabelledRange]:
-    part = one.range
+def _cut(labelled: LabelledRange, target: int) -> Iterator[LabelledRange]:
+    part = labelled.range
     if part.size <= target or is_remote(part.path):
-        yield one
+        yield labelled
         return
     with LogFile(part.path) as log:
         pieces = list(cut_log(log, target, part.stop, start=part.start))
     for piece in pieces:
         is_last = piece.is_last and part.is_last
-        yield one._replace(range=piece._replace(is_last=is_last))
+        yield labelled._replace(range=piece._replace(is_last=is_last))

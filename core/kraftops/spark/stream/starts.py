@@ -68,8 +68,8 @@ def _mark_at(log: StreamLog, offset: int) -> Mark:
         raise SourceError(
             f"{log.name}: it begins at offset {log.segments[0].base_offset}, after {offset}"
         )
-    at = max(at for at, one in enumerate(log.segments) if one.base_offset <= offset)
-    segment = log.segments[at]
+    index = max(index for index, part in enumerate(log.segments) if part.base_offset <= offset)
+    segment = log.segments[index]
     end, before = segment.base_offset, None
     with LogFile(segment.path) as file:
         for head in heads(file, 0, min(segment.size, file.size)):
@@ -77,7 +77,7 @@ def _mark_at(log: StreamLog, offset: int) -> Mark:
                 break
             before, end = head, head.last_offset + 1
         else:
-            if at == len(log.segments) - 1 and end < offset:
+            if index == len(log.segments) - 1 and end < offset:
                 raise SourceError(f"{log.name}: it ends at offset {end}, before {offset}")
     if before is None:
         return Mark(segment.name, 0, offset)

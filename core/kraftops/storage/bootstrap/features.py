@@ -90,8 +90,8 @@ def chosen_levels(
     chosen = {name: level for name, level in levels.items() if name != METADATA_VERSION}
     for name in sorted(chosen):
         if name not in FEATURES:
-            known = ", ".join(sorted(FEATURES))
-            raise UsageError(f"Unsupported feature: {name}. Supported features are: {known}")
+            supported = ", ".join(sorted(FEATURES))
+            raise UsageError(f"Unsupported feature: {name}. Supported features are: {supported}")
     chosen[KRAFT_VERSION] = _kraft_version(chosen.get(KRAFT_VERSION), is_dynamic=is_dynamic)
     for name in FEATURES:
         chosen.setdefault(name, default_level(name, version.level))
@@ -154,10 +154,10 @@ def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
     if name not in FEATURES:
         raise UsageError(f"Unknown feature: {name}")
     try:
-        known = level_of(name, level)
+        feature_level = level_of(name, level)
     except KeyError:
         raise UsageError(f"Feature level {level} is not supported for feature {name}") from None
-    return level_text(name, level), tuple(level_text(*required) for required in known.requires)
+    return level_text(name, level), tuple(level_text(*other) for other in feature_level.requires)
 
 
 def level_text(name: str, level: int) -> str:

@@ -24,8 +24,8 @@ from kraftops.varint import uvarint_bytes
 
 FILE_NAME = "bootstrap.checkpoint"
 SNAPSHOT_NAME = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
-_FRAME_VERSION = 1
-_BATCH_LIMIT = 8 * 1024 * 1024
+_FRAME_VERSION = 1  # `AbstractApiMessageSerde.DEFAULT_FRAME_VERSION`
+_BATCH_LIMIT = 8 * 1024 * 1024  # `KafkaRaftClient.MAX_BATCH_SIZE_BYTES`
 _SNAPSHOT_HEADER, _SNAPSHOT_FOOTER, _KRAFT_VERSION, _KRAFT_VOTERS = range(3, 7)
 
 
@@ -54,7 +54,7 @@ class Bootstrap:
         for name in sorted(self.features):
             if name not in (METADATA_VERSION, KRAFT_VERSION) and self.features[name]:
                 levels[name] = self.features[name]
-        found = [
+        records = [
             MetadataRecord("FeatureLevelRecord", {"name": name, "featureLevel": level})
             for name, level in levels.items()
         ]
@@ -67,8 +67,8 @@ class Bootstrap:
                 "serverKey": credential.server_key,
                 "iterations": credential.iterations,
             }
-            found.append(MetadataRecord("UserScramCredentialRecord", data))
-        return found
+            records.append(MetadataRecord("UserScramCredentialRecord", data))
+        return records
 
     def __str__(self) -> str:
         """Return the text of Kafka's `BootstrapMetadata`, with secrets redacted."""

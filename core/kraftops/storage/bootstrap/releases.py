@@ -75,13 +75,13 @@ def by_name(text: str, *, unstable: bool = False) -> MetadataVersion:
     Raises:
         UsageError: it does not exist, or is unstable and *unstable* is not set.
     """
-    known = METADATA_VERSIONS if unstable else METADATA_VERSIONS[:-1]
+    versions = METADATA_VERSIONS if unstable else METADATA_VERSIONS[:-1]
     segments = re.sub(r"\.+$", "", text).split(".")
     key = ".".join(segments[:2]) if len(segments) > 2 else text
-    for version in reversed(known):
+    for version in reversed(versions):
         if key == version.name or (key == version.release and version is not UNSTABLE):
             return version
-    names = ", ".join(version.name for version in known)
+    names = ", ".join(version.name for version in versions)
     raise UsageError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {names}")
 
 
@@ -93,13 +93,13 @@ def level_of(feature: str, level: int) -> Level:
     """
     if level == 0 and feature in FEATURES:
         return Level(0, 0)
-    for known in FEATURES[feature]:
-        if known.level == level:
-            return known
+    for row in FEATURES[feature]:
+        if row.level == level:
+            return row
     raise KeyError(level)
 
 
 def default_level(feature: str, metadata_level: int) -> int:
     """Return the level that a feature has in a cluster formatted at *metadata_level*."""
-    levels = [known.level for known in FEATURES[feature] if known.bootstraps_at <= metadata_level]
+    levels = [row.level for row in FEATURES[feature] if row.bootstraps_at <= metadata_level]
     return max(levels, default=0)

@@ -53,8 +53,8 @@ def parse_credential(argument: str) -> Credential:
     """
     name, equals, configuration = argument.strip().partition("=")
     if not equals:
-        shown = name if name in MECHANISMS else REDACTED
-        raise UsageError(f"Failed to find equals sign in SCRAM argument '{shown}'")
+        public_name = name if name in MECHANISMS else REDACTED
+        raise UsageError(f"Failed to find equals sign in SCRAM argument '{public_name}'")
     mechanism = MECHANISMS.get(name)
     if mechanism is None:
         raise UsageError(f"The add-scram mechanism {name} is not supported.")
@@ -118,7 +118,7 @@ def _components(configuration: str) -> dict[str, str]:
         raise UsageError("Expected configuration string to start with [")
     if not configuration.endswith("]"):
         raise UsageError("Expected configuration string to end with ]")
-    found = {}
+    components = {}
     # As `String.split`: empty parts at the end do not count, unless there is no other part.
     inside = configuration[1:-1]
     for part in (inside.rstrip(",") or inside[:0]).split(","):
@@ -129,12 +129,12 @@ def _components(configuration: str) -> dict[str, str]:
                 f"No equals sign found in SCRAM component: {part and REDACTED}",
                 hint="a comma ends a component: a password cannot hold one",
             )
-        found[key] = value[1:-1] if re.fullmatch(r'".*"', value, re.DOTALL) else value
-    return found
+        components[key] = value[1:-1] if re.fullmatch(r'".*"', value, re.DOTALL) else value
+    return components
 
 
 def _unknown_keys(components: Mapping[str, str]) -> list[str]:
-    """Return the unknown keys; those behind a password may be the rest of it, and are redacted."""
+    """Return the unknown keys; those after a password may be the rest of it, and are redacted."""
     unknown, is_secret = set(), False
     for key in components:
         if key not in _KEYS:
@@ -143,14 +143,14 @@ def _unknown_keys(components: Mapping[str, str]) -> list[str]:
     return sorted(unknown)
 
 
-def _decoded(components: Mapping[str, str], key: str, shown: str) -> bytes | None:
+def _decoded(components: Mapping[str, str], key: str, what: str) -> bytes | None:
     if key not in components:
         return None
     try:
         return java_base64.decode(components[key], java_base64.STANDARD)
     except DecodeError as error:
         value = components[key] if key == "salt" else REDACTED
-        raise UsageError(f"Failed to decode given {shown}: {value}", hint=error.message) from None
+        raise UsageError(f"Failed to decode given {what}: {value}", hint=error.message) from None
 
 
 def _iterations(components: Mapping[str, str]) -> int:

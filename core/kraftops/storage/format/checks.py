@@ -31,7 +31,7 @@ def _check_readable(plan: FormatPlan, *, strict: bool) -> None:
     if plan.unreadable and not plan.targets and not plan.formatted:
         raise StorageError(
             "No available log directories to format.",
-            hint="; ".join(f"{each.meta_path}: {each.problem}" for each in plan.unreadable),
+            hint="; ".join(f"{lost.meta_path}: {lost.problem}" for lost in plan.unreadable),
         )
     for directory in plan.unreadable:
         if directory.is_metadata or strict:
@@ -78,7 +78,7 @@ def _check_writable(target: Target) -> None:
     for file in target.files:
         folder = os.path.dirname(file.path)
         if os.path.lexists(folder) and not os.path.isdir(folder):
-            raise StorageError(f"{folder} is no directory: files are to be written into it")
+            raise StorageError(f"{folder} is not a directory: files are to be written into it")
 
 
 def _check_empty(target: Target, *, force: bool) -> None:

@@ -87,7 +87,7 @@ def new_entries(targets: Sequence[Target]) -> list[list[NewEntry]]:
     umask = os.umask(0)
     os.umask(umask)
     new_modes: dict[str, int] = {}  # of directories that do not exist yet
-    found = []
+    entries_by_target = []
     for target in targets:
         path = path_text(target.directory.path)
         folders = [path, *(os.path.dirname(file.path) for file in target.files)]
@@ -99,8 +99,8 @@ def new_entries(targets: Sequence[Target]) -> list[list[NewEntry]]:
             NewEntry(path_text(file.path), len(file.data), _mode(file, umask))
             for file in target.files
         ]
-        found.append(entries)
-    return found
+        entries_by_target.append(entries)
+    return entries_by_target
 
 
 def _new_folders(path: str, umask: int, new_modes: dict[str, int]) -> Iterator[NewEntry]:

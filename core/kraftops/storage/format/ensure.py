@@ -73,13 +73,13 @@ def _difference(
     directory: LogDirectory, requested: Sequence[Voter] | None, present: Sequence[Voter] | None
 ) -> StorageError:
     return StorageError(
-        f"{directory.path} was formatted with {_shown(present)}, asked is {_shown(requested)}",
+        f"{directory.path} was formatted with {_voters(present)}, asked is {_voters(requested)}",
         hint=_CURE,
         code="differs",
     )
 
 
-def _shown(voters: Sequence[Voter] | None) -> str:
+def _voters(voters: Sequence[Voter] | None) -> str:
     if voters is None:
         return "no voters of its own (a static quorum, or --no-initial-controllers)"
     return f"the voters {', '.join(map(str, voters))}"

@@ -35,9 +35,9 @@ def format_directories(plan: FormatPlan) -> Iterator[Target]:
         return  # a server may be running
     try:
         with ExitStack() as undo:
-            made = _prepare(plan, undo)
+            new_directories = _prepare(plan, undo)
             for target in plan.targets:
-                _commit(target, made)
+                _commit(target, new_directories)
                 yield target
     except OSError as error:
         path = f"{error.filename}: " if error.filename else ""
@@ -55,27 +55,27 @@ _Made = dict[str, list[str]]
 def _prepare(plan: FormatPlan, undo: ExitStack) -> _Made:
     """Make directories, take locks, write temporary files; *undo* removes unused ones."""
     owners = {target.directory.path: owner_of(target.directory.path) for target in plan.targets}
-    made: _Made = {path: [] for path in owners}
-    undo.callback(_remove_directories, made)
+    new_directories: _Made = {path: [] for path in owners}
+    undo.callback(_remove_directories, new_directories)
     for path, owner in owners.items():
-        make_directories(path, owner, made[path])
+        make_directories(path, owner, new_directories[path])
     try:
-        _lock(plan, owners, made, undo)
+        _lock(plan, owners, new_directories, undo)
     except InUse:
-        made.clear()  # the other process has put its files there, or is about to
+        new_directories.clear()  # the other process has put its files there, or is about to
         raise
-    undo.callback(_remove_files, plan, made)
+    undo.callback(_remove_files, plan, new_directories)
     for target in plan.targets:
         path = target.directory.path
         for file in target.files:
-            make_directory(os.path.dirname(file.path), owners[path], made[path])
+            make_directory(os.path.dirname(file.path), owners[path], new_directories[path])
             undo.callback(file.discard)
             file.prepare(owners[path])
-    return made
+    return new_directories
 
 
 def _lock(
-    plan: FormatPlan, owners: Mapping[str, Owner | None], made: _Made, undo: ExitStack
+    plan: FormatPlan, owners: Mapping[str, Owner | None], new_directories: _Made, undo: ExitStack
 ) -> None:
     """Take the locks until *undo*, and refuse directories that changed before that.
 
@@ -85,7 +85,7 @@ def _lock(
     for directory in plan.directories:
         if directory.problem is None:
             undo.enter_context(hold_lock(directory.path, owners.get(directory.path)))
-            undo.callback(_remove_lock, directory.path, made)  # while it is held
+            undo.callback(_remove_lock, directory.path, new_directories)  # while it is held
     if read_directories(plan.config) != plan.directories:
         raise InUse(
             "another process formatted a directory at the same time",
@@ -94,7 +94,7 @@ def _lock(
         )
 
 
-def _commit(target: Target, made: _Made) -> None:
+def _commit(target: Target, new_directories: _Made) -> None:
     *others, meta = target.files
     path = target.directory.path
     for stale in target.removes:
@@ -106,31 +106,31 @@ def _commit(target: Target, made: _Made) -> None:
         sync_directory(os.path.dirname(file.path))
     sync_directory(path)
     meta.commit()
-    del made[path]
+    del new_directories[path]
     sync_directory(path)
 
 
-def _remove_files(plan: FormatPlan, made: _Made) -> None:
+def _remove_files(plan: FormatPlan, new_directories: _Made) -> None:
     """Remove the files in directories that were made but not formatted."""
     for target in plan.targets:
-        if _is_made(target.directory.path, made):
+        if _is_made(target.directory.path, new_directories):
             for file in reversed(target.files):  # meta.properties first
                 with suppress(OSError):
                     os.unlink(file.path)
 
 
-def _remove_lock(path: str, made: _Made) -> None:
-    if _is_made(path, made):
+def _remove_lock(path: str, new_directories: _Made) -> None:
+    if _is_made(path, new_directories):
         with suppress(OSError):
             os.unlink(os.path.join(path, LOCK_NAME))
 
 
-def _is_made(path: str, made: _Made) -> bool:
-    return os.path.abspath(path) in made.get(path, ())
+def _is_made(path: str, new_directories: _Made) -> bool:
+    return os.path.abspath(path) in new_directories.get(path, ())
 
 
-def _remove_directories(made: _Made) -> None:
-    for directories in reversed(made.values()):
+def _remove_directories(new_directories: _Made) -> None:
+    for directories in reversed(new_directories.values()):
         for directory in reversed(directories):
             with suppress(OSError):
                 os.rmdir(directory)

@@ -187,7 +187,7 @@ class _TargetPlanner:
         self._request = request
         self._initial = initial
         self._voters = voters
-        self._own = next((one for one in voters or () if one.node_id == config.node_id), None)
+        self._own = next((voter for voter in voters or () if voter.node_id == config.node_id), None)
         self._used_ids = {
             directory.meta.directory_id for directory in directories if directory.meta
         }
@@ -223,13 +223,13 @@ class _TargetPlanner:
 
     def _directory_id(self, directory: LogDirectory, *, has_log: bool) -> bytes:
         """Return the id that is known, in the metadata log, or of this voter; else a new one."""
-        known = self._request.directory_ids.get(directory.path)
+        directory_id = self._request.directory_ids.get(directory.path)
         if directory.is_metadata and self._own:
-            known = self._own.directory_id
+            directory_id = self._own.directory_id
         if has_log:
-            known = _id_in_log(directory.path, self._config.node_id) or known
-        if known is not None:
-            return known
+            directory_id = _id_in_log(directory.path, self._config.node_id) or directory_id
+        if directory_id is not None:
+            return directory_id
         new = random_uuid()
         while new in self._used_ids:
             new = random_uuid()

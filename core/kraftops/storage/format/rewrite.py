@@ -123,8 +123,8 @@ def _content(directory: LogDirectory) -> dict[str, str]:
 def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tuple[str, str]]:
     """Yield the conflicts of new node ids, each with a cure."""
     changed = {}
-    for each in rewrites:
-        path, before, after = each.directory.path, each.directory.meta, each.meta
+    for rewrite in rewrites:
+        path, before, after = rewrite.directory.path, rewrite.directory.meta, rewrite.meta
         if after.node_id not in (None, config.node_id):
             yield (
                 f"the configuration is of node {config.node_id}, {path} of node {after.node_id}",
@@ -166,15 +166,15 @@ def rewrite(rewrites: Sequence[Rewrite]) -> None:
     # A rewrite that is done does not fail because a lock cannot be closed.
     with suppress(OSError), ExitStack() as undo:
         try:
-            for each in rewrites:
-                path = each.directory.path
+            for planned in rewrites:
+                path = planned.directory.path
                 undo.enter_context(hold_lock(path, owner_of(path)))
-            for each in rewrites:
-                if _content(each.directory) != each.before:
+            for planned in rewrites:
+                if _content(planned.directory) != planned.before:
                     raise StorageError(
-                        f"{each.directory.meta_path} has changed meanwhile", hint="run it again"
+                        f"{planned.directory.meta_path} has changed meanwhile", hint="run it again"
                     )
-            _replace_all([_Replacement(each) for each in rewrites if each.changes], undo)
+            _replace_all([_Replacement(planned) for planned in rewrites if planned.changes], undo)
         except OSError as error:
             path = f"{error.filename}: " if error.filename else ""
             raise StorageError(
@@ -224,18 +224,18 @@ class _Replacement:
 
 
 def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
-    for each in replacements:
-        undo.callback(each.discard)
-        each.prepare()
+    for replacement in replacements:
+        undo.callback(replacement.discard)
+        replacement.prepare()
     try:
-        for each in replacements:
-            each.commit()
+        for replacement in replacements:
+            replacement.commit()
     except BaseException as error:  # an interrupt too must not leave half of them
-        left = [each.path for each in replacements if not _is_restored(each)]
-        if not left:
+        changed = [failed.path for failed in replacements if not _is_restored(failed)]
+        if not changed:
             raise
         raise StorageError(
-            f"cannot rewrite: {error}; and then not restore {', '.join(left)}",
+            f"cannot rewrite: {error}; and then not restore {', '.join(changed)}",
             hint=f"the old content is in meta.properties{BACKUP_SUFFIX} beside it",
         ) from None
 

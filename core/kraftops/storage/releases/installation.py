@@ -52,8 +52,8 @@ def read_installation(home: str) -> Installation:
     numbers = [match[1] for name in names if (match := _SERVER_JAR.fullmatch(name))]
     release = release_named(numbers[0]) if numbers else None
     if release is None:
-        known = f"{releases()[0].name} to {releases()[-1].name}"
-        hint = f"expected a jar such as kafka_2.13-{releases()[-1].name}.0.jar of Kafka {known}"
+        supported = f"{releases()[0].name} to {releases()[-1].name}"
+        hint = f"expected a jar such as kafka_2.13-{releases()[-1].name}.0.jar of Kafka {supported}"
         raise UsageError(f"{libs} has no server of Kafka that is known", hint)
     jars = tuple(os.path.join(libs, name) for name in names if name.endswith(".jar"))
     return Installation(home, release, jars)

@@ -50,7 +50,7 @@ def test_file_whose_name_has_no_offset_is_read_all_the_same(name: str, tmp_path:
 
     found = dump(path)
 
-    assert found.text.splitlines()[1].endswith("in the name is no offset>")
+    assert found.text.splitlines()[1].endswith("in the name is not an offset>")
     assert len(found.lines) == 1
     assert found.has_failed
     assert found.notes[0].startswith(f"{path}: position 0: ")

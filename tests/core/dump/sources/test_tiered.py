@@ -111,7 +111,7 @@ def test_other_layouts_are_refused_by_name(tmp_path: Path) -> None:
         done = run_here(*arguments, str(tmp_path))
 
         assert done.code == 1
-        assert "1f2e-segment.log is no name of a segment" in done.errors[0]
+        assert "1f2e-segment.log is not a name of a segment" in done.errors[0]
         assert "LocalTieredStorage" in done.errors[1]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.dump.summary import summary as module
+from kraftops.dump.summary.summary import DamageSite, DamageSites
 from kraftops.log.batch import (
     DELETE_HORIZON,
     LOG_APPEND_TIME,
@@ -169,3 +170,17 @@ def test_bytes_of_all_records_are_those_of_the_batches(path: str, decoder: str) 
     )
     assert found["records"]["bytes"] == sum(one["uncompressedBytes"] for one in found["codecs"])
     assert found["batches"]["bytes"] == Path(IN / path).stat().st_size
+
+
+def test_only_the_first_damage_sites_are_reported() -> None:
+    ours, later = DamageSites(), DamageSites()
+    for number in range(15):
+        ours.add(DamageSite("a", number, 2, "bad"))
+        later.add(DamageSite("b", number, 3, "bad"))
+    ours.merge(later)
+
+    fields = ours.as_dict()
+
+    assert (fields["count"], fields["bytes"], len(fields["first"])) == (30, 75, 20)
+    assert fields["first"][0] == {"file": "a", "position": 0, "bytes": 2, "reason": "bad"}
+    assert fields["first"][-1]["file"] == "b"

@@ -61,4 +61,4 @@ def test_note_is_behind_the_rows_before_it() -> None:
     output.failure(7, "odd")
     output.count_row()
 
-    assert [note.at for note in output.take(9, Why.MORE).notes] == [1]
+    assert [note.output_position for note in output.take(9, Why.MORE).notes] == [1]

@@ -166,7 +166,7 @@ class TestPaths:
         Path("d1").mkdir()
         Path("d1/__cluster_metadata-0").write_bytes(b"x")
 
-        with pytest.raises(StorageError, match=r"d1/__cluster_metadata-0.*is no directory"):
+        with pytest.raises(StorageError, match=r"d1/__cluster_metadata-0.*is not a directory"):
             run(standalone=True)
 
         assert formatted(NODE, is_dynamic=True) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import attrgetter
 
 from kraftops.engine.metadata_state import (
     BrokerLoad,
@@ -25,13 +26,13 @@ def choose(
     topics: Sequence[bytes] | None = None,
 ) -> Chosen:
     """Return the chosen partitions of some topics, or of all."""
-    found = {}
+    chosen = {}
     for topic in _topics(state, topics):
-        each = sorted(topic.partitions.items())
-        numbers = [number for number, partition in each if is_chosen(partition)]
+        numbered = sorted(topic.partitions.items())
+        numbers = [number for number, partition in numbered if is_chosen(partition)]
         if numbers:
-            found[topic.id] = numbers
-    return found
+            chosen[topic.id] = numbers
+    return chosen
 
 
 def _topics(state: State, ids: Sequence[bytes] | None) -> Iterable[Topic]:
@@ -42,13 +43,13 @@ def _topics(state: State, ids: Sequence[bytes] | None) -> Iterable[Topic]:
 
 def suspects(state: State, directories: Mapping[int, Sequence[bytes]]) -> Chosen:
     """Return the partitions in a state that no server makes."""
-    known = {broker: frozenset(ids) for broker, ids in directories.items()}
-    return choose(state, lambda one: is_suspect(state.of_partition(one), known))
+    ids_by_broker = {broker: frozenset(ids) for broker, ids in directories.items()}
+    return choose(state, lambda partition: is_suspect(state.of_partition(partition), ids_by_broker))
 
 
 def different(state: State, other: State) -> Chosen:
     """Return the partitions of common topics that have another state in *other*."""
-    found = {}
+    numbers_by_topic = {}
     for topic in state.topics.values():
         counterpart = other.topics.get(topic.id)
         if counterpart is None:
@@ -62,19 +63,19 @@ def different(state: State, other: State) -> Chosen:
             or state.of_partition(here[number]) != other.of_partition(there[number])
         ]
         if numbers:
-            found[topic.id] = numbers
-    return found
+            numbers_by_topic[topic.id] = numbers
+    return numbers_by_topic
 
 
 def replica_counts(state: State) -> dict[int, dict[bytes, int]]:
     """Return the number of replicas on each broker, by broker and topic id."""
-    found: dict[int, dict[bytes, int]] = {}
+    counts_by_broker: dict[int, dict[bytes, int]] = {}
     for topic in state.topics.values():
         for partition in topic.partitions.values():
             for broker in state.of_partition(partition).replicas:
-                counts = found.setdefault(broker, {})
+                counts = counts_by_broker.setdefault(broker, {})
                 counts[topic.id] = counts.get(topic.id, 0) + 1
-    return found
+    return counts_by_broker
 
 
 def broker_loads(state: State) -> dict[int, BrokerLoad]:
@@ -83,21 +84,21 @@ def broker_loads(state: State) -> dict[int, BrokerLoad]:
     leaders: Counter[int] = Counter()
     for topic in state.topics.values():
         for partition in topic.partitions.values():
-            found = state.of_partition(partition)
-            replicas.update(found.replicas)
-            if found.leader >= 0:
-                leaders[found.leader] += 1
+            partition_state = state.of_partition(partition)
+            replicas.update(partition_state.replicas)
+            if partition_state.leader >= 0:
+                leaders[partition_state.leader] += 1
     brokers = sorted(replicas.keys() | leaders.keys())
     return {broker: BrokerLoad(replicas[broker], leaders[broker]) for broker in brokers}
 
 
 _HAS_ROLE: Mapping[ReplicaRole, Callable[[PartitionState, AbstractSet[int]], bool]] = {
-    ReplicaRole.LEADER: lambda found, brokers: found.leader in brokers,
-    ReplicaRole.FOLLOWER: lambda found, brokers: any(
-        one in brokers for one in found.replicas if one != found.leader
+    ReplicaRole.LEADER: lambda state, brokers: state.leader in brokers,
+    ReplicaRole.FOLLOWER: lambda state, brokers: any(
+        replica in brokers for replica in state.replicas if replica != state.leader
     ),
-    ReplicaRole.OTHER_LEADER: lambda found, brokers: found.leader not in brokers,
-    ReplicaRole.UNPREFERRED_LEADER: lambda found, _: found.replicas[:1] != [found.leader],
+    ReplicaRole.OTHER_LEADER: lambda state, brokers: state.leader not in brokers,
+    ReplicaRole.UNPREFERRED_LEADER: lambda state, _: state.replicas[:1] != [state.leader],
 }
 
 
@@ -106,12 +107,12 @@ def with_role(
 ) -> Chosen:
     """Return the partitions in which one of some brokers has a role."""
     has_role = _HAS_ROLE[role]
-    return choose(state, lambda one: has_role(state.of_partition(one), brokers), topics)
+    return choose(state, lambda partition: has_role(state.of_partition(partition), brokers), topics)
 
 
 def in_directory(state: State, directory: bytes, topics: Sequence[bytes] | None) -> Chosen:
     """Return the partitions with a replica in a directory."""
-    return choose(state, lambda one: directory in state.of_partition(one).directories, topics)
+    return choose(state, lambda part: directory in state.of_partition(part).directories, topics)
 
 
 def directories(state: State) -> dict[bytes, dict[int, int]]:
@@ -119,28 +120,28 @@ def directories(state: State) -> dict[bytes, dict[int, int]]:
     counts: Counter[tuple[bytes, int]] = Counter()
     for topic in state.topics.values():
         for partition in topic.partitions.values():
-            one = state.of_partition(partition)
-            counts.update(zip(one.directories, one.replicas, strict=True))
-    found: dict[bytes, dict[int, int]] = {}
+            partition_state = state.of_partition(partition)
+            counts.update(zip(partition_state.directories, partition_state.replicas, strict=True))
+    replicas_by_directory: dict[bytes, dict[int, int]] = {}
     for (directory, broker), count in sorted(counts.items()):
-        found.setdefault(directory, {})[broker] = count
-    return found
+        replicas_by_directory.setdefault(directory, {})[broker] = count
+    return replicas_by_directory
 
 
 def short_of(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
     """Return the partitions with fewer brokers in the ISR than they need."""
-    found = {}
+    numbers_by_topic = {}
     for topic in state.topics.values():
         least = needed.get(topic.id, usual)
         numbers = [
             number
             for number, partition in sorted(topic.partitions.items())
-            if (one := state.of_partition(partition))
-            and len(one.isr) < max(min(least, len(one.replicas)), 1)
+            if (partition_state := state.of_partition(partition))
+            and len(partition_state.isr) < max(min(least, len(partition_state.replicas)), 1)
         ]
         if numbers:
-            found[topic.id] = numbers
-    return found
+            numbers_by_topic[topic.id] = numbers
+    return numbers_by_topic
 
 
 def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> NewestRecord | None:
@@ -150,8 +151,8 @@ def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> N
     else:
         topics = [state.topics[topic_id]] if topic_id in state.topics else []
     changes = (newest for topic in topics for newest in _changes(topic, exact))
-    # A record may have changed several, and of one of them nobody can tell.
-    return max(changes, key=lambda one: (one.address, one.is_certain, one.records), default=None)
+    # A record may have changed several partitions, one of them uncertainly.
+    return max(changes, key=attrgetter("address", "is_certain", "records"), default=None)
 
 
 def _changes(topic: Topic, exact: State | None) -> Iterator[NewestRecord]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kraftops.records.metadata_types import BrokerRegistrationChangeRecord
 
 _CHANGES = {"fenced": (-1, 0, 1), "inControlledShutdown": (0, 1)}
-"""The values of a change's fields; 0 is no change."""
+"""The values of a change's fields; 0 means no change."""
 
 
 class Registration:
@@ -32,9 +32,9 @@ class Registration:
 
     def copy(self) -> Registration:
         """Return one that changes by itself."""
-        made = copy(self)
-        made.last_changes = dict(self.last_changes)
-        return made
+        registration = copy(self)
+        registration.last_changes = dict(self.last_changes)
+        return registration
 
     def fence(self, address: int) -> None:
         """Have the record at *address* fence, or unfence, the broker."""

@@ -33,9 +33,9 @@ def registered(record: PartitionRecord) -> PartitionState | str:
 
     Fields that its version lacks have their defaults.
     """
-    replicas, given = record["replicas"], record.get("directories", [])
-    directories = _directories(given, len(replicas))
-    if directories is None or (given and len(given) != len(replicas)):
+    replicas, directory_ids = record["replicas"], record.get("directories", [])
+    directories = _directories(directory_ids, len(replicas))
+    if directories is None or (directory_ids and len(directory_ids) != len(replicas)):
         return _WRONG_COUNT
     recovery = record["leaderRecoveryState"]
     if recovery not in RECOVERY_STATES:
@@ -58,10 +58,10 @@ def registered(record: PartitionRecord) -> PartitionState | str:
 def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> PartitionState | str:
     """Return the state after a PartitionChangeRecord, or why that cannot apply."""
     replicas = _or_old(change["replicas"], state.replicas)
-    given = change.get("directories")
-    if given and change["replicas"] is not None and len(given) != len(replicas):
+    directory_ids = change.get("directories")
+    if directory_ids and change["replicas"] is not None and len(directory_ids) != len(replicas):
         return _WRONG_COUNT
-    directories = _directories(_or_old(given, state.directories), len(replicas))
+    directories = _directories(_or_old(directory_ids, state.directories), len(replicas))
     if directories is None:
         return _WRONG_COUNT
     leader, epoch = state.leader, state.leader_epoch
@@ -96,23 +96,23 @@ def without_elr(state: PartitionState) -> PartitionState:
 
 def outside_isr(state: PartitionState, broker: int) -> PartitionState:
     """Return the state without a broker in the ISR, as drafts of KIP-631 have it."""
-    return state._replace(isr=[one for one in state.isr if one != broker])
+    return state._replace(isr=[replica for replica in state.isr if replica != broker])
 
 
 def conditions_of(state: PartitionState) -> PartitionCondition:
     """Return the conditions of a partition in this state."""
-    found = PartitionCondition(0)
+    conditions = PartitionCondition(0)
     if state.leader < 0:
-        found |= PartitionCondition.LEADERLESS
+        conditions |= PartitionCondition.LEADERLESS
     if is_under_replicated(len(state.isr), len(state.replicas), len(state.adding_replicas)):
-        found |= PartitionCondition.UNDER_REPLICATED
+        conditions |= PartitionCondition.UNDER_REPLICATED
     if state.adding_replicas or state.removing_replicas:
-        found |= PartitionCondition.REASSIGNING
+        conditions |= PartitionCondition.REASSIGNING
     if state.eligible_leader_replicas:
-        found |= PartitionCondition.WITH_ELR
-    if any(one != ZERO for one in state.directories):
-        found |= PartitionCondition.WITH_DIRECTORIES
-    return found
+        conditions |= PartitionCondition.WITH_ELR
+    if any(directory != ZERO for directory in state.directories):
+        conditions |= PartitionCondition.WITH_DIRECTORIES
+    return conditions
 
 
 def is_suspect(state: PartitionState, directories: Mapping[int, frozenset[bytes]]) -> bool:
@@ -123,19 +123,20 @@ def is_suspect(state: PartitionState, directories: Mapping[int, frozenset[bytes]
     return (
         not replicas
         or len(among) < len(replicas)
-        or any(one not in directories for one in replicas)
-        or any(one not in among for subset in subsets for one in subset)
+        or any(replica not in directories for replica in replicas)
+        or any(replica not in among for subset in subsets for replica in subset)
         or leader < -1
         or (leader >= 0 and leader not in in_sync)
         or any(
-            (one == LOST_DIRECTORY and broker in in_sync) or _is_elsewhere(one, directories[broker])
-            for broker, one in zip(replicas, state.directories, strict=True)
+            (directory == LOST_DIRECTORY and broker in in_sync)
+            or _is_elsewhere(directory, directories[broker])
+            for broker, directory in zip(replicas, state.directories, strict=True)
         )
     )
 
 
-def _is_elsewhere(directory: bytes, known: frozenset[bytes]) -> bool:
-    return bool(known) and directory not in known and not is_reserved(directory)
+def _is_elsewhere(directory: bytes, registered_ids: frozenset[bytes]) -> bool:
+    return bool(registered_ids) and directory not in registered_ids and not is_reserved(directory)
 
 
 def _or_old(new: T | None, old: T) -> T:
@@ -147,8 +148,8 @@ def _wrong_recovery(state: int) -> str:
     return f"there is no leader recovery state {state}"
 
 
-def _directories(given: list[bytes], count: int) -> list[bytes] | None:
+def _directories(directory_ids: list[bytes], count: int) -> list[bytes] | None:
     """Return one directory a replica: `MIGRATING` without others; None for a wrong count."""
-    if all(one == ZERO for one in given):
+    if all(directory == ZERO for directory in directory_ids):
         return [ZERO] * count
-    return given if len(given) == count else None
+    return directory_ids if len(directory_ids) == count else None

@@ -5,14 +5,21 @@ A partition without changes keeps only the address of its record, which is decod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fetch
-from kraftops.engine.metadata_state import NewestRecord, PartitionState, Resource, Tables
+from kraftops.engine.metadata_state import (
+    EntryChange,
+    EntryKey,
+    NewestRecord,
+    PartitionState,
+    Resource,
+    Tables,
+)
 from kraftops.engine.reference.folding import partitions
 from kraftops.engine.reference.folding.brokers import Registration
-from kraftops.engine.reference.folding.changes import WatchedChanges
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record, read_record
 from kraftops.records.kip_631 import record_reader
@@ -74,9 +81,9 @@ class Topic:
 
     def copy(self) -> Topic:
         """Return one that changes by itself."""
-        made = copy(self)
-        made.partitions = {number: copy(one) for number, one in self.partitions.items()}
-        return made
+        topic = copy(self)
+        topic.partitions = {number: copy(part) for number, part in self.partitions.items()}
+        return topic
 
 
 class Unit(NamedTuple):
@@ -91,6 +98,48 @@ class Unit(NamedTuple):
     def copy(self) -> Unit:
         """Return one that changes by itself."""
         return Unit(dict(self.topics), dict(self.names), dict(self.acls), dict(self.configs))
+
+
+class WatchedChanges:
+    """The changes of watched entries by the last record."""
+
+    def __init__(self) -> None:
+        self._watched: dict[str, list[tuple[object, ...]]] = {}
+        self._by_entry: dict[tuple[str, tuple[object, ...]], EntryChange] = {}
+
+    def watch(self, keys: Sequence[EntryKey]) -> None:
+        """Watch these entries, and no others any more."""
+        self._watched = {}
+        for table, key in keys:
+            self._watched.setdefault(table, []).append(key)
+
+    def clear(self) -> None:
+        """Begin with the next record."""
+        self._by_entry.clear()
+
+    def note(
+        self, table: str, key: tuple[object, ...], before: int | None, after: int | None
+    ) -> None:
+        """Note the newest addresses of an entry; removing and putting it again is one change.
+
+        An entry that was not there, and is not, did not change.
+        """
+        if before is None and after is None:
+            return
+        for beginning in self._watched.get(table, ()):
+            if key[: len(beginning)] == beginning:
+                earlier = self._by_entry.get((table, key))
+                first = before if earlier is None else earlier.before
+                self._by_entry[table, key] = EntryChange(table, key, first, after)
+                return
+
+    @property
+    def in_order(self) -> list[EntryChange]:
+        """The changes, in the order of the entries' first ones."""
+        return list(self._by_entry.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._by_entry)
 
 
 class State:
@@ -124,15 +173,15 @@ class State:
 
     def copy(self, fetch: Fetch) -> State:
         """Return one that changes by itself, and watches no entry."""
-        made = copy(self)
-        made.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
-        made.topic_ids = dict(self.topic_ids)
-        made.brokers = {number: broker.copy() for number, broker in self.brokers.items()}
-        made.tables = self.copied_tables()
-        made.unit = self.unit.copy()
-        made.changes = WatchedChanges()
-        made.fetch = fetch
-        return made
+        state = copy(self)
+        state.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
+        state.topic_ids = dict(self.topic_ids)
+        state.brokers = {number: broker.copy() for number, broker in self.brokers.items()}
+        state.tables = self.copied_tables()
+        state.unit = self.unit.copy()
+        state.changes = WatchedChanges()
+        state.fetch = fetch
+        return state
 
     def copied_tables(self) -> Tables:
         """Return a copy of the tables."""
@@ -167,11 +216,11 @@ class State:
         self._open = None
 
     def read(self, record: Record) -> tuple[int, Any] | str:
-        """Return type and data of a record, or why nobody can read it."""
+        """Return type and data of a record, or why it cannot be read."""
         if record.key is not None or record.headers:
             return "a metadata record with a key or headers"
-        found = self._meaning(record.value)
-        return found.reason if isinstance(found, Unknown) else found
+        body = self._meaning(record.value)
+        return body.reason if isinstance(body, Unknown) else body
 
     def of_partition(self, partition: Partition) -> PartitionState:
         """Return the state of a partition.
@@ -185,12 +234,12 @@ class State:
         number, position = partition.address >> POSITION_BITS, partition.address & _POSITION_MASK
         opened = self._open
         data = opened[1] if opened is not None and opened[0] == number else self.fetch(number)
-        found = self.read(read_record(data, position, 0, 0)[0])
-        if isinstance(found, str):
-            raise DecodeError(found)
-        if found[0] != PARTITION:
-            raise DecodeError(f"a record of type {found[0]} is where that of a partition was")
-        state = partitions.registered(found[1])
+        typed = self.read(read_record(data, position, 0, 0)[0])
+        if isinstance(typed, str):
+            raise DecodeError(typed)
+        if typed[0] != PARTITION:
+            raise DecodeError(f"a record of type {typed[0]} is where that of a partition was")
+        state = partitions.registered(typed[1])
         if isinstance(state, str):
             raise DecodeError(state)
         return state

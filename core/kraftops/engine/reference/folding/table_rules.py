@@ -134,7 +134,7 @@ def put_config(state: State, data: ConfigRecord, address: int) -> None:
 def put_quota(state: State, data: ClientQuotaRecord, address: int) -> None:
     """Apply a ClientQuotaRecord, or have it remove its key."""
     quotas = state.tables.quotas
-    names = {one["entityType"]: one["entityName"] for one in data["entity"]}
+    names = {part["entityType"]: part["entityName"] for part in data["entity"]}
     entity = tuple(sorted(names.items(), key=lambda part: part[0]))
     key = data["key"]
     before = quotas.get(entity, {}).get(key)

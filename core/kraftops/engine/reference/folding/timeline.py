@@ -26,7 +26,7 @@ from kraftops.engine.timeline_contract import (
 )
 from kraftops.records import metadata_numbers as types
 
-_RECOVERING = 1
+_RECOVERING = 1  # `LeaderRecoveryState.RECOVERING`
 _LONG_AGO = -(1 << 62)
 
 
@@ -108,15 +108,15 @@ class _Buckets:
 
 def _joined(values: list[int], factor: int, shift: int, *, is_sum: bool) -> list[int]:
     """Return the sums or the highest of *factor* values each; the first *shift* are missing."""
-    found: list[int] = []
+    buckets: list[int] = []
     for place, value in enumerate(values, shift):
-        if place // factor == len(found):
-            found.append(value)
+        if place // factor == len(buckets):
+            buckets.append(value)
         elif is_sum:
-            found[-1] += value
+            buckets[-1] += value
         else:
-            found[-1] = max(found[-1], value)
-    return found
+            buckets[-1] = max(buckets[-1], value)
+    return buckets
 
 
 class TimelineNotes:
@@ -227,7 +227,7 @@ class TimelineNotes:
             series[name, None] = _trimmed(peaks)
         for key, values in buckets.counts.items():
             series[key] = _trimmed(values)
-        changes = sorted(one for kept in self._kept.values() for one in kept)
+        changes = sorted(change for kept in self._kept.values() for change in kept)
         touched = [0] * len(LEVELS)
         partitions: list[tuple[int, Loss]] = []
         topics: list[tuple[int, Loss]] = []
@@ -349,8 +349,8 @@ class TimelineNotes:
                 self._min_isr.pop(name, None)
             else:
                 self._min_isr[name] = number
-            found = self._by_name.get(name)
-            chosen = [] if found is None else [found]
+            topic = self._by_name.get(name)
+            chosen = [] if topic is None else [topic]
         elif data["resourceType"] == BROKER_RESOURCE and not name:
             self._default_min_isr = DEFAULT_MIN_ISR if number is None else number
             chosen = list(self._by_id.values())
@@ -429,16 +429,16 @@ def _trimmed(values: list[int]) -> list[int]:
 
 
 def _sum(losses: list[Loss]) -> Loss:
-    addresses = [one.address for one in losses if one.address is not None]
+    addresses = [loss.address for loss in losses if loss.address is not None]
     return Loss(
         losses[0].topic,
         len(losses),
         losses[0].is_deleted,
-        sum(one.offline for one in losses),
-        sum(one.under_min_isr for one in losses),
-        sum(one.under_replicated for one in losses),
-        sum(one.elections for one in losses),
-        sum(one.isr_changes for one in losses),
+        sum(loss.offline for loss in losses),
+        sum(loss.under_min_isr for loss in losses),
+        sum(loss.under_replicated for loss in losses),
+        sum(loss.elections for loss in losses),
+        sum(loss.isr_changes for loss in losses),
         min(addresses, default=None),
     )
 
@@ -447,15 +447,15 @@ def _worst(losses: list[tuple[int, Loss]], most: int) -> list[Loss]:
     """Return the worst losses; *losses* have the places of their topics."""
 
     def rank(item: tuple[int, Loss]) -> tuple[object, ...]:
-        place, one = item
+        place, loss = item
         return (
-            -one.offline,
-            -one.under_min_isr,
-            -one.under_replicated,
-            -one.elections,
-            -one.isr_changes,
+            -loss.offline,
+            -loss.under_min_isr,
+            -loss.under_replicated,
+            -loss.elections,
+            -loss.isr_changes,
             place,
-            one.number,
+            loss.number,
         )
 
     return [loss for _, loss in sorted(losses, key=rank)[:most]]

@@ -53,14 +53,14 @@ def put_partition(state: State, data: PartitionRecord, address: int) -> str | No
     topic = state.topics.get(data["topicId"])
     if topic is None:
         return _UNKNOWN_TOPIC
-    made = partitions.registered(data)
-    if isinstance(made, str):
-        return made
+    state_made = partitions.registered(data)
+    if isinstance(state_made, str):
+        return state_made
     number = data["partitionId"]
     old = topic.partitions.get(number)
     before = None if old is None else old.address
     state.changes.note("partitions", (topic.id, number), before, address)
-    topic.partitions[number] = Partition(made, address)
+    topic.partitions[number] = Partition(state_made, address)
     return None
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kraftops.engine.fold_contract import POSITION_BITS
-from kraftops.engine.metadata_state import NewestRecord, PartitionCondition
+from kraftops.engine.metadata_state import EntryChange, EntryKey, NewestRecord, PartitionCondition
 from kraftops.engine.reference.folding.partitions import registered
-from kraftops.engine.reference.folding.state import Partition, State
+from kraftops.engine.reference.folding.state import Partition, State, WatchedChanges
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE, Record
 from tests.helpers.engine.fold_records import ELR, NO_OP, fields_of, partition, topic
@@ -107,3 +107,43 @@ class TestPartition:
         assert found.newest == NewestRecord(7, 1, is_certain=False)
         found.change(state, 8)
         assert found.newest == NewestRecord(8, 2)
+
+
+def test_removing_and_putting_an_entry_is_one_change() -> None:
+    changes = WatchedChanges()
+    changes.watch([EntryKey("topics")])
+
+    changes.note("topics", (b"a",), 1, None)
+    changes.note("topics", (b"a",), None, 5)
+
+    assert changes.in_order == [EntryChange("topics", (b"a",), 1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "before"),
+    [
+        pytest.param("brokers", (b"a", 1), 1, id="other-table"),
+        pytest.param("partitions", (b"b", 1), 1, id="other-key"),
+        pytest.param("partitions", (b"a", 1), None, id="never-there"),
+    ],
+)
+def test_other_entries_are_left_out(
+    table: str, key: tuple[object, ...], before: int | None
+) -> None:
+    changes = WatchedChanges()
+    changes.watch([EntryKey("partitions", (b"a",))])
+
+    changes.note(table, key, before, None)
+
+    assert not changes
+
+
+def test_next_record_begins_without_changes() -> None:
+    changes = WatchedChanges()
+    changes.watch([EntryKey("brokers")])
+    changes.note("brokers", (1,), None, 5)
+
+    changes.clear()
+    assert not changes
+    changes.note("brokers", (1,), 5, 6)
+    assert changes.in_order == [EntryChange("brokers", (1,), 5, 6)]

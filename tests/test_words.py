@@ -1,0 +1,55 @@
+"""Words that name nothing are bound ever more rarely: names say what a value is, in Kafka's terms.
+
+The limits only go down. They stand somewhat above today's counts, so that changes elsewhere do not
+meet them at once; lower them as the code has fewer of a word.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.helpers.project.imports import modules
+
+LIMITS = {
+    "found": 368,
+    "one": 241,
+    "each": 220,
+    "at": 104,
+    "known": 101,
+    "shown": 73,
+    "left": 63,
+    "wanted": 29,
+    "given": 23,
+    "made": 11,
+    "told": 5,
+    "held": 4,
+    "around": 12,
+    "behind": 10,
+    "result": 41,
+    "item": 39,
+    "data": 312,
+    "value": 381,
+    "entry": 132,
+}
+"""The most often that a word may be assigned, looped over or a parameter, in all packages."""
+
+
+def bound_names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+@pytest.fixture(scope="module")
+def counts() -> Counter[str]:
+    trees = (ast.parse(path.read_text("utf-8")) for path in modules().values())
+    return Counter(name for tree in trees for name in bound_names(tree))
+
+
+@pytest.mark.parametrize("word", LIMITS)
+def test_a_word_that_names_nothing_is_not_bound_more_often(counts: Counter[str], word: str) -> None:
+    assert counts[word] <= LIMITS[word]
