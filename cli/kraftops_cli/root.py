@@ -50,12 +50,21 @@ COMMANDS = {
         "kraftops_cli.doctor.disk:disk",
         "Show what takes the room on the disks of brokers.",
     ),
+    "help": ("kraftops_cli.help:help_", "Show the help of a command, or a chapter of the manual."),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",
     ),
 }
 """Module, function and short help of each command."""
+TASKS = {
+    "What is wrong": ("doctor", "explain", "disk"),
+    "What happened": ("incidents", "changes", "report"),
+    "Read logs and metadata": ("dump-log", "metadata-shell", "coordinator-partition"),
+    "Change nodes and clusters": ("cluster", "storage"),
+    "Help": ("help",),
+}
+"""Titles in the help, and the names of the commands below them."""
 SECTIONS = (
     exit_status(),
     (
@@ -89,13 +98,17 @@ each answer.""",
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
+    tasks=TASKS,
     name="kraftops",
-    no_args_is_help=False,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
     sections=SECTIONS,
     params=[VERSION_OPTION],
 )
-def root() -> None:
-    """Do nothing: the commands do the work."""
+@click.pass_context
+def root(ctx: click.Context, /) -> None:
+    """Print the help if no command is given."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from kraftops.dump.sources.missing import refuse_missing
 from kraftops.errors import UsageError
 from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
 from kraftops_cli.syntax.values import Seconds
@@ -65,8 +66,10 @@ class What:
 
         Raises:
             UsageError: there is none.
+            SourceError: a file that is named does not exist.
         """
         if self.names or self.configs or self.is_live:
+            refuse_missing(self.configs)
             return [LocalKafka(path) for path in self.configs]
         local = kafka_on_this_host()
         if not local:

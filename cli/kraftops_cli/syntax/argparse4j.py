@@ -266,7 +266,7 @@ def _resolve(
     return None
 
 
-def _nearest(name: str, names: Collection[str]) -> str:
+def nearest(name: str, names: Collection[str]) -> str:
     """Return the one of *names* that is most like *name*, or an empty text."""
     from difflib import get_close_matches
 
@@ -275,7 +275,7 @@ def _nearest(name: str, names: Collection[str]) -> str:
 
 def _hint(argument: str, names: Collection[str]) -> str:
     """Return a hint for an *argument* that is not in *names*."""
-    near = _nearest(argument.partition("=")[0], names)
+    near = nearest(argument.partition("=")[0], names)
     hints = [f"perhaps {near} is meant"] if near else []
     if _paths(argument):
         hints.append("checking trailing white spaces or new lines in @file may help")
