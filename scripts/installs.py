@@ -129,7 +129,7 @@ CASES = (
         writes=True,
     ),
     _case(f"kafka-cluster decommission status {_BOTH} --id 1", "unfenced", writes=True),
-    _case(f"kafka-cluster rebalance {_BOTH} --plan-only", "partitions to move: 0", writes=True),
+    _case(f"kafka-cluster rebalance {_BOTH} --dry-run", "partitions to move: 0", writes=True),
     _case("kafka-dump-log --cluster-metadata-decoder -C {quorum}", '"name":"topic-0"'),
     _case("kafka-metadata-shell -C {quorum} ls /image/topics/byName", "topic-0", writes=True),
     _case("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),

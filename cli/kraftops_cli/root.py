@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from kraftops.errors import CODES
+from kraftops_cli.syntax.common_options import COMMON_OPTIONS, VERSION_OPTION
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.syntax.version_option import VERSION_OPTION
 
 COMMANDS = {
     "dump-log": (
@@ -26,6 +26,7 @@ COMMANDS = {
         "kraftops_cli.cluster.command:cluster",
         "Show a running cluster, and unregister brokers.",
     ),
+    "spark": ("kraftops_cli.on_spark:spark", "Read logs on Spark, too large for one machine."),
     "report": (
         "kraftops_cli.report.command:report",
         "Tell what happened, in one file.",
@@ -60,7 +61,7 @@ COMMANDS = {
 TASKS = {
     "What is wrong": ("doctor", "explain", "disk"),
     "What happened": ("incidents", "changes", "report"),
-    "Read logs and metadata": ("dump-log", "metadata-shell", "coordinator-partition"),
+    "Read logs and metadata": ("dump-log", "metadata-shell", "spark", "coordinator-partition"),
     "Change nodes and clusters": ("cluster", "storage"),
     "Help": ("help",),
 }
@@ -105,7 +106,7 @@ each answer.""",
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
     sections=SECTIONS,
-    params=[VERSION_OPTION],
+    params=[VERSION_OPTION, *COMMON_OPTIONS],
 )
 @click.pass_context
 def root(ctx: click.Context, /) -> None:

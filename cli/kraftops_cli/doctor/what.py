@@ -45,9 +45,9 @@ CONTROLLERS = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class What:
-    """The values of the options; *names* are log directories and archives."""
+    """The values of the options; *names* are log directories and archives, *form* text or json."""
 
     names: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
@@ -55,6 +55,7 @@ class What:
     command_config: str | None = None
     timeout: float | None = None
     controllers: str | None = None
+    form: str = "text"
 
     @property
     def is_live(self) -> bool:

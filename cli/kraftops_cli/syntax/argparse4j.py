@@ -11,8 +11,9 @@ from typing import NoReturn
 
 import click
 
+from kraftops_cli.syntax.common_options import COMMON_NAMES
 from kraftops_cli.syntax.errors import BadArguments
-from kraftops_cli.syntax.version_option import VERSION_NAME
+from kraftops_cli.syntax.renamed import RenamedOption
 
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
@@ -157,11 +158,8 @@ class _Parser:
     def _options_in(self, argument: str) -> Iterator[tuple[str, str | None]]:
         """Yield the full names of the options in *argument*, each with the value that is in it."""
         name, equals, value = argument.partition("=")
-        ours = {
-            key
-            for key, option in self._options.items()
-            if option.name in self._syntax.ours or option.name == VERSION_NAME
-        }
+        names = COMMON_NAMES.union(self._syntax.ours)
+        ours = {key for key, option in self._options.items() if option.name in names}
         found = _resolve("option", name, self._options, ours, self._ctx)
         if found:
             yield found, value if equals else None
@@ -301,4 +299,5 @@ def _takes_value(option: click.Option) -> bool:
 
 def _all_names(option: click.Option) -> str:
     """Return the names of an option as Kafka declares them: the long one first."""
-    return "/".join(sorted(option.opts, key=len, reverse=True))
+    shown = option.present if isinstance(option, RenamedOption) else option.opts
+    return "/".join(sorted(shown, key=len, reverse=True))
