@@ -17,7 +17,9 @@ from kraftops.records.internal_topics import decoder_names
 from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
-from kraftops_cli.syntax.command import ToolGroup
+from kraftops_cli.syntax.command import PathsCommand, ToolGroup
+from kraftops_cli.syntax.common_options import COMMON_OPTIONS
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_shell.grammar import command as shell
 from kraftops_shell.grammar.command import Command, Flag
 from kraftops_shell.grammar.registry import commands
@@ -98,9 +100,11 @@ class Tool:
 
     @property
     def options(self) -> list[click.Option]:
-        """The options that `--help` shows."""
+        """The options that are offered; common ones under Kafka's names and `kraftops`."""
         params = self.command.get_params(self.context)
-        return [param for param in params if isinstance(param, click.Option) and not param.hidden]
+        options = [param for param in params if isinstance(param, click.Option)]
+        has_common = self.words[0].startswith("kafka-") or self.command is root
+        return [option for option in options if has_common or option not in COMMON_OPTIONS]
 
     @property
     def arguments(self) -> list[click.Argument]:
@@ -121,6 +125,8 @@ class Tool:
     @property
     def completed(self) -> list["Tool"]:
         """The commands that completion offers as the next word, including the shell's."""
+        if isinstance(self.command, PathsCommand):  # files are offered, and not its parts
+            return []
         if self.command is not metadata_shell:
             return self.subtools
         is_kafkas = len(self.words) == 1  # the form that this name has when nobody asks for another
@@ -183,7 +189,9 @@ _SHELL_TYPES = {
 
 
 def names(option: click.Option) -> list[str]:
-    """Return all spellings of an option."""
+    """Return all spellings of an option but former ones."""
+    if isinstance(option, RenamedOption):
+        return option.present
     return [*option.opts, *option.secondary_opts]
 
 

@@ -26,6 +26,7 @@ from kraftops.incidents.answer import CHANGES, INCIDENTS
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
+from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
@@ -168,6 +169,12 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
             lines += _subcommand(sub) if is_tool else _command(sub)
     lines.append(".SH OPTIONS")
     lines += _options(tool)
+    if COMMON_OPTIONS[0] in tool.options or tool.words[0].startswith("kafka-"):
+        lines += _section(COMMON_TITLE)
+        if is_tool:
+            lines += _text("Each command takes these options.")
+        for option in COMMON_OPTIONS:
+            lines += _option(option, tool.context)
     if tool.command is metadata_shell:
         lines += _shell_commands()
     lines += _extras(tool.command, _section)
@@ -215,7 +222,7 @@ def _listed(words: list[str]) -> str:
 
 def _options(tool: Tool, but: click.Option | None = None) -> Iterator[str]:
     for option in tool.options:
-        if option is not but:
+        if option is not but and option not in COMMON_OPTIONS:
             yield from _option(option, tool.context)
 
 

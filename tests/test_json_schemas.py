@@ -61,6 +61,7 @@ UNDER_OTHER_NAMES = {
     "metadata-shell-log",
     "metadata-shell-next",
     "metadata-shell-prev",
+    *("spark-dump", "spark-summary", "spark-check", "spark-report"),
 }
 """Commands whose schemas are `row`, those of another command (next and prev print lines as
 history-of), or those of the shell's commands."""

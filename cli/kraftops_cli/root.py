@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from kraftops.errors import CODES
+from kraftops_cli.syntax.common_options import COMMON_OPTIONS, VERSION_OPTION
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.syntax.version_option import VERSION_OPTION
 
 COMMANDS = {
     "dump-log": (
@@ -26,6 +26,7 @@ COMMANDS = {
         "kraftops_cli.cluster.command:cluster",
         "Show a running cluster, and unregister brokers.",
     ),
+    "spark": ("kraftops_cli.on_spark:spark", "Read logs on Spark, too large for one machine."),
     "report": (
         "kraftops_cli.report.command:report",
         "Tell what happened, in one file.",
@@ -50,12 +51,21 @@ COMMANDS = {
         "kraftops_cli.doctor.disk:disk",
         "Show what takes the room on the disks of brokers.",
     ),
+    "help": ("kraftops_cli.help:help_", "Show the help of a command, or a chapter of the manual."),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",
     ),
 }
 """Module, function and short help of each command."""
+TASKS = {
+    "What is wrong": ("doctor", "explain", "disk"),
+    "What happened": ("incidents", "changes", "report"),
+    "Read logs and metadata": ("dump-log", "metadata-shell", "spark", "coordinator-partition"),
+    "Change nodes and clusters": ("cluster", "storage"),
+    "Help": ("help",),
+}
+"""Titles in the help, and the names of the commands below them."""
 SECTIONS = (
     exit_status(),
     (
@@ -89,13 +99,17 @@ each answer.""",
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
+    tasks=TASKS,
     name="kraftops",
-    no_args_is_help=False,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
     sections=SECTIONS,
-    params=[VERSION_OPTION],
+    params=[VERSION_OPTION, *COMMON_OPTIONS],
 )
-def root() -> None:
-    """Do nothing: the commands do the work."""
+@click.pass_context
+def root(ctx: click.Context, /) -> None:
+    """Print the help if no command is given."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -41,9 +41,7 @@ def main(jars: Path, folder: Path) -> None:
         text = measured("Kafka --generate", [*theirs, *words, "--generate"])
         plan.write_text(text.strip().splitlines()[-1])
         ours = [CLUSTER, "rebalance", "-b", live.brokers]
-        own.write_text(
-            measured("rebalance --plan-only", [*ours, "--plan-only", "--format", "json"])
-        )
+        own.write_text(measured("rebalance --dry-run", [*ours, "--dry-run", "--format", "json"]))
         moves = len(json.loads(own.read_text())["partitions"])
         sys.stdout.write(f"partitions to move: ours {moves}, Kafka's {_PARTITIONS}\n")
         measured("rebalance", [*ours, "--plan", str(own), "--yes", "--batch", "1000"])

@@ -315,7 +315,7 @@ def test_tool_with_subcommands_has_one_page() -> None:
     headings = re.findall(r"^\.S[HS] (.*)", page, re.MULTILINE)
     assert headings == [
         *("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "info", "OPTIONS"),
-        *("EXAMPLES", "EXIT STATUS", "SEE ALSO"),
+        *("MEMORY AND TERMINAL", "EXAMPLES", "EXIT STATUS", "SEE ALSO"),
     ]
     section = page.split("\n.SS info\n")[1].split("\n.SH ")[0]
     assert section.splitlines() == [

@@ -147,12 +147,12 @@ def test_three_dashes_are_not_an_option() -> None:
 def test_group_without_a_command_is_one_line() -> None:
     program = str(Path(DUMP_LOG).with_name("kraftops"))
 
-    done = run_command(program=program)
+    done = run_command("cluster", program=program)
 
     assert done.code == 1
     assert done.errors == [
-        "kraftops: Missing command.",
-        "hint: kraftops --help shows how it is used",
+        "kraftops: too few arguments",
+        "hint: kraftops cluster --help shows how it is used",
     ]
 
 

@@ -4,8 +4,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from kraftops_cli.root import COMMANDS, root
+from kraftops_cli.root import COMMANDS, TASKS, root
 from kraftops_cli.version import KAFKA_VERSION, VERSION
+from tests.helpers.tools.console import KRAFTOPS, run_here
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -48,5 +49,30 @@ def test_help_lists_all_commands_with_their_help() -> None:
         assert any(line.split() == [name, *text.split()] for line in done.output.splitlines())
 
 
-def test_kraftops_alone_is_a_wrong_command_line() -> None:
-    assert CliRunner().invoke(root, []).exit_code == 2
+def test_kraftops_alone_shows_the_help_with_each_command_below_its_task() -> None:
+    done = CliRunner().invoke(root, [])
+
+    assert (done.exit_code, "What is wrong:" in done.output) == (0, True)
+    assert sorted(name for names in TASKS.values() for name in names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "beginning"),
+    [
+        (["cluster", "drain"], "  Have brokers lead no partitions"),
+        (["conditions"], "dump-log: Conditions:\n"),
+        (["exit", "status"], "kraftops: Exit status:\n"),
+        ([], "Usage: kraftops "),
+    ],
+)
+def test_help_shows_commands_and_chapters(words: list[str], beginning: str) -> None:
+    done = run_here("help", *words, program=KRAFTOPS)
+
+    assert (done.code, done.text.lstrip("\n").startswith(beginning)) == (0, True)
+
+
+def test_help_of_an_unknown_topic_names_a_similar_one() -> None:
+    done = run_here("help", "conditons", program=KRAFTOPS)
+
+    assert done.code == 1
+    assert done.err.endswith("hint: perhaps conditions is meant\n")

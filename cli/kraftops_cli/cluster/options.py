@@ -9,10 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.answer import FORM
-from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,16 +32,13 @@ _OPTIONS = (
     ),
     click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."),
     FORM,
-    MAX_MEMORY,
-    COLOR,
-    NO_ESCAPE,
 )
 
 
 def cluster_syntax(*ours: str) -> Argparse4j:
     """Return the syntax of a subcommand; Kafka's tool does not have the parameters *ours*."""
     return Argparse4j(
-        ours={"timeout", "expect_cluster_id", "form", "color", "no_escape", "max_memory", *ours},
+        ours={"timeout", "expect_cluster_id", "form", *ours},
         one_of=(("bootstrap_server", "bootstrap_controller"),),
         expands_files=False,
     )

@@ -8,6 +8,7 @@ import click
 
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
@@ -42,6 +43,8 @@ brokers.""",
 @click.option(
     "--for",
     "conditions",
+    cls=RenamedOption,
+    former=("--until",),
     metavar="CONDITION",
     multiple=True,
     required=True,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,9 @@ from kraftops_cli.doctor.what import OURS, What, what_options
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 1_000_000
 EXAMPLES = (
     ("the disk is full: which topic?", "kraftops disk -c server.properties"),
-    ("all partitions of some log directories", "kraftops disk /var/kafka-1 --by partition"),
+    ("all partitions of some log directories", "kraftops disk /var/kafka-1 --group-by partition"),
     ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
     ("the disks of a running cluster", "kraftops disk -b localhost:9092"),
 )
@@ -51,11 +52,21 @@ that is left. With --bootstrap-server only the logs of segments are known, and t
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DiskOptions(What):
+    """The values of the options."""
+
+    group_by: str = "topic"
+    limit: int = 20
+    why: str | None = None
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=OURS | {"by", "limit", "why", "form", "color"}, expands_files=False),
+    syntax=Argparse4j(ours=OURS | {"by", "limit", "why", "form"}, expands_files=False),
     name="disk",
     answer="kraftops.disk.answer:DISK",
+    options=DiskOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -66,7 +77,9 @@ them.""",
 )
 @what_options
 @click.option(
-    "--by",
+    "--group-by",
+    cls=RenamedOption,
+    former=("--by",),
     type=click.Choice(("topic", "partition", "broker")),
     default="topic",
     show_default=True,
@@ -87,26 +100,22 @@ them.""",
     " This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
 )
 @FORM
-@COLOR
 @click.pass_obj
-def disk(
-    terminal: Terminal, /, form: str, *, by: str, limit: int, why: str | None, **options: Any
-) -> int:
+def disk(terminal: Terminal, what: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.disk.totals import DiskUsage
 
-    what = What(**options)
-    if why is not None:
-        return _explain(what, why, terminal, form)
+    if what.why is not None:
+        return _explain(what, what.why, terminal)
     usage = DiskUsage(_of_brokers(what, terminal) if what.is_live else _on_disk(what, terminal))
     print_answer(
         terminal,
-        form,
+        what.form,
         "disk",
         lambda: json_of(DISK.fields[:-1], usage),
-        lambda: _tables(terminal.console, usage, by, limit),
+        lambda: _tables(terminal.console, usage, what),
     )
     return 0
 
@@ -126,7 +135,7 @@ def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
     ]
 
 
-def _explain(what: What, name: str, terminal: Terminal, form: str) -> int:
+def _explain(what: What, name: str, terminal: Terminal) -> int:
     """Print why a partition stays as it is; return the exit code.
 
     Raises:
@@ -152,7 +161,7 @@ def _explain(what: What, name: str, terminal: Terminal, form: str) -> int:
     ]
     print_answer(
         terminal,
-        form,
+        what.form,
         "disk",
         lambda: json_of(DISK.fields[-1:], kept),
         lambda: (line for why in kept for line in _reasons(terminal.console, why)),
@@ -202,15 +211,15 @@ def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:
     ]
 
 
-def _tables(console: Console, usage: DiskUsage, by: str, limit: int) -> Iterator[str]:
+def _tables(console: Console, usage: DiskUsage, options: DiskOptions) -> Iterator[str]:
     from kraftops.disk import answer
     from kraftops.display.sizes import size_text
     from kraftops_terminal.tables import table_of, table_text
 
     yield table_text(console, table_of(answer.DIRECTORY, answer.directories(usage)))
-    fields, rows = answer.GROUPS[by]
+    fields, rows = answer.GROUPS[options.group_by]
     totals = rows(usage)
-    yield "\n" + table_text(console, table_of(fields, totals[:limit]))
-    if more := totals[limit:]:
+    yield "\n" + table_text(console, table_of(fields, totals[: options.limit]))
+    if more := totals[options.limit :]:
         size = sum(total.space.total for total in more)
         yield f"{len(more)} more with {size_text(size)}: --limit shows them\n"

@@ -7,7 +7,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +16,8 @@ from kraftops_cli.doctor.what import CONTROLLERS, OURS, What, what_options
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR, OVERWRITE
+from kraftops_cli.terminal.options import OVERWRITE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 
@@ -59,6 +59,19 @@ read as far as Kafka's loader reads them.""",
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(What):
+    """The values of the options; *only* and *skip* are codes with commas."""
+
+    deep: bool = False
+    release_version: str | None = None
+    only: str = ""
+    skip: str = ""
+    baseline: str | None = None
+    html: str | None = None
+    overwrite: bool = False
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -72,13 +85,12 @@ read as far as Kafka's loader reads them.""",
             "html",
             "overwrite",
             "form",
-            "color",
-            "max_memory",
         },
         expands_files=False,
     ),
     name="doctor",
     answer="kraftops.doctor.diagnosis:DOCTOR",
+    options=DoctorOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -106,11 +118,9 @@ WHAT are log directories and archives of them. Without any, it looks for the Kaf
     "--html", metavar="FILE", help="Write a page too: a report, with the findings on top."
 )
 @OVERWRITE
-@MAX_MEMORY
 @FORM
-@COLOR
 @click.pass_obj
-def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
+def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.doctor.checks import CHECKS, run_checks
@@ -121,20 +131,17 @@ def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
     from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
 
-    selection = _selection(options.pop("only"), options.pop("skip"), options.pop("baseline"))
-    target = _target(options.pop("release_version"))
-    is_deep = options.pop("deep")
-    path, flags = options.pop("html"), OutputFlags(overwrite=options.pop("overwrite"))
+    selection = _selection(what.only, what.skip, what.baseline)
+    path, flags = what.html, OutputFlags(overwrite=what.overwrite)
     if path is not None:
         refuse_output(path, flags)
-    what = What(**options)
     with ExitStack() as stack:
         examination = Examination(
             what.nodes(terminal),
             stack.enter_context(unpacked(what.names)),
             stack.enter_context(what.access(terminal)) if what.is_live else None,
-            target,
-            is_deep,
+            _target(what.release_version),
+            what.deep,
             int(time.time() * 1000),
             os.environ,
         )
@@ -146,7 +153,7 @@ def doctor(terminal: Terminal, /, form: str, **options: Any) -> int:
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
     print_answer(
         terminal,
-        form,
+        what.form,
         "doctor",
         lambda: json_of(DOCTOR.fields, diagnosis),
         lambda: _text(terminal.console, diagnosis),

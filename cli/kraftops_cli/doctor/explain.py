@@ -11,7 +11,6 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ SECTIONS = (exit_status(),)
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"code", "form", "color"}), expands_files=False),
+    syntax=Argparse4j(ours=frozenset({"code", "form"}), expands_files=False),
     name="explain",
     answer="kraftops.doctor.codes:EXPLAIN",
     examples=EXAMPLES,
@@ -38,7 +37,6 @@ to be sure. Without a code, list all.""",
 )
 @click.argument("code", metavar="[CODE]", required=False)
 @FORM
-@COLOR
 @click.pass_obj
 def explain(terminal: Terminal, /, code: str | None, form: str) -> int:
     """Print the pages of a code, or all codes; return the exit code."""

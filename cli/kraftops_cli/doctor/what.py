@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from kraftops.dump.sources.missing import refuse_missing
 from kraftops.errors import UsageError
 from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
 from kraftops_cli.syntax.values import Seconds
@@ -44,9 +45,9 @@ CONTROLLERS = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class What:
-    """The values of the options; *names* are log directories and archives."""
+    """The values of the options; *names* are log directories and archives, *form* text or json."""
 
     names: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class What:
     command_config: str | None = None
     timeout: float | None = None
     controllers: str | None = None
+    form: str = "text"
 
     @property
     def is_live(self) -> bool:
@@ -65,8 +67,10 @@ class What:
 
         Raises:
             UsageError: there is none.
+            SourceError: a file that is named does not exist.
         """
         if self.names or self.configs or self.is_live:
+            refuse_missing(self.configs)
             return [LocalKafka(path) for path in self.configs]
         local = kafka_on_this_host()
         if not local:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import click
+
+from kraftops.records.dialects import KAFKA_DIALECT
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -55,8 +58,23 @@ _OPTIONS = (
         help='Only records of which this is true, as "value.leader = 3 and offset > 100".',
     ),
 )
-FILTERS = frozenset({"types", "topics", "keys", "groups", "offsets", "since", "until", "where"})
+FILTERS = ("types", "topics", "keys", "groups", "offsets", "since", "until", "where")
 """The names of the parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions:
+    """The options that filter records, as they are written."""
+
+    types: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    offsets: str | None = None
+    since: str | None = None
+    until: str | None = None
+    where: tuple[str, ...] = ()
+    dialect: str = KAFKA_DIALECT
 
 
 def filter_options(command: F) -> F:

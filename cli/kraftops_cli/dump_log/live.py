@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter, file_head
@@ -31,7 +31,7 @@ from kraftops_cli.dump_log.topics import (
     with_topics_of,
 )
 from kraftops_cli.live.connect import quorum_target
-from kraftops_cli.live.options import LIVE, QuorumOptions
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _LivePart(NamedTuple):
     is_restart: bool
 
 
-def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
+def run_live(plan: Plan, options: QuorumOptions, terminal: Terminal) -> int:
     """Dump the metadata log of controllers; return the exit code.
 
     Raises:
@@ -65,8 +65,7 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     if plan.follow and plan.tail is not None:
         raise UsageError("--follow --tail 0 is for files, not for --controllers")
     terminal.flush()
-    named: dict[str, Any] = {name: options[name] for name in LIVE}
-    target = quorum_target(terminal, QuorumOptions(**named))
+    target = quorum_target(terminal, options)
     if plan.summary:
         return _run_summary(plan, target, terminal)
     run = Run(plan, terminal, Report())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,36 +25,24 @@ from kraftops.java.text import path_text
 from kraftops.log.reader import DamagedArchive
 from kraftops.query.filters import Filter
 from kraftops.query.formats import CSV, CSV_SAFE
-from kraftops.query.query import Query
+from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
+from kraftops.records.internal_topics import DEFAULT_CLASS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
+from kraftops_cli.dump_log.live_request import is_live, live_source
+from kraftops_cli.dump_log.options import DumpOptions
 from kraftops_cli.dump_log.plan import DAMAGED, Plan
 from kraftops_cli.dump_log.run import run_dump
-from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import SparkRequest, spark_request
+from kraftops_cli.syntax.given import given_options
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
     from kraftops_cli.dump_log.check import Archives
 
-_NO_WALK = (
-    *("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes"),
-    *("groups", "where"),  # which are no part of the filter before the sources are known
-)
-"""Options by which `--check` of a directory is one of the records that are chosen or dumped."""
-_OF_OUTPUT = (
-    *("print_data_log", "deep_iteration", "skip_record_metadata", "raw", "from_start"),
-    *("verify_index_only", "index_sanity_check", "key_decoder_class", "value_decoder_class"),
-)
-"""Options by which `--check` of a file is one of what is dumped of it."""
 _OF_SUMMARY = ("logs", "sort", "top")
-_PLAN_OPTIONS = (
-    *("output", "overwrite", "jobs", "limit", "tail", "summary", "follow", "groups"),
-    *_OF_SUMMARY,
-)
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("follow", "limit"),
@@ -71,20 +59,16 @@ _CONTRADICTIONS = (
     ("summary", "partition_by"),
     ("sink", "summary"),
 )
-_NEEDED = (
-    *((name, "summary") for name in _OF_SUMMARY),
-    *((name, "output") for name in ("overwrite", "single_file", "partition_by", "sink")),
-)
-"""Options, and what each needs."""
+_OF_OUTPUT = ("overwrite", "single_file", "partition_by", "sink")
 
 
-def run_request(ctx: click.Context, options: dict[str, object]) -> int:
+def run_request(ctx: click.Context, options: DumpOptions) -> int:
     """Run the request of the options; return the exit code."""
     terminal: Terminal = ctx.obj
     if is_live(ctx, options):
         return _run_live(ctx, options, terminal)
-    files = [] if options["files"] is None else _paths(str(options["files"]))
-    names = [*files, *ctx.meta["ignored"]]
+    files = [] if options.files is None else _paths(options.files)
+    names = [*files, *options.paths]
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
     query = _query(ctx, options, names)
@@ -95,7 +79,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     if on_spark or not (files and query.output_format.is_text):  # no form of Kafka's tool
         terminal.keeps_kafka_codes = False
     if not (on_spark or terminal.keeps_kafka_codes):  # workers may see other files
-        refuse_missing([*names, *_texts(options["remote_log_metadata"])])
+        refuse_missing([*names, *options.remote_log_metadata])
     if on_spark:
         return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []
@@ -116,7 +100,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
 def _run_spark(
     names: list[str],
     query: Query,
-    options: dict[str, object],
+    options: DumpOptions,
     request: SparkRequest,
     terminal: Terminal,
 ) -> int:
@@ -134,8 +118,7 @@ def _run_spark(
             return code
     if not can_begin_early(names, query, options, request):
         return run_spark(_plan(_sources(names, options), query, options), request, terminal)
-    flags = {"from_start": bool(options["from_start"]), "raw": bool(options["raw"])}
-    found = waves(expand_by_page(names, **flags))
+    found = waves(expand_by_page(names, from_start=options.from_start, raw=options.raw))
     first = next(found)
     more = (page._replace(sources=_shown(page.sources)) for page in found)
     plan = _plan(first.sources, query, options)
@@ -154,25 +137,25 @@ def _unpacked(
     return unpacked(archives, on_skipped)
 
 
-def _is_walk(query: Query, options: dict[str, object]) -> bool:
+def _is_walk(query: Query, options: DumpOptions) -> bool:
     """Tell whether directories are checked as a whole."""
     form = query.output_format
-    is_chosen = query.filter != Filter() or any(
-        options[name] not in (None, False, ()) for name in _NO_WALK
-    )
+    is_cut = options.limit is not None or options.tail is not None or options.max_bytes is not None
+    is_dumped = options.follow or options.salvage or options.output is not None or options.summary
+    is_chosen = query.filter != Filter() or options.groups or options.where or is_cut or is_dumped
     return query.check and (form.is_text or form.has_objects) and not is_chosen
 
 
 def _sources(
     names: list[str],
-    options: dict[str, object],
+    options: DumpOptions,
     on_unreadable: OnUnreadable | None = None,
     bundles: Mapping[str, Bundle] | None = None,
 ) -> list[Source]:
     return expand(
         names,
-        from_start=bool(options["from_start"]),
-        raw=bool(options["raw"]),
+        from_start=options.from_start,
+        raw=options.raw,
         on_unreadable=on_unreadable,
         bundles=bundles,
     )
@@ -181,7 +164,7 @@ def _sources(
 def _run_dump(
     names: list[str],
     query: Query,
-    options: dict[str, object],
+    options: DumpOptions,
     terminal: Terminal,
     bundles: Mapping[str, Bundle],
 ) -> int:
@@ -203,30 +186,26 @@ def _run_dump(
 def _holding(
     sources: list[Source],
     query: Query,
-    options: dict[str, object],
+    options: DumpOptions,
     unreadable: list[SourceError],
 ) -> list[Source]:
     """Leave out tiered segments that do not hold the offsets that are asked for."""
-    if not options["offsets"]:
+    if not options.offsets:
         return sources
     from kraftops.dump.tiers.holding import holding
     from kraftops.dump.tiers.remote_metadata import read_remote_metadata
     from kraftops.records.internal_topics import REMOTE_TOPIC
 
     given = (source.path for source in sources if source.topic == REMOTE_TOPIC)
-    paths = [*_texts(options["remote_log_metadata"]), *given]
+    paths = [*options.remote_log_metadata, *given]
     span = query.filter.first_offset, query.filter.last_offset
     return holding(sources, span, lambda: read_remote_metadata(paths), unreadable.append)
-
-
-def _texts(given: object) -> tuple[str, ...]:
-    return tuple(map(str, given)) if isinstance(given, tuple) else ()
 
 
 def _run_check(
     names: list[str],
     query: Query,
-    options: dict[str, object],
+    options: DumpOptions,
     terminal: Terminal,
     archives: Archives,
 ) -> int:
@@ -234,27 +213,28 @@ def _run_check(
     from kraftops.dump.check.units import run_units
     from kraftops_cli.dump_log.check import among, run_check
 
-    listed = set() if options["files"] is None else {*_paths(str(options["files"]))}
+    listed = set() if options.files is None else {*_paths(options.files)}
     alone = {*names} - listed if _is_whole(options) else set()
     request, others = among(names, alone, archives.bundles, query.decoder)
     codes = []
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
     if request.paths or request.files:
-        remote = _texts(options["remote_log_metadata"])
-        request = request._replace(remote_metadata=remote)
-        jobs = options["jobs"]
-        run = partial(run_units, jobs=jobs if isinstance(jobs, int) else None)
+        request = request._replace(remote_metadata=options.remote_log_metadata)
+        run = partial(run_units, jobs=options.jobs)
         codes.append(run_check(request, terminal, archives, run))
     return max(codes)
 
 
-def _is_whole(options: dict[str, object]) -> bool:
+def _is_whole(options: DumpOptions) -> bool:
     """Tell whether files are checked as a whole, and not as they are dumped."""
-    return not any(options[name] for name in _OF_OUTPUT)
+    is_of_text = options.print_data_log or options.deep_iteration or options.skip_record_metadata
+    is_of_indexes = options.verify_index_only or options.index_sanity_check
+    is_of_values = options.key_decoder_class or options.value_decoder_class
+    return not (is_of_text or is_of_indexes or is_of_values or options.raw or options.from_start)
 
 
-def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:
+def _run_live(ctx: click.Context, options: DumpOptions, terminal: Terminal) -> int:
     from kraftops_cli.dump_log.live import run_live
 
     terminal.keeps_kafka_codes = False  # no form of Kafka's tool
@@ -265,47 +245,59 @@ def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal
     return run_live(_plan([live_source(options)], query, options), options, terminal)
 
 
-def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, object]) -> None:
-    given = {
-        name for name, value in options.items() if value not in (None, ()) and value is not False
-    }
-    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOptions) -> None:
+    given = given_options(ctx)
     for one, other in _CONTRADICTIONS:
-        if {one, other} <= given:
-            raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
-    if options["follow"] and options["tail"]:
+        if {one, other} <= given.keys():
+            raise click.UsageError(f"{given[one]} and {given[other]} do not go together", ctx)
+    if options.follow and options.tail:
         raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
-    if options["remote_log_metadata"] and not (options["check"] or options["offsets"]):
+    if options.remote_log_metadata and not (options.check or options.offsets):
         raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
-    for name, needed in _NEEDED:
-        if name in given and needed not in given:
-            raise click.UsageError(f"{shown[name]} needs {shown[needed]}", ctx)
-    if query.output_format.is_columns and options["output"] is None:
+    for name, needed, is_there in (
+        *((name, "--summary", options.summary) for name in _OF_SUMMARY),
+        *((name, "--output", options.output is not None) for name in _OF_OUTPUT),
+    ):
+        if name in given and not is_there:
+            raise click.UsageError(f"{given[name]} needs {needed}", ctx)
+    if query.output_format.is_columns and options.output is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
-    if options["summary"] and not (query.output_format.is_text or query.output_format.has_objects):
+    if options.summary and not (query.output_format.is_text or query.output_format.has_objects):
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
 
 
-def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Plan:
+def _plan(sources: list[Source], query: Query, options: DumpOptions) -> Plan:
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
-    if options["where"] or options["groups"]:
+    if options.where or options.groups:
         query = _with_conditions(query, options, sources)
-    values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
-    values["sort"] = values["sort"] or BY_NAME
-    return Plan(sources=tuple(_shown(sources)), query=query, **values)
+    return Plan(
+        sources=tuple(_shown(sources)),
+        query=query,
+        output=options.output,
+        overwrite=options.overwrite,
+        jobs=options.jobs,
+        limit=options.limit,
+        tail=options.tail,
+        summary=options.summary,
+        logs=options.logs,
+        groups=options.groups,
+        sort=options.sort or BY_NAME,
+        top=options.top,
+        follow=options.follow,
+    )
 
 
 def _shown(sources: list[Source]) -> list[Source]:
     return [replace(source, path=path_text(source.path)) for source in sources]
 
 
-def _with_conditions(query: Query, options: dict[str, Any], sources: list[Source]) -> Query:
+def _with_conditions(query: Query, options: DumpOptions, sources: list[Source]) -> Query:
     from kraftops.query.where import about_groups, with_conditions
 
     decoders = {query.for_source(source.decoder).record_decoder for source in sources}
-    texts = [*options["where"]]
-    if options["groups"]:
-        texts.append(about_groups(options["groups"], decoders))
+    texts = [*options.where]
+    if options.groups:
+        texts.append(about_groups(options.groups, decoders))
     now = int(time.time() * 1000)
     return replace(query, filter=with_conditions(query.filter, texts, decoders, now))
 
@@ -342,33 +334,42 @@ def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
     return str(value)
 
 
-def _query(ctx: click.Context, options: dict[str, object], names: Sequence[str] = ()) -> Query:
-    decoders = [topic.decoder for topic in INTERNAL_TOPICS if options[topic.parameter]]
-    classes = {
-        name: _decoder_class(ctx, name, options[name])
-        for name in ("key_decoder_class", "value_decoder_class")
-    }
-    if options["dialect"] != KAFKA_DIALECT and not decoders:
-        decoders.append(METADATA)
-    if options["print_data_log"] or any(options[name] for name in classes):
-        decoders.append(USER)
-    given = {name: options.get(name) for name in Query.__slots__}
-    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if options["csv_safe"]:
-        if options["form"] != CSV.name:
+def _query(ctx: click.Context, options: DumpOptions, names: Sequence[str] = ()) -> Query:
+    decoder = _decoder(options)
+    form = options.form
+    if options.csv_safe:
+        if form != CSV.name:
             raise click.UsageError("--csv-safe needs --format csv", ctx)
-        values["form"] = CSV_SAFE.name
-    values["filter"] = filter_ = parsed_filter(
-        options, decoders[0] if decoders else None, names, ctx.obj
-    )
+        form = CSV_SAFE.name
+    filter_ = parsed_filter(options, decoder, names, ctx.obj)
     # A filter on the contents of records shows records, not batches.
-    of_records = ("deep_iteration", "types", "groups", "where")
-    is_deep = decoders or any(options[name] for name in of_records)
-    values["deep_iteration"] = bool(is_deep or filter_.needs_rows)
+    of_records = options.deep_iteration or options.types or options.groups or options.where
     return Query(
-        decoder=decoders[0] if decoders else None,
-        key_decoder=classes["key_decoder_class"],
-        value_decoder=classes["value_decoder_class"],
-        is_one_line=ctx.obj.is_escaping and options["output"] is None,
-        **values,
+        decoder=decoder,
+        key_decoder=_decoder_class(ctx, "key_decoder_class", options.key_decoder_class),
+        value_decoder=_decoder_class(ctx, "value_decoder_class", options.value_decoder_class),
+        dialect=options.dialect,
+        deep_iteration=bool(decoder or of_records or filter_.needs_rows),
+        skip_record_metadata=options.skip_record_metadata,
+        max_bytes=NO_LIMIT if options.max_bytes is None else options.max_bytes,
+        max_message_size=options.max_message_size,
+        verify_index_only=options.verify_index_only,
+        index_sanity_check=options.index_sanity_check,
+        form=form,
+        show_secrets=options.show_secrets,
+        salvage=options.salvage,
+        skip_invalid=options.skip_invalid,
+        check=options.check,
+        is_one_line=ctx.obj.is_escaping and options.output is None,
+        filter=filter_,
     )
+
+
+def _decoder(options: DumpOptions) -> str | None:
+    """Return the first decoder that the options ask for, in the order of Kafka's tool."""
+    if options.decoders:
+        return options.decoders[0]
+    if options.dialect != KAFKA_DIALECT:
+        return METADATA
+    is_of_users = options.key_decoder_class or options.value_decoder_class
+    return USER if options.print_data_log or is_of_users else None

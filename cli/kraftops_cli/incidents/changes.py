@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
@@ -11,12 +11,11 @@ from kraftops.answers.fields import json_of
 from kraftops.incidents.answer import NOBODY
 from kraftops.incidents.changes import CLIENT, KINDS
 from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
-from kraftops_cli.incidents.sources import changes_of, log_options, opened
+from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_terminal.tables import table_of, table_text
@@ -41,12 +40,24 @@ configurations that come or go together are one change. Secrets are redacted."""
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChangeOptions(LogOptions):
+    """The values of the options."""
+
+    kinds: tuple[str, ...] = ()
+    brokers: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    group_by: str | None = None
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
     name="changes",
     examples=EXAMPLES,
     sections=SECTIONS,
+    options=ChangeOptions,
     answer="kraftops.incidents.answer:CHANGES",
     help="Show what changed: from what, to what, and what changed it.",
 )
@@ -74,32 +85,31 @@ configurations that come or go together are one change. Secrets are redacted."""
 @click.option(
     "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
 )
-@MAX_MEMORY
 @FORM
 @click.pass_context
-def changes(ctx: click.Context, /, form: str, **options: Any) -> int:
+def changes(ctx: click.Context, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""
     terminal = ctx.obj
     wanted = ChangeFilter(
-        frozenset(options["kinds"]),
-        frozenset(options["brokers"]),
-        options["topics"],
-        changes_where(options["where"], int(time.time() * 1000)),
+        frozenset(options.kinds),
+        frozenset(options.brokers),
+        options.topics,
+        changes_where(options.where, int(time.time() * 1000)),
     )
     with opened(options, terminal) as (names, span):
         log, code = changes_of(names, span, terminal)
     chosen = wanted.chosen(log.changes)
-    is_grouped = options["group_by"] is not None
+    is_grouped = options.group_by is not None
     name, fields = ("groups", GROUP) if is_grouped else ("changes", CHANGE)
     rows = by_cause(chosen) if is_grouped else chosen
     print_answer(
         terminal,
-        form,
+        options.form,
         "changes",
         lambda: {name: [json_of(fields, row) for row in rows]},
         lambda: table_text(terminal.console, table_of(fields, rows)),
     )
-    if form == "text":
+    if options.form == "text":
         if not rows:
             terminal.error("note: nothing of that changed")
         elif any(change.cause == CLIENT for change in chosen):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from kraftops.answers.fields import json_of
 from kraftops.incidents.answer import INCIDENT
 from kraftops.incidents.incidents import incidents_of
 from kraftops.incidents.rules import RULES
-from kraftops_cli.incidents.sources import changes_of, log_options, opened
+from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_terminal.tables import table_of, table_text
 
@@ -40,14 +37,14 @@ SECTIONS = (
     name="incidents",
     examples=EXAMPLES,
     sections=SECTIONS,
+    options=LogOptions,
     answer="kraftops.incidents.answer:INCIDENTS",
     help="Show what happened: incidents by cause, from begin to end, and what they did.",
 )
 @log_options
-@MAX_MEMORY
 @FORM
 @click.pass_context
-def incidents(ctx: click.Context, /, form: str, **options: Any) -> int:
+def incidents(ctx: click.Context, options: LogOptions) -> int:
     """Print the incidents of a log; return the exit code."""
     terminal = ctx.obj
     with opened(options, terminal) as (names, span):
@@ -55,11 +52,11 @@ def incidents(ctx: click.Context, /, form: str, **options: Any) -> int:
     rows = incidents_of(log)
     print_answer(
         terminal,
-        form,
+        options.form,
         "incidents",
         lambda: {"incidents": [json_of(INCIDENT, row) for row in rows]},
         lambda: table_text(terminal.console, table_of(INCIDENT, rows)),
     )
-    if form == "text" and not rows:
+    if options.form == "text" and not rows:
         terminal.error("note: no incident")
     return code

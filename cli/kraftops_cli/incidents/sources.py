@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -17,13 +18,23 @@ from kraftops.image.load.log_size import newest_time
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.incidents.changes import ChangeLog, read_changes
-from kraftops_cli.live.options import LIVE, QuorumOptions, live_options
+from kraftops_cli.live.options import QuorumOptions, live_options
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import read_span
 
 F = TypeVar("F", bound=Callable[..., object])
 CUT_SHORT = 2
 """The exit code where damage hides a part of the log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions(QuorumOptions):
+    """The values of the options that name a log and a span; *form* is text or json."""
+
+    sources: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    form: str = "text"
 
 
 def log_options(command: F) -> F:
@@ -62,16 +73,14 @@ class Span:
 
 
 @contextmanager
-def opened(
-    options: Mapping[str, Any], terminal: Terminal
-) -> Iterator[tuple[tuple[str, ...], Span]]:
+def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str, ...], Span]]:
     """Return the files of the log that options name, or those of running controllers, and the span.
 
     Raises:
         KraftopsError: they cannot be read, or a time is wrong.
     """
-    sources: tuple[str, ...] = options["sources"]
-    is_live = any(options[name] is not None for name in LIVE)
+    sources = options.sources
+    is_live = options.is_about_quorum
     if bool(sources) == is_live:
         raise UsageError(
             "name files of a metadata log, or controllers", hint="a directory, or --controllers"
@@ -82,7 +91,7 @@ def opened(
         return
     from kraftops_cli.live.connect import live_image
 
-    with live_image(terminal, QuorumOptions(**{name: options[name] for name in LIVE})) as live:
+    with live_image(terminal, options) as live:
         yield live.names, _span(options, live.names, terminal)
 
 
@@ -95,7 +104,7 @@ def changes_of(names: tuple[str, ...], span: Span, terminal: Terminal) -> tuple[
     return log, CUT_SHORT if cuts else 0
 
 
-def _span(options: Mapping[str, Any], names: tuple[str, ...], terminal: Terminal) -> Span:
+def _span(options: LogOptions, names: tuple[str, ...], terminal: Terminal) -> Span:
     now = int(time.time() * 1000)
     end = partial(newest_time, names)
-    return Span(*read_span(options["since"], options["until"], now, end, terminal))
+    return Span(*read_span(options.since, options.until, now, end, terminal))

@@ -45,7 +45,7 @@ LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id
 """The names of the parameters; one of the first two asks for controllers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class QuorumOptions:
     """The options that name a quorum; *config* is a server's, *timeout* is in seconds."""
 
@@ -54,6 +54,12 @@ class QuorumOptions:
     config: str | None = None
     timeout: float | None = None
     expect_cluster_id: str | None = None
+
+    @property
+    def is_about_quorum(self) -> bool:
+        """Whether one of them is given."""
+        own = (self.controllers, self.command_config, self.config, self.timeout)
+        return any(value is not None for value in (*own, self.expect_cluster_id))
 
 
 def live_options(command: F) -> F:

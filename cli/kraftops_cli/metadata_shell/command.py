@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,14 +20,13 @@ from kraftops_cli.metadata_shell.arguments import (
     usual_form,
 )
 from kraftops_cli.metadata_shell.request import ShellRequest
-from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
+from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.values import Seconds
-from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -111,15 +110,52 @@ class _Time(click.ParamType[str]):
         return str(value)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShellOptions(QuorumOptions, SparkFindOptions):
+    """The values of the options; *config* is of the node whose log is the source, too."""
+
+    snapshot: str | None = None
+    form: str | None = None
+    at_offset: int | None = None
+    at_time: str | None = None
+    dialect: str = "kafka"
+    show_secrets: bool = False
+    follow: bool = False
+    keeps_history: bool = True
+    words: tuple[str, ...] = ()
+
+
+GROUPS = {
+    "Source": ("snapshot", "config", "controllers", *_OF_CONTROLLERS, "dialect"),
+    "State": ("at_offset", "at_time", "follow"),
+    "Options": (),
+    "Spark": tuple(SHARED),
+}
+
+
+class ShellCommand(GroupedCommand):
+    """The tool, whose help lists the commands of the shell."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the commands of the form that the name of the tool has."""
+        from kraftops_shell.grammar.registry import commands
+
+        super().format_options(ctx, formatter)
+        listed = commands(kafka=usual_form(ctx) == "kafka", one_shot=True).values()
+        with formatter.section("Commands of the shell (COMMAND --help, or man COMMAND, has more)"):
+            formatter.write_dl([(each.name, each.help) for each in listed])
+
+
 @click.command(
-    cls=ToolCommand,
+    cls=ShellCommand,
+    options=ShellOptions,
+    groups=GROUPS,
     syntax=ShellSyntax(
         Argparse4j(
             ours=frozenset(
                 {
                     "at_offset",
                     "at_time",
-                    "color",
                     "command_config",
                     "config",
                     "controllers",
@@ -128,8 +164,6 @@ class _Time(click.ParamType[str]):
                     "follow",
                     "form",
                     "keeps_history",
-                    "max_memory",
-                    "no_escape",
                     "show_secrets",
                     "timeout",
                     *SHARED,
@@ -201,9 +235,6 @@ class _Time(click.ParamType[str]):
 @click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
 @click.option("--dialect", default="kafka", help="The dialect of the records.", show_default=True)
 @click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys.")
-@MAX_MEMORY
-@COLOR
-@NO_ESCAPE
 @click.option(
     "--no-history",
     "keeps_history",
@@ -215,34 +246,27 @@ class _Time(click.ParamType[str]):
 @spark_find_options
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
-def metadata_shell(
-    ctx: click.Context,
-    /,
-    snapshot: str | None,
-    form: str | None,
-    words: tuple[str, ...],
-    **options: object,
-) -> int:
+def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:
     """Load the image; run the command, or an interactive session; return the exit code."""
-    controllers = cast("str | None", options["controllers"])
+    controllers, words = options.controllers, options.words
     if controllers is None:
-        _refuse_without_controllers(ctx, options)
-    is_kafka = (form or usual_form(ctx)) == "kafka"
-    source = snapshot if controllers is None else controllers
+        _refuse_without_controllers(ctx)
+    is_kafka = (options.form or usual_form(ctx)) == "kafka"
+    source = options.snapshot if controllers is None else controllers
     if source is None and not is_kafka and _asks_for_help(words):
         source = "-"  # nothing is read
-    source = _source(ctx, source, words, options)
+    source = _source(ctx, source, options)
     request = ShellRequest(
         source,
         words,
         is_kafka,
-        _quorum_options(controllers, options),
-        cast("int | None", options["at_offset"]),
-        _at_time(cast("str | None", options["at_time"]), source, controllers, ctx.obj),
-        str(options["dialect"]),
-        bool(options["show_secrets"]),
-        bool(options["follow"]),
-        bool(options["keeps_history"]),
+        None if controllers is None else options,
+        options.at_offset,
+        _at_time(options.at_time, source, controllers, ctx.obj),
+        options.dialect,
+        options.show_secrets,
+        options.follow,
+        options.keeps_history,
     )
     if spark := spark_request(ctx, options):
         return _run_on_spark(request, spark, ctx.obj)
@@ -263,36 +287,21 @@ def _at_time(
     return read_time(text, int(time.time() * 1000), end, terminal)
 
 
-def _quorum_options(controllers: str | None, options: Mapping[str, object]) -> QuorumOptions | None:
-    if controllers is None:
-        return None
-    return QuorumOptions(
-        controllers,
-        cast("str | None", options["command_config"]),
-        cast("str | None", options["config"]),
-        cast("float | None", options["timeout"]),
-        cast("str | None", options["expect_cluster_id"]),
-    )
-
-
-def _source(
-    ctx: click.Context, source: str | None, words: tuple[str, ...], options: Mapping[str, object]
-) -> str:
+def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> str:
     """Return the source of a run: a path, or addresses of controllers."""
-    if source is None and options["config"] is not None:
+    if source is None and options.config is not None:
         from kraftops.storage.config.server_config import load_config
 
-        config = str(options["config"])
-        source = load_config(config, environment=os.environ).metadata_log_dir
+        source = load_config(options.config, environment=os.environ).metadata_log_dir
     elif source is None:
-        source = _source_in_command(words)
+        source = _source_in_command(options.words)
     if source is None:
         raise BadArguments(
             "argument --snapshot/-s is required",
             ctx,
             "--config finds the source of a node, --controllers asks a running quorum",
         )
-    if not source and options["controllers"] is None:
+    if not source and options.controllers is None:
         raise BadArguments("argument --snapshot/-s: '' is no file", ctx)
     return source
 
@@ -315,11 +324,11 @@ def _source_in_command(words: tuple[str, ...]) -> str | None:
     return next((word for word in words[1:2] if is_source and not word.startswith("-")), None)
 
 
-def _refuse_without_controllers(ctx: click.Context, options: Mapping[str, object]) -> None:
-    spelling = {str(param.name): param.opts[0] for param in ctx.command.params}
+def _refuse_without_controllers(ctx: click.Context) -> None:
+    given = given_options(ctx)
     for name in _OF_CONTROLLERS:
-        if options[name] is not None:
-            raise BadArguments(f"{spelling[name]} needs --controllers", ctx)
+        if name in given:
+            raise BadArguments(f"{given[name]} needs --controllers", ctx)
 
 
 def _run_on_spark(request: ShellRequest, spark: SparkRequest, terminal: Terminal) -> int:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from kraftops_cli.live.options import LIVE, live_options
+from kraftops_cli.report.options import GROUPS, ReportOptions, report_options
 from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
-from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.options import OVERWRITE
 
 EXAMPLES = (
     ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
@@ -64,49 +60,21 @@ records make sense only in their order.""",
 
 
 @click.command(
-    cls=ToolCommand,
+    cls=GroupedCommand,
     syntax=Argparse4j(ours=frozenset(LIVE) | SHARED, expands_files=False),
     name="report",
     examples=EXAMPLES,
     sections=SECTIONS,
+    options=ReportOptions,
+    groups=GROUPS,
+    elsewhere={"Spark": "kraftops spark report"},
     help="Tell what happened: an HTML page in one file, or its data as JSON.",
 )
-@click.argument("sources", metavar="SOURCE…", nargs=-1)
-@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
-@OVERWRITE
-@click.option(
-    "--since",
-    metavar="TIME",
-    help="Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02 or"
-    " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
-)
-@click.option("--until", metavar="TIME", help="Only what happened before this time.")
-@click.option(
-    "--incident",
-    type=Number(10_000, minimum=1),
-    metavar="N",
-    help="Only incident N of those that kraftops incidents lists, and a minute around it.",
-)
-@click.option("--title", metavar="TEXT", help="The title of the report.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("html", "json")),
-    default="html",
-    show_default=True,
-    help="A page, or its data.",
-)
-@click.option(
-    "--jobs",
-    type=Number(1024, minimum=1),
-    metavar="N",
-    help="Threads that count.  [default: one a core, one for small files]",
-)
-@MAX_MEMORY
+@report_options
 @live_options
 @spark_find_options
 @click.pass_context
-def report(ctx: click.Context, /, **options: Any) -> int:
+def report(ctx: click.Context, options: ReportOptions) -> int:
     """Run the command."""
     from kraftops_cli.report.run import run_report
 

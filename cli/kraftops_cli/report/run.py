@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
@@ -35,7 +35,8 @@ from kraftops.report.story import span_of_incident, story_of
 from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
-from kraftops_cli.live.options import LIVE, QuorumOptions
+from kraftops_cli.live.options import QuorumOptions
+from kraftops_cli.report.options import ReportOptions
 from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_cli.terminal.times import read_span
@@ -80,7 +81,7 @@ def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
     return replace(request, heading=request.heading._replace(span=span))
 
 
-def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal: Terminal) -> int:
+def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Terminal) -> int:
     """Make the report that options ask for; return the exit code.
 
     Raises:
@@ -89,9 +90,9 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
     request = replace(_request(options, terminal), spark=spark)
     if request.output is not None:
         refuse_output(request.output, request.flags)
-    elif options["overwrite"]:
+    elif options.overwrite:
         raise UsageError("--overwrite needs --output")
-    if any(options[name] is not None for name in LIVE):
+    if options.is_about_quorum:
         if spark is not None:
             raise UsageError("--controllers and --spark do not go together")
         return _run_live(request, options, terminal)
@@ -111,31 +112,31 @@ def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal:
     return max(code, 1) if skipped else code
 
 
-def _request(options: Mapping[str, Any], terminal: Terminal) -> ReportRequest:
+def _request(options: ReportOptions, terminal: Terminal) -> ReportRequest:
     """Return the request of options.
 
     Raises:
         UsageError: a time is wrong, or the page has no file.
     """
     now = int(time.time() * 1000)
-    end = partial(newest_time, options["sources"])
-    since, until = read_span(options["since"], options["until"], now, end, terminal)
+    end = partial(newest_time, options.sources)
+    since, until = read_span(options.since, options.until, now, end, terminal)
     if since is not None and until is not None and since > until:
-        raise UsageError(f"--since {options['since']} is after --until {options['until']}")
-    if options["form"] == "html" and options["output"] is None:
+        raise UsageError(f"--since {options.since} is after --until {options.until}")
+    if options.form == "html" and options.output is None:
         raise UsageError("an HTML report needs a file", hint="--output report.html")
     heading = Heading(
-        options["title"] or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
+        options.title or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
     )
     return ReportRequest(
-        options["sources"],
-        options["output"],
-        OutputFlags(overwrite=options["overwrite"]),
-        options["form"],
+        options.sources,
+        options.output,
+        OutputFlags(overwrite=options.overwrite),
+        options.form,
         heading,
-        options["jobs"],
+        options.jobs,
         None,
-        options["incident"],
+        options.incident,
     )
 
 
@@ -288,23 +289,22 @@ def _write(
     return DAMAGED
 
 
-def _run_live(request: ReportRequest, options: Mapping[str, Any], terminal: Terminal) -> int:
+def _run_live(request: ReportRequest, options: ReportOptions, terminal: Terminal) -> int:
     if request.sources:
         raise UsageError(
             "--controllers and names of logs do not go together", hint="make two reports"
         )
     from kraftops_cli.live.connect import live_image
 
-    quorum = QuorumOptions(**{name: options[name] for name in LIVE})
     with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
         task = progress.add(Task(0))
 
         def on_bytes(count: int) -> None:
             progress.advance(task, count)
 
-        live = live_image(terminal, quorum, progress=on_bytes)
+        live = live_image(terminal, options, progress=on_bytes)
     with live:
-        return _report_live(request, live, quorum, terminal)
+        return _report_live(request, live, options, terminal)
 
 
 def _report_live(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from kraftops.errors import UsageError
 from kraftops.uris import is_remote
+from kraftops_cli.syntax.given import given_options
+from kraftops_cli.syntax.renamed import RenamedOption
 
 if TYPE_CHECKING:
     from kraftops.spark.session.session import Session
@@ -27,8 +29,10 @@ _SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
 _SINKS = ("delta", "iceberg")
 
-_SHARED = (
-    click.option("--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."),
+_SPARK = click.option(
+    "--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."
+)
+SHARED_OPTIONS = (
     click.option(
         "--master",
         metavar="URL",
@@ -48,35 +52,64 @@ _SHARED = (
     ),
     click.option("--verbose", is_flag=True, help="Show the log of Spark."),
 )
-_OF_DUMP = (
-    click.option("--single-file", is_flag=True, help="With --spark: join the parts into one file."),
+OF_DUMP = (
+    click.option("--single-file", is_flag=True, help="Join the parts into one file."),
     click.option(
         "--partition-by",
         type=click.Choice(_PARTITIONS),
-        help="With --spark: write rows into a directory for each type, date (UTC) or topic.",
+        help="Write rows into a directory for each type, date (UTC) or topic.",
     ),
     click.option(
         "--sink",
         type=click.Choice(_SINKS),
-        help="With --spark: write --output as a table of Delta or Iceberg, all rows at once.",
+        help="Write --output as a table of Delta or Iceberg, all rows at once.",
     ),
     click.option(
         "--sql",
         metavar="SELECT",
-        help="With --spark: answer SQL on the table `log`; the screen shows 1,000 rows.",
+        help="Answer SQL on the table `log`; the screen shows 1,000 rows.",
     ),
-    click.option("--explain", is_flag=True, help="With --spark: show the plan only."),
+    click.option(
+        "--dry-run",
+        "explain",
+        cls=RenamedOption,
+        former=("--explain",),
+        is_flag=True,
+        help="Show the plan only.",
+    ),
 )
-SPARK_ONLY = frozenset(
-    {"master", "conf", "shared_paths", "verbose", "single_file", "explain"}
-    | {"partition_by", "sink", "sql"}
-)
-"""Names of parameters that need `--spark`."""
+_SHARED_NAMES = ("spark", "master", "conf", "shared_paths", "verbose")
+SPARK = (*_SHARED_NAMES, "single_file", "partition_by", "sink", "sql", "explain")
+"""The names of the parameters; the first is needed for all others."""
+GROUPS = {"Spark": SPARK}
+"""The names of the parameters below the title of the help."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkFindOptions:
+    """The options of `--spark` of a command that only prints."""
+
+    spark: bool = False
+    master: str | None = None
+    conf: tuple[str, ...] = ()
+    shared_paths: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkOptions(SparkFindOptions):
+    """The options of `--spark` of a command that dumps."""
+
+    single_file: bool = False
+    partition_by: str | None = None
+    sink: str | None = None
+    sql: str | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SparkRequest:
-    """Values of the options of `--spark`."""
+    """What is asked of Spark; *conf* and *site* are names and values."""
 
     master: str = _DEFAULT_MASTER
     conf: tuple[tuple[str, str], ...] = ()
@@ -108,49 +141,57 @@ class SparkRequest:
 
 def spark_options(command: F) -> F:
     """Add all options of `--spark` to a command that dumps."""
-    for option in reversed((*_SHARED, *_OF_DUMP)):
+    for option in reversed((_SPARK, *SHARED_OPTIONS, *OF_DUMP)):
         command = option(command)
     return command
 
 
 def spark_find_options(command: F) -> F:
     """Add the options of `--spark` to a command that only prints."""
-    for option in reversed(_SHARED):
+    for option in (*reversed(SHARED_OPTIONS), _SPARK):
         command = option(command)
     return command
 
 
-SHARED = frozenset({"spark", "master", "conf", "shared_paths", "verbose"})
+SHARED = frozenset(_SHARED_NAMES)
 """Names of their parameters."""
 
 
-def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkRequest | None:
-    """Return the values of the options; None without `--spark`.
+def spark_request(ctx: click.Context, options: SparkFindOptions) -> SparkRequest | None:
+    """Return what the options ask of Spark; None without `--spark`.
 
     Raises:
         click.UsageError: an option needs `--spark`.
         UsageError: a configuration is malformed, or that of the site cannot be read.
     """
-    given: dict[str, Any] = {name: options[name] for name in SPARK_ONLY if options.get(name)}
-    if not options["spark"]:
-        for name in sorted(given):
-            shown = next(param.opts[0] for param in ctx.command.params if param.name == name)
-            raise click.UsageError(f"{shown} needs --spark", ctx)
+    if not options.spark:
+        given = given_options(ctx)
+        for name in sorted(given.keys() & {*SPARK}):
+            raise click.UsageError(f"{given[name]} needs --spark", ctx)
         return None
     from kraftops.spark.session.site import site_conf
 
-    given["site"] = site_conf(os.environ)
-    master = options["master"]
-    if master is None:
-        site = dict(given["site"])
-        master = os.environ.get("SPARK_REMOTE") or site.get(
-            "spark.remote", site.get("spark.master")
-        )
-    if isinstance(master, str):
-        given["master"] = _checked_master(master)
-    if "conf" in given:
-        given["conf"] = tuple(map(_pair, given["conf"]))
-    return SparkRequest(**given)
+    site = site_conf(os.environ)
+    by_name = dict(site)
+    master = options.master or os.environ.get("SPARK_REMOTE")
+    master = master or by_name.get("spark.remote", by_name.get("spark.master"))
+    request = SparkRequest(
+        _DEFAULT_MASTER if master is None else _checked_master(master),
+        tuple(map(_pair, options.conf)),
+        site,
+        options.shared_paths,
+        options.verbose,
+    )
+    if not isinstance(options, SparkOptions):
+        return request
+    return replace(
+        request,
+        single_file=options.single_file,
+        explain=options.explain,
+        partition_by=options.partition_by,
+        sink=options.sink,
+        sql=options.sql,
+    )
 
 
 def warn_if_small(settings: Settings, size: int, terminal: Terminal) -> None:

@@ -36,6 +36,7 @@ COMMANDS = {
     ),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
+_KAFKAS = {"info", "format", "version-mapping", "feature-dependencies", "random-uuid"}
 
 EXAMPLES = (
     ("a cluster id", "kafka-storage random-uuid"),
@@ -132,7 +133,7 @@ DIR/meta.properties.before-rewrite: the file before the last rewrite.""",
 @click.group(
     cls=ToolGroup,
     name="storage",
-    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover", "compare"})),
+    syntax=Argparse4j(ours=frozenset(COMMANDS) - _KAFKAS),
     lazy=COMMANDS,
     examples=EXAMPLES,
     sections=SECTIONS,

@@ -10,9 +10,7 @@ import click
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -56,7 +54,7 @@ of all these brokers would cut.""",
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"names", "form", "color", "max_memory"})),
+    syntax=Argparse4j(ours=frozenset({"names", "form"})),
     name="compare",
     answer="kraftops.recovery.partitions.answer:COMPARE",
     examples=EXAMPLES,
@@ -68,9 +66,7 @@ part, what is lost if a broker is gone for good, and which broker should start f
 Nothing is locked or written.""",
 )
 @click.argument("names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path())
-@MAX_MEMORY
 @FORM
-@COLOR
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""

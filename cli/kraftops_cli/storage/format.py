@@ -14,7 +14,6 @@ from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -52,7 +51,6 @@ EXAMPLES = (
                 "force",
                 "metadata",
                 "form",
-                "max_memory",
             }
         ),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
@@ -137,7 +135,6 @@ it, if that is certain.""",
 )
 @METADATA
 @OVERRIDE
-@MAX_MEMORY
 @FORM
 @click.pass_obj
 def format_(terminal: Terminal, /, **options: object) -> int:

@@ -11,9 +11,7 @@ import click
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import print_answer
-from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -33,7 +31,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"overrides", "form", "color", "no_escape", "max_memory"})),
+    syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
     name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
     examples=EXAMPLES,
@@ -49,9 +47,6 @@ EXAMPLES = (
     show_default=True,
     help="The form of the output; text is Kafka's, the others show all that is known.",
 )
-@MAX_MEMORY
-@COLOR
-@NO_ESCAPE
 @click.pass_obj
 def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""

@@ -21,7 +21,6 @@ from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import asked, can_ask
@@ -163,7 +162,6 @@ day counts for nothing.""",
                 "dry_run",
                 "yes",
                 "form",
-                "max_memory",
             }
         ),
         exclusive=(
@@ -236,7 +234,6 @@ listed. Nothing is written before this is confirmed.""",
 @DRY_RUN
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @OVERRIDE
-@MAX_MEMORY
 @FORM
 @click.pass_obj
 def recover(

@@ -14,7 +14,7 @@ from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
@@ -23,7 +23,7 @@ from kraftops_terminal.findings import finding_blocks
 EXAMPLES = (
     (
         "a controller and a broker are left",
-        "kafka-storage recover-plan --from n1.tgz --from n101.tgz --voters 1 --output-dir plan",
+        "kafka-storage recover-plan --from n1.tgz --from n101.tgz --voters 1 --output plan",
     ),
 )
 SECTIONS = (
@@ -59,7 +59,6 @@ are.""",
                 "unseen_brokers",
                 "offline",
                 "form",
-                "max_memory",
             }
         ),
     ),
@@ -94,12 +93,18 @@ are.""",
     help="The log that goes on, if it is not to be the best: a COPY of --from.",
 )
 @click.option(
-    "--output-dir", metavar="DIR", type=click.Path(), required=True, help="A new directory."
+    "--output",
+    "output_dir",
+    cls=RenamedOption,
+    former=("--output-dir",),
+    metavar="DIR",
+    type=click.Path(),
+    required=True,
+    help="Write to this directory, which is new.",
 )
 @ELECT_NEWEST
 @UNSEEN_BROKER
 @click.option("--offline", is_flag=True, help="Ask no controller whether it leads.")
-@MAX_MEMORY
 @FORM
 @click.pass_obj
 def recover_plan(

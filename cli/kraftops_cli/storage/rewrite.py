@@ -11,7 +11,6 @@ import click
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -42,7 +41,6 @@ EXAMPLES = (
                 "force",
                 "dry_run",
                 "form",
-                "max_memory",
             }
         )
     ),
@@ -68,7 +66,6 @@ them aside.""",
 )
 @DRY_RUN
 @OVERRIDE
-@MAX_MEMORY
 @FORM
 @click.pass_obj
 def rewrite(

@@ -13,9 +13,7 @@ from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.memory import MAX_MEMORY
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_line
@@ -105,7 +103,7 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
         ours=frozenset(
             {
                 *("configs", "cluster_id", "release_version", "kafka_home", "here", "resolve"),
-                *("overrides", "form", "color", "max_memory"),
+                *("overrides", "form"),
             }
         )
     ),
@@ -151,9 +149,7 @@ checked against each other. Nothing is locked or written.""",
     help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
 )
 @OVERRIDE
-@MAX_MEMORY
 @FORM
-@COLOR
 @click.pass_obj
 def verify(
     terminal: Terminal, /, configs: tuple[str, ...], overrides: tuple[str, ...], **options: Any

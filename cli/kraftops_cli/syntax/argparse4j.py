@@ -11,8 +11,9 @@ from typing import NoReturn
 
 import click
 
+from kraftops_cli.syntax.common_options import COMMON_NAMES
 from kraftops_cli.syntax.errors import BadArguments
-from kraftops_cli.syntax.version_option import VERSION_NAME
+from kraftops_cli.syntax.renamed import RenamedOption
 
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
@@ -157,11 +158,8 @@ class _Parser:
     def _options_in(self, argument: str) -> Iterator[tuple[str, str | None]]:
         """Yield the full names of the options in *argument*, each with the value that is in it."""
         name, equals, value = argument.partition("=")
-        ours = {
-            key
-            for key, option in self._options.items()
-            if option.name in self._syntax.ours or option.name == VERSION_NAME
-        }
+        names = COMMON_NAMES.union(self._syntax.ours)
+        ours = {key for key, option in self._options.items() if option.name in names}
         found = _resolve("option", name, self._options, ours, self._ctx)
         if found:
             yield found, value if equals else None
@@ -266,7 +264,7 @@ def _resolve(
     return None
 
 
-def _nearest(name: str, names: Collection[str]) -> str:
+def nearest(name: str, names: Collection[str]) -> str:
     """Return the one of *names* that is most like *name*, or an empty text."""
     from difflib import get_close_matches
 
@@ -275,7 +273,7 @@ def _nearest(name: str, names: Collection[str]) -> str:
 
 def _hint(argument: str, names: Collection[str]) -> str:
     """Return a hint for an *argument* that is not in *names*."""
-    near = _nearest(argument.partition("=")[0], names)
+    near = nearest(argument.partition("=")[0], names)
     hints = [f"perhaps {near} is meant"] if near else []
     if _paths(argument):
         hints.append("checking trailing white spaces or new lines in @file may help")
@@ -301,4 +299,5 @@ def _takes_value(option: click.Option) -> bool:
 
 def _all_names(option: click.Option) -> str:
     """Return the names of an option as Kafka declares them: the long one first."""
-    return "/".join(sorted(option.opts, key=len, reverse=True))
+    shown = option.present if isinstance(option, RenamedOption) else option.opts
+    return "/".join(sorted(shown, key=len, reverse=True))

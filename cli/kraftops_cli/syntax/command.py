@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import click
 
+from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.syntax.version_option import VERSION_OPTION
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
 Syntax = Callable[[click.Context, list[str]], list[str]]
@@ -22,6 +25,9 @@ Raises `click.UsageError` for arguments that the syntax does not allow.
 class ToolCommand(click.Command):
     """A tool, or a subcommand of a tool, with the argument syntax of Kafka's tool."""
 
+    groups: Mapping[str, Sequence[str]] = {}
+    elsewhere: Mapping[str, str] = {}
+
     def __init__(
         self,
         *args: Any,
@@ -29,6 +35,7 @@ class ToolCommand(click.Command):
         examples: Sequence[tuple[str, str]] = (),
         sections: Sequence[tuple[str, str]] = (),
         answer: str = "",
+        options: Callable[..., object] | None = None,
         **kwargs: Any,
     ) -> None:
         """Make a command.
@@ -40,27 +47,135 @@ class ToolCommand(click.Command):
             sections: Titles and texts for the manual; `Exit status` is in the help too.
             answer: Where the `Answer` of `--format json` is defined, as `MODULE:NAME`; its schema
                 and its part of the manual are generated.
+            options: Makes the values of the options one object, the only argument of the command's
+                function beside Click's; without it, each value is an argument.
             **kwargs: Click's own arguments.
         """
-        super().__init__(*args, **_with_common_options(kwargs))
+        super().__init__(*args, **_with_common_options(kwargs, COMMON_OPTIONS))
         self._syntax = syntax
         self.examples = examples
         self.sections = sections
         self.answer = answer
+        self._options = options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse *args* in the syntax of this command, and tell the terminal what runs."""
         terminal = ctx.find_object(Terminal)
         if terminal:
             terminal.command = str(self.name)
-        left = super().parse_args(ctx, self._syntax(ctx, args))
+        parsed = self._syntax(ctx, args)
+        if terminal:
+            _note_former_names(self, parsed, terminal)
+        left = super().parse_args(ctx, parsed)
         if terminal:
             terminal.keeps_kafka_codes = _is_kafkas(ctx)
         return left
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the function of the command, with its options as one object if it takes one."""
+        if self._options is None or self.callback is None:
+            return super().invoke(ctx)
+        return ctx.invoke(self.callback, self._options(**ctx.params))
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help: a sentence, usage, examples, options, exit codes."""
         _write_help(self, ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below their titles, those of all commands under Kafka's names alone."""
+        titles = {name: title for title, names in self.groups.items() for name in names}
+        titles |= dict.fromkeys((str(option.name) for option in COMMON_OPTIONS), COMMON_TITLE)
+        records: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in (*self.groups, "Options", COMMON_TITLE)
+        }
+        for param in self.get_params(ctx):
+            record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
+            if record:
+                records[titles.get(str(param.name), "Options")].append(record)
+        if not _has_kafkas_name(ctx):
+            del records[COMMON_TITLE]
+        for title, listed in records.items():
+            if listed:
+                with formatter.section(title):
+                    if title in self.elsewhere:
+                        formatter.write_text(f"see {self.elsewhere[title]} (--help)")
+                    else:
+                        formatter.write_dl(listed)
+
+
+class GroupedCommand(ToolCommand):
+    """A tool with so many options that the help has them below titles."""
+
+    def __init__(
+        self,
+        *args: Any,
+        groups: Mapping[str, Sequence[str]],
+        elsewhere: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Make a command.
+
+        Args:
+            *args: Click's own arguments.
+            groups: Titles in the help, and the names of the parameters below them.
+            elsewhere: Titles of groups that the help leaves to other commands, which it names.
+            **kwargs: Arguments of Click and `ToolCommand`.
+        """
+        super().__init__(*args, **kwargs)
+        self.groups = groups
+        self.elsewhere = elsewhere or {}
+
+
+class PathsCommand(GroupedCommand, LazyGroup):
+    """A tool that takes paths, parts of which are commands of their own under our name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the parts; Kafka's tool has none."""
+        return [] if _has_kafkas_name(ctx) else super().list_commands(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, unless the first names a part, and no file."""
+        if args and args[0] in self.list_commands(ctx) and not os.path.lexists(args[0]):
+            ctx.invoked_subcommand, ctx.args = args[0], args[1:]
+            return args
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the tool, or the part."""
+        name = ctx.invoked_subcommand
+        part = self.get_command(ctx, name) if name else None
+        if part is None:
+            return super().invoke(ctx)
+        with part.make_context(name, list(ctx.args), parent=ctx) as context:
+            return part.invoke(context)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the usage without a subcommand."""
+        return click.Command.collect_usage_pieces(self, ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the parts."""
+        super().format_options(ctx, formatter)
+        if self.list_commands(ctx):
+            self.format_commands(ctx, formatter)
+
+
+def _has_kafkas_name(ctx: click.Context) -> bool:
+    return str(ctx.find_root().info_name).startswith("kafka-")
+
+
+def _note_former_names(command: click.Command, args: Sequence[str], terminal: Terminal) -> None:
+    """Tell the present names of options that were given by former ones."""
+    present = {
+        name: param.opts[0]
+        for param in command.params
+        if isinstance(param, RenamedOption)
+        for name in param.former
+    }
+    for arg in takewhile(lambda arg: arg != "--", args) if present else ():
+        name = arg.partition("=")[0]
+        if name in present:
+            terminal.error(f"note: {name} is now called {present[name]}")
 
 
 def _is_kafkas(ctx: click.Context) -> bool:
@@ -68,7 +183,7 @@ def _is_kafkas(ctx: click.Context) -> bool:
     group = ctx.parent.command if ctx.parent else None
     is_ours = isinstance(group, ToolGroup) and group.has_added(str(ctx.info_name))
     is_live = ctx.params.get("controllers") is not None
-    return str(ctx.find_root().info_name).startswith("kafka-") and not is_ours and not is_live
+    return _has_kafkas_name(ctx) and not is_ours and not is_live
 
 
 class ToolGroup(LazyGroup):
@@ -108,9 +223,11 @@ class ToolGroup(LazyGroup):
         _write_help(self, ctx, formatter)
 
 
-def _with_common_options(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return Click's arguments of a command with help and version, unless it has its own."""
-    params = kwargs.get("params") or []
+def _with_common_options(
+    kwargs: dict[str, Any], common: Sequence[click.Option] = ()
+) -> dict[str, Any]:
+    """Return Click's arguments of a command with *common* options, and a version if it has none."""
+    params = [*(kwargs.get("params") or []), *common]
     names = {name for param in params for name in param.opts}
     if "--version" not in names:
         params = [*params, VERSION_OPTION]

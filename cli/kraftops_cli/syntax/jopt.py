@@ -12,8 +12,8 @@ def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
 
     Long options may begin with one dash, and are never abbreviated. A value of a flag is ignored.
     An option that needs a value takes the next argument, also one that looks like an option. An
-    option may be given once, unless it is `multiple`. Positional arguments, and all arguments after
-    `--`, are put into `ctx.meta["ignored"]`; options given again, into `ctx.meta["repeated"]`.
+    option may be given once, unless it is `multiple`: names of options that are given again are put
+    into `ctx.meta["repeated"]`.
 
     Raises:
         click.UsageError: there are no arguments, or a value is missing.
@@ -36,9 +36,9 @@ class _Parser:
             for name in option.opts
         }
         self._given: set[str] = set()
-        self._ignored: list[str] = []
+        self._others: list[str] = []
         self._repeated: list[str] = []
-        ctx.meta["ignored"], ctx.meta["repeated"] = self._ignored, self._repeated
+        ctx.meta["repeated"] = self._repeated
 
     def click_arguments(self) -> list[str]:
         """Return the options with their values, in their order."""
@@ -46,10 +46,10 @@ class _Parser:
         while self._queue:
             argument = self._queue.popleft()
             if argument == "--":
-                self._ignored += self._queue
+                self._others += self._queue
                 break
             if not argument.startswith("-") or argument == "-":
-                self._ignored.append(argument)
+                self._others.append(argument)
                 continue
             name, equals, value = _without_dashes(argument).partition("=")
             option = self._options.get(name)
@@ -58,7 +58,7 @@ class _Parser:
             else:
                 name = f"--{name}" if len(name) > 1 else option.opts[0]
                 out += self._click_option(option, name, value if equals else None)
-        return out
+        return [*out, "--", *self._others] if self._others else out
 
     def _click_option(self, option: click.Option, name: str, value: str | None) -> list[str]:
         """Return an option for Click; nothing, if it is given again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +17,7 @@ class LazyGroup(click.Group):
         *args: Any,
         lazy: dict[str, tuple[str, str]],
         sections: Sequence[tuple[str, str]] = (),
+        tasks: Mapping[str, Sequence[str]] | None = None,
         **kwargs: Any,
     ) -> None:
         """Make a group.
@@ -25,11 +26,13 @@ class LazyGroup(click.Group):
             *args: Click's own arguments.
             lazy: `module:name` and the short help of each command.
             sections: Titles and texts for the manual.
+            tasks: The names of the commands by the task that they are for, as help lists them.
             **kwargs: Click's own arguments.
         """
         super().__init__(*args, **kwargs)
         self._lazy = lazy
         self.sections = sections
+        self._tasks = tasks or {"Commands": tuple(lazy)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the names of all commands."""
@@ -56,5 +59,6 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         """Write the table of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in self._lazy.items()])
+        for task, names in self._tasks.items():
+            with formatter.section(task):
+                formatter.write_dl([(name, self._lazy[name][1]) for name in names])

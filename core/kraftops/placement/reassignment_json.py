@@ -69,7 +69,7 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
         raise SourceError.of(path, error) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"{path}: not valid JSON: {error}", hint="--plan-only --format json prints a plan"
+            f"{path}: not valid JSON: {error}", hint="--dry-run --format json prints a plan"
         ) from error
     if not isinstance(data, dict) or not isinstance(data.get("partitions"), list):
         raise UsageError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kraftops.errors import UsageError
 from kraftops.log.batch import Header
 from kraftops.query.row import Row
+from kraftops.query.times import parse_time
 from kraftops.records.internal_topics import USER
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ _NO_END = _MOST + 1
 class Filter:
     """The conditions for records: all must match, and of *types*, *topics* and *keys* one each.
 
-    Offsets are inclusive; times are ms since the epoch, *until* excluded. *topics* are names and
-    ids, *topic_ids* all ids of these names. *where* is a condition in the language of
+    Offsets are inclusive; times are ms since the epoch, *until* excluded. A `datetime` is accepted
+    for a time (UTC, if it names no zone), and any collection for a set. *topics* are names and ids,
+    *topic_ids* all ids of these names. *where* is a condition in the language of
     `kraftops.query.conditions`, or empty; `kraftops.query.where` checks it.
     """
 
@@ -38,6 +40,17 @@ class Filter:
     since: int = _LEAST
     until: int = _NO_END
     where: str = ""
+
+    def __post_init__(self) -> None:
+        """Make limits integers, and collections sets.
+
+        Raises:
+            UsageError: a value is of another type.
+        """
+        for name in ("first_offset", "last_offset", "since", "until"):
+            object.__setattr__(self, name, _limit(name, getattr(self, name)))
+        for name in ("types", "topics", "topic_ids", "keys"):
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
 
     @property
     def needs_rows(self) -> bool:
@@ -88,6 +101,26 @@ class Filter:
     def is_empty(self) -> bool:
         """Whether every record matches."""
         return self == Filter()
+
+
+def _limit(name: str, value: object) -> int:
+    """Return a limit as an integer: an offset, or a time in ms."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    is_time = name in ("since", "until")
+    # Few commands load the module of datetimes: hence not isinstance.
+    if is_time and hasattr(value, "toordinal") and hasattr(value, "isoformat"):
+        return parse_time(value.isoformat(), 0)
+    kinds = "a datetime, or ms since the epoch" if is_time else "an integer"
+    raise UsageError(f"{name} of a filter is {value!r}", hint=f"it must be {kinds}")
+
+
+def _texts(name: str, values: object) -> frozenset[str]:
+    if isinstance(values, frozenset):
+        return values
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise UsageError(f"{name} of a filter is {values!r}", hint="it must be a set of texts")
+    return frozenset(values)
 
 
 def _condition(text: str) -> RowCondition:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from kraftops.errors import UsageError
 from kraftops.log.files import partition_of
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Decoder, DecoderOptions
-from kraftops.records.decoders import decoder_named
+from kraftops.records.decoders import decoder_named, refuse_unknown_decoder
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, USER
 
@@ -47,6 +48,19 @@ class Query:
     is_one_line: bool = False
     filter: Filter = field(default_factory=Filter)
     columns: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse names of no decoder and no format.
+
+        Raises:
+            UsageError: the hint has all names.
+        """
+        if self.decoder is not None:
+            refuse_unknown_decoder(self.decoder)
+        if self.form not in FORMATS:
+            raise UsageError(
+                f"{self.form!r} is not a format", hint=f"there are {', '.join(FORMATS)}"
+            )
 
     @property
     def record_decoder(self) -> Decoder:

@@ -63,8 +63,8 @@ def test_factor_is_raised_and_lowered() -> None:
         (("repair", "--id", "1", "--elect-unclean", "a-0"), 3, "needs no unclean election"),
         (("repair", "--id", "1", "--elect-unclean", "b-0"), 3, "no broker that runs has a"),
         (("repair", "--id", "1", "--elect-unclean", "c-0"), 3, "nobody can be asked"),
-        (("move-dirs", "--id", "9", "--from", "/d"), 4, "broker 9 is not registered"),
-        (("move-dirs", "--id", "2", "--from", "/x"), 4, "no log directory /x"),
+        (("move-dirs", "--id", "9", "--from-dir", "/d"), 4, "broker 9 is not registered"),
+        (("move-dirs", "--id", "2", "--from-dir", "/x"), 4, "no log directory /x"),
     ],
 )
 def test_what_does_not_exist_or_does_harm_is_refused(
@@ -120,8 +120,8 @@ def test_plan_of_a_repair_changes_nothing() -> None:
     moving = with_broker_down()
     before = {**moving.partitions}
 
-    text = run(moving, "repair", "--id", "1", "--plan-only")
-    done = run(moving, "repair", "--id", "1", "--plan-only", "--format", "json")
+    text = run(moving, "repair", "--id", "1", "--dry-run")
+    done = run(moving, "repair", "--id", "1", "--dry-run", "--format", "json")
 
     answer = json.loads(done.text)
     assert (text.code, done.code) == (2, 2)
@@ -136,8 +136,10 @@ def test_directory_is_emptied() -> None:
     moving = moving_cluster()
     moving.directories[2] = {"/d1": 5000, "/d2": 5000}
 
-    plan = run(moving, "move-dirs", "--id", "2", "--from", "/d1", "--plan-only", "--format", "json")
-    done = run(moving, "move-dirs", "--id", "2", "--from", "/d1", "--yes")
+    plan = run(
+        moving, "move-dirs", "--id", "2", "--from-dir", "/d1", "--dry-run", "--format", "json"
+    )
+    done = run(moving, "move-dirs", "--id", "2", "--from-dir", "/d1", "--yes")
 
     source, target = json.loads(plan.text)["directories"]
     assert source["bytesAfter"] == 0

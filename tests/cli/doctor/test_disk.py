@@ -48,7 +48,7 @@ def test_json_has_every_list(full: Path) -> None:
 
 
 def test_limit_counts_what_it_leaves_out(full: Path) -> None:
-    done = disk(str(full), "--by", "partition", "--limit", "2")
+    done = disk(str(full), "--group-by", "partition", "--limit", "2")
 
     assert done.text.splitlines()[-1].startswith("5 more with ")
 
@@ -68,7 +68,7 @@ def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:
     local = LocalKafka(str(node / PROPERTIES), ("log.dirs=d1",), 77)
 
     with patch("kraftops_cli.doctor.what.kafka_on_this_host", lambda: [local]):
-        done = disk("--by", "broker", cwd=node)
+        done = disk("--group-by", "broker", cwd=node)
 
     assert done.errors == [
         f"kraftops: note: looking at {node / PROPERTIES}, with which process 77 runs"

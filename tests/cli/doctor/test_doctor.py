@@ -125,3 +125,9 @@ def test_damage_is_found(tmp_path: Path, deep: tuple[str, ...]) -> None:
 
     assert done.code == 2
     assert "missing-end" in {finding["code"] for finding in json.loads(done.text)["findings"]}
+
+
+def test_missing_configuration_is_told_as_such() -> None:
+    done = doctor("-c", "no-such.properties")
+
+    assert (done.code, "No such file" in done.err) == (4, True)

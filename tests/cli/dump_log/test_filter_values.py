@@ -8,13 +8,12 @@ import pytest
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
-from kraftops_cli.dump_log.filters import FILTERS
+from kraftops_cli.dump_log.filters import FilterOptions
 from kraftops_cli.terminal.streams import Terminal
 
 
 def parsed(decoder: str | None = "metadata", **values: Any) -> Filter:
-    options: dict[str, object] = dict.fromkeys(FILTERS) | {"dialect": "kafka"} | values
-    return parsed_filter(options, decoder, [], Terminal("kafka-dump-log"))
+    return parsed_filter(FilterOptions(**values), decoder, [], Terminal("kafka-dump-log"))
 
 
 def test_nothing_is_filtered_without_options() -> None:

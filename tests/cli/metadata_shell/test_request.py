@@ -21,7 +21,7 @@ AT = ShellRequest(
     keeps_history=True,
 )
 
-QUORUM = QuorumOptions("c:1", None, None, None, None)
+QUORUM = QuorumOptions(controllers="c:1")
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def packed(made: Path, *, host: str = "", parts: tuple[str, ...] = (PROPERTIES, 
 
 
 def planned(folder: Path, *args: str) -> Done:
-    args = ("recover-plan", *args, "--output-dir", str(folder / "plan"))
+    args = ("recover-plan", *args, "--output", str(folder / "plan"))
     return storage(folder, *args, "--format", "json")
 
 

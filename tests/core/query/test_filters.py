@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -333,3 +333,16 @@ def test_ranges_of_offsets_are_parsed(text: str, expected: tuple[int, int]) -> N
 def test_bad_offsets_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_offsets(text)
+
+
+@pytest.mark.parametrize("since", [datetime(2026, 1, 1, tzinfo=UTC), date(2026, 1, 1)])
+def test_datetime_is_a_limit(since: Any) -> None:
+    assert Filter(since=since).since == 1767225600000
+
+
+@pytest.mark.parametrize(
+    "limits", [{"since": "2h"}, {"until": 1.5}, {"first_offset": True}, {"topics": "orders"}]
+)
+def test_limits_of_other_types_are_refused(limits: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(limits))} of a filter is"):
+        Filter(**limits)

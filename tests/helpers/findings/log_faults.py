@@ -125,7 +125,7 @@ def _minority(folder: Path) -> set[str]:
         controller(place, node_id, log_dirs=f"{place}/meta")
         write_log(place / "meta", {0: [*BEGINNING, voters]})
     sources = [f"--from={folder}/n{node_id}/{PROPERTIES}" for node_id in (1, 2)]
-    args = ("--voters", "1,2", "--output-dir", str(folder / "plan"), "--format", "json")
+    args = ("--voters", "1,2", "--output", str(folder / "plan"), "--format", "json")
     done = storage(folder, "recover-plan", *sources, *args)
     return {finding["code"] for finding in json.loads(done.text)["findings"]}
 

@@ -45,7 +45,7 @@ def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) -> None:
     """Kafka's tool takes the plan, and ours takes what Kafka's tool proposes."""
     plan = tool(
-        "decommission", "-b", live.brokers, "--id", "103", "--plan-only", "--check-disks",
+        "decommission", "-b", live.brokers, "--id", "103", "--dry-run", "--check-disks",
         "--format", "json",
     )  # fmt: skip
     path = tmp_path / "plan.json"
@@ -59,9 +59,7 @@ def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) 
         "--generate",
     )  # fmt: skip
     path.write_text(proposed.strip().splitlines()[-1])
-    done = tool(
-        "decommission", "-b", live.brokers, "--id", "103", "--plan", str(path), "--plan-only"
-    )
+    done = tool("decommission", "-b", live.brokers, "--id", "103", "--plan", str(path), "--dry-run")
 
     assert "There is no active reassignment of partition" in verified
     assert verified.count("replica set is") == len(json.loads(plan.text)["partitions"])
@@ -157,7 +155,7 @@ def test_cancel_takes_back_what_is_in_flight_and_what_the_plan_moved(
     before = placement(live)
     path = tmp_path / "plan.json"
     ask = ("-b", live.brokers, "--id", "103")
-    path.write_bytes(tool("decommission", *ask, "--plan-only", "--format", "json").out)
+    path.write_bytes(tool("decommission", *ask, "--dry-run", "--format", "json").out)
     run = Run(*ask, "--plan", str(path), "--batch", "2")
     run.until("batch")
     run.until("batch")

@@ -33,7 +33,7 @@ def test_dead_broker_is_repaired_and_a_directory_emptied(jars: Path, tmp_path: P
 
 def check_emptied(live: Cluster, disks: list[str]) -> None:
     """Records come in meanwhile; the controllers keep their metadata log in the first directory."""
-    ask = ("--id", "102", "--from", disks[1], "--to", disks[0])
+    ask = ("--id", "102", "--from-dir", disks[1], "--to-dir", disks[0])
 
     done = tool("move-dirs", "-b", live.brokers, *ask, "--yes", "--timeout", "50")
 
@@ -53,7 +53,7 @@ def check_factor(live: Cluster) -> None:
     ask = ("-b", live.brokers, "--topic", "two", "--timeout", "50")
 
     lowered = tool("replication", *ask, "--factor", "1", "--yes")
-    plan = tool("replication", *ask, "--factor", "2", "--plan-only", "--format", "json")
+    plan = tool("replication", *ask, "--factor", "2", "--dry-run", "--format", "json")
     raised = tool("replication", *ask, "--factor", "2", "--throttle", "50M", "--yes")
 
     ready(live, 101, 102, 103)
@@ -112,7 +112,7 @@ def check_repaired(live: Cluster) -> None:
 def check_stakes(live: Cluster, lost: TopicPartition) -> None:
     """A second replica lacks all records, by both disks: the broker that had it is down."""
     disks = [live.nodes[broker].config.settings["log.dirs"].split(",")[0] for broker in (101, 103)]
-    ask = ("-b", live.brokers, "-C", live.controllers, "--id", "103", "--plan-only")
+    ask = ("-b", live.brokers, "-C", live.controllers, "--id", "103", "--dry-run")
 
     done = tool("repair", *ask, "--from", disks[0], "--from", disks[1], "--format", "json")
     other = tool("repair", *ask, "--from", "/nowhere")

@@ -156,7 +156,7 @@ def check_resume(live: Cluster, plan: Path) -> None:
 
 def check_move_dirs(live: Cluster, disks: list[str]) -> None:
     """A killed run is cancelled, which leaves replicas where they are, and another is resumed."""
-    ask = ("-b", live.brokers, "--id", "103", "--from", disks[1], "--yes", "--throttle", "1M")
+    ask = ("-b", live.brokers, "--id", "103", "--from-dir", disks[1], "--yes", "--throttle", "1M")
     killed("move-dirs", *ask, cluster=live, name="move-dirs-103")
     cancelled = tool("operations", "cancel", "move-dirs-103", "-b", live.brokers, "--yes")
     assert until(lambda: not any(each.coming for each in directories(live, 103)), 20)

@@ -91,7 +91,7 @@ def test_page_recovers_a_cluster(jars: Path, tmp_path: Path, name: str) -> None:
         folder = tmp_path / "plan"
 
         done = run_command(
-            *("recover-plan", *copies, "--voters", voters, "--output-dir", str(folder)),
+            *("recover-plan", *copies, "--voters", voters, "--output", str(folder)),
             program=STORAGE,
         )
         assert done.code == 0, done.err

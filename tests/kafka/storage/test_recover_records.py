@@ -180,7 +180,7 @@ def test_page_of_a_plan_keeps_the_records(
 
         done = run_command(
             *("recover-plan", *(f"--from={name}" for name in archives.values()), *more),
-            *("--voters", "3", "--output-dir", str(folder), "--format", "json"),
+            *("--voters", "3", "--output", str(folder), "--format", "json"),
             program=STORAGE,
         )
         answer = json.loads(done.text)

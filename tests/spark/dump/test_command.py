@@ -113,7 +113,7 @@ def test_what_makes_no_sense_is_refused_before_spark_starts(
 )
 def test_no_option_is_passed_over(tmp_path: Path, arguments: list[str], reason: str) -> None:
     """As `--explain` says, too, which starts nothing."""
-    done = run_command("--spark", "--explain", *arguments, LOG, cwd=tmp_path)
+    done = run_command("--spark", "--dry-run", *arguments, LOG, cwd=tmp_path)
 
     assert (done.code, done.errors[0]) == (1, f"kafka-dump-log: {reason}")
 
@@ -128,7 +128,7 @@ def test_pattern_that_nothing_matches_is_told_before_spark_starts(tmp_path: Path
 def test_explain_starts_nothing(tmp_path: Path) -> None:
     output = str(tmp_path / "o")
 
-    done = run_command(METADATA, "--spark", "--explain", "--type", "topic", "--output", output, LOG)
+    done = run_command(METADATA, "--spark", "--dry-run", "--type", "topic", "--output", output, LOG)
 
     assert done.code == 0
     assert done.errors == []

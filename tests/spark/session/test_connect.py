@@ -20,7 +20,7 @@ from click import Command, Context
 from kraftops.errors import KraftopsError
 from kraftops.spark.session.connect import connected
 from kraftops.spark.session.settings import Settings
-from kraftops_cli.spark.options import SPARK_ONLY, spark_request
+from kraftops_cli.spark.options import SparkOptions, spark_request
 from tests.helpers.spark import compare_local, compare_source
 from tests.helpers.spark.cluster import bare_python, free_port, wait
 from tests.helpers.spark.compare_local import METADATA, SHORT_LOG, SMALLEST
@@ -142,9 +142,8 @@ class TestBadServer:
 
     def test_environment_names_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_REMOTE", "sc://host:1")
-        options = dict.fromkeys(SPARK_ONLY) | {"spark": True, "conf": ()}
 
-        request = spark_request(Context(Command("c")), options)
+        request = spark_request(Context(Command("c")), SparkOptions(spark=True))
 
         assert request is not None
         assert request.settings().is_connect

@@ -41,7 +41,7 @@ EXAMPLES = (
     ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
     (
         "look at the plan",
-        "kafka-cluster decommission -b b:9092 --id 103 --plan-only --format json > plan.json",
+        "kafka-cluster decommission -b b:9092 --id 103 --dry-run --format json > plan.json",
     ),
     (
         "in a script: empty it, stop it, then the same again to unregister it",

@@ -91,7 +91,7 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
     if before is None:
         raise RefusedError(
             "replicas that have been moved stay where they are; it is not known which these are",
-            hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
+            hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
         )
     now = work.access.patiently(work.access.settled)
     moved = [
@@ -110,6 +110,6 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
         )
     raise RefusedError(
         f"these have been moved, and stay where they are: {shown(moved)}",
-        hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
+        hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
         movedPartitions=[*map(str, moved)],
     )

@@ -17,6 +17,7 @@ from kraftops_cli.cluster.moving.options import (
     moving_syntax,
 )
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.syntax.values import JavaInteger
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     (
         "empty a full disk",
-        "kafka-cluster move-dirs -b b:9092 --id 104 --from /disk1/kafka --to /disk2/kafka",
+        "kafka-cluster move-dirs -b b:9092 --id 104 --from-dir /disk1/kafka --to-dir /disk2/kafka",
     ),
 )
 
@@ -53,10 +54,20 @@ repair.""",
 @click.option(
     "--id", "-i", "broker", metavar="ID", type=JavaInteger(), required=True, help="The broker."
 )
-@click.option("--from", "source", metavar="DIR", required=True, help="The log directory to empty.")
 @click.option(
-    "--to",
+    "--from-dir",
+    "source",
+    cls=RenamedOption,
+    former=("--from",),
+    metavar="DIR",
+    required=True,
+    help="The log directory to empty.",
+)
+@click.option(
+    "--to-dir",
     "targets",
+    cls=RenamedOption,
+    former=("--to",),
     metavar="DIR",
     multiple=True,
     help="A log directory that takes replicas, by default all others; may be given more than once.",

@@ -19,7 +19,7 @@ from kraftops_cli.cluster.moving.plan_output import print_plan
 def shown_plan(
     work: Work, placement: Placement, moves: Sequence[Move], disks: Disks, options: PlanOptions
 ) -> Effects:
-    """Print a plan, all of it for --plan-only, and return its effects.
+    """Print a plan, all of it for --dry-run, and return its effects.
 
     Raises:
         RefusedError: a log directory has too little room.

@@ -10,6 +10,7 @@ import click
 
 from kraftops_cli.cluster.broker_ids import BrokerIds
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM
 
@@ -73,7 +74,10 @@ _PLAN = (
     ),
 )
 PLAN_ONLY = click.option(
-    "--plan-only",
+    "--dry-run",
+    "plan_only",
+    cls=RenamedOption,
+    former=("--plan-only",),
     is_flag=True,
     help="Print the plan, change nothing; with --format json for --plan.",
 )

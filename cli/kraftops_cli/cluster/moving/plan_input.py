@@ -43,7 +43,7 @@ def checked_plan(
             raise RefusedError(
                 f"{path}: {partition}: it has {len(found.target)} replicas, and would have"
                 f" {len(wanted.replicas)}",
-                hint="the number of replicas is not changed here; make a new plan with --plan-only",
+                hint="the number of replicas is not changed here; make a new plan with --dry-run",
             )
         is_old = wanted.previous is not None and {*found.target} not in (
             {*wanted.previous},
@@ -52,7 +52,7 @@ def checked_plan(
         if is_old:
             raise RefusedError(
                 f"{path}: {partition}: it has other replicas than the plan was made for",
-                hint="--plan-only makes a new plan",
+                hint="--dry-run makes a new plan",
             )
         down = [each for each in wanted.replicas if placement.brokers[each].is_fenced]
         added = [each for each in down if each not in found.target]

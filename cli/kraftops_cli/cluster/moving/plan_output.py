@@ -152,7 +152,7 @@ PLAN = Answer(
             EVENTS,
         )
     ),
-    "With --plan-only it is a plan, also for kafka-reassign-partitions; otherwise the outcome.",
+    "With --dry-run it is a plan, also for kafka-reassign-partitions; otherwise the outcome.",
 )
 
 MOVE_DIRS = Answer(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kraftops_cli.cluster.moving.access import Work
 
 EXAMPLES = (
-    ("look at the plan", "kafka-cluster rebalance -b b:9092 --plan-only"),
+    ("look at the plan", "kafka-cluster rebalance -b b:9092 --dry-run"),
     (
         "carry it out, with 50 MiB a second",
         "kafka-cluster rebalance -b b:9092 --throttle 50M --yes",

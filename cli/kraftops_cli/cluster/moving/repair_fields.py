@@ -156,5 +156,5 @@ REPAIR = Answer(
         ),
         *(field for field in PLAN.fields if field.name != "changed"),
     ),
-    "With --plan-only it is a plan as well, for kafka-reassign-partitions.",
+    "With --dry-run it is a plan as well, for kafka-reassign-partitions.",
 )

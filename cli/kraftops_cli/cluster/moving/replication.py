@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     (
         "look at the plan",
-        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --plan-only",
+        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --dry-run",
     ),
     (
         "carry it out, with 50 MiB a second",

@@ -1,1 +1,1 @@
-"""`kafka-dump-log --spark`: a dump as jobs, SQL, and `--explain`."""
+"""`kafka-dump-log --spark`: a dump as jobs, SQL, and `--dry-run`."""

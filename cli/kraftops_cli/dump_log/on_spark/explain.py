@@ -1,4 +1,4 @@
-"""Plan of a dump on Spark, as `--explain` prints it."""
+"""Plan of a dump on Spark, as `--dry-run` prints it."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from kraftops.errors import UsageError
 from kraftops.records.decoder import Decoder, DecoderOptions
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import decoder_names
@@ -15,10 +16,23 @@ def decoder_named(name: str, options: DecoderOptions = DecoderOptions()) -> Deco
     """Return a decoder by its name.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        UsageError: there is none.
     """
+    refuse_unknown_decoder(name)
     decoder: Decoder = import_module(f"{__name__}.{name}").DECODER
     return decoder.configured(options)
+
+
+def refuse_unknown_decoder(name: str) -> None:
+    """Refuse a name of no decoder.
+
+    Raises:
+        UsageError: the hint has all names.
+    """
+    if name not in decoder_names():
+        raise UsageError(
+            f"{name!r} is not a decoder", hint=f"there are {', '.join(decoder_names())}"
+        )
 
 
 def record_types(name: str | None, dialect: str = KAFKA_DIALECT) -> frozenset[str]:

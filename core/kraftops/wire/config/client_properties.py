@@ -55,7 +55,9 @@ def read_properties(path: str) -> dict[str, Property]:
     try:
         data = read_whole(path, CONFIG_BYTES)
     except OSError as error:
-        raise ConfigError(f"cannot read {path or repr(path)}: {error.strerror}") from error
+        code = "not-found" if isinstance(error, FileNotFoundError) else None
+        message = f"cannot read {path or repr(path)}: {error.strerror}"
+        raise ConfigError(message, code=code) from error
     try:
         return properties(data)
     except DecodeError as error:

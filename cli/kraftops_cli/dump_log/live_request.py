@@ -9,7 +9,9 @@ from kraftops.log.files import METADATA_TOPIC
 from kraftops.query.query import NO_LIMIT
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import INTERNAL_TOPICS, METADATA
+from kraftops_cli.dump_log.options import DumpOptions
 from kraftops_cli.live.options import LIVE
+from kraftops_cli.syntax.given import given_options
 
 _FILE_PARAMETERS = (
     *("files", "jobs", "salvage", "from_start", "spark"),
@@ -20,31 +22,30 @@ _FILE_PARAMETERS = (
 """The names of the parameters that have a meaning only for files."""
 
 
-def is_live(ctx: click.Context, options: dict[str, object]) -> bool:
+def is_live(ctx: click.Context, options: DumpOptions) -> bool:
     """Tell whether the options name controllers.
 
     Raises:
         click.UsageError: an option needs --controllers, or excludes it.
     """
-    given = [name for name, value in options.items() if value not in (None, (), False)]
-    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+    given = given_options(ctx)
     chosen = next((name for name in LIVE[:2] if name in given), None)
     if chosen is None:
         for name in LIVE:
             if name in given:
-                raise click.UsageError(f"{shown[name]} needs --controllers", ctx)
+                raise click.UsageError(f"{given[name]} needs --controllers", ctx)
         return False
-    wrong = [shown[name] for name in _FILE_PARAMETERS if name in given]
-    if options["max_bytes"] not in (None, NO_LIMIT):
+    wrong = [given[name] for name in _FILE_PARAMETERS if name in given]
+    if options.max_bytes not in (None, NO_LIMIT):
         wrong.append("--max-bytes")
-    if options["dialect"] != KAFKA_DIALECT:
+    if options.dialect != KAFKA_DIALECT:
         wrong.append("--dialect")
-    for other in [*wrong, *ctx.meta["ignored"]]:
-        raise click.UsageError(f"{shown[chosen]} and {other} do not go together", ctx)
+    for other in [*wrong, *options.paths]:
+        raise click.UsageError(f"{given[chosen]} and {other} do not go together", ctx)
     return True
 
 
-def live_source(options: dict[str, object]) -> Source:
+def live_source(options: DumpOptions) -> Source:
     """Return the controllers as a source."""
-    name = str(options["controllers"] or options["config"])
-    return Source(name, None if options["raw"] else METADATA, METADATA_TOPIC, 0, 0)
+    name = str(options.controllers or options.config)
+    return Source(name, None if options.raw else METADATA, METADATA_TOPIC, 0, 0)

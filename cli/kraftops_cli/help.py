@@ -1,0 +1,96 @@
+"""`kraftops help`: the help of a command, or a chapter of the manual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from kraftops.errors import UsageError
+from kraftops_cli.syntax.argparse4j import Argparse4j, nearest
+from kraftops_cli.syntax.command import ToolCommand, paragraphs
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.terminal.streams import Terminal
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset({"topic"}), expands_files=False),
+    name="help",
+    examples=(
+        ("the commands of a tool", "kraftops help cluster"),
+        ("how conditions of --where are written", "kraftops help conditions"),
+    ),
+    sections=(exit_status(),),
+    help="""\
+Show the help of a command, or a chapter of the manual, as "exit status" or conditions. Without a
+TOPIC, list them.""",
+)
+@click.argument("topic", metavar="[TOPIC…]", nargs=-1)
+@click.pass_context
+def help_(ctx: click.Context, /, topic: tuple[str, ...]) -> int:
+    """Print the help of a command, chapters of the manual, or the list of both."""
+    terminal: Terminal = ctx.obj
+    root = ctx.find_root()
+    if not topic:
+        titles = dict.fromkeys(title for _, title, _ in _chapters(root, ()))
+        listed = "".join(f"  {title.lower()}\n" for title in titles)
+        terminal.write(f"{root.get_help()}\n\nTopics of kraftops help:\n{listed}")
+    elif of_command := _context_of(root, topic):
+        terminal.write(f"{of_command.get_help()}\n")
+    else:
+        terminal.write(_chapters_text(root, " ".join(topic)))
+    return 0
+
+
+def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | None:
+    """Return the context of the command that *words* run."""
+    context = root
+    for word in words:
+        command = context.command
+        found = command.get_command(context, word) if isinstance(command, click.Group) else None
+        if found is None:
+            return None
+        context = click.Context(found, parent=context, info_name=word)
+    return context
+
+
+def _chapters(context: click.Context, words: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield each chapter below a command: the words of the command, the title and the text."""
+    for title, text in getattr(context.command, "sections", ()):
+        yield " ".join(words) or "kraftops", title, text
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            if command is not None:
+                yield from _chapters(click.Context(command, parent=context), (*words, name))
+
+
+def _chapters_text(root: click.Context, topic: str) -> str:
+    """Return the chapters with a title; the exit status of all commands is that of `kraftops`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    wanted = topic.lower().replace("-", " ")
+    chapters = list(_chapters(root, ()))
+    texts: dict[str, str] = {}
+    for tool, title, text in chapters:
+        if title.lower() == wanted:
+            texts.setdefault(text, f"{tool}: {title}")
+    if wanted == "exit status":
+        texts = dict([next(iter(texts.items()))])
+    if not texts:
+        titles = [title.lower() for _, title, _ in chapters]
+        near = nearest(wanted, [*titles, *root.command.list_commands(root)])  # type: ignore[attr-defined]
+        raise UsageError(
+            f"there is no command and no topic {topic!r}",
+            hint=f"perhaps {near} is meant" if near else "kraftops help lists them",
+        )
+    formatter = root.make_formatter()
+    for text, heading in texts.items():
+        with formatter.section(heading):
+            for paragraph in paragraphs(text):
+                formatter.write_text(paragraph)
+                formatter.write_paragraph()
+    return formatter.getvalue()

@@ -1,0 +1,16 @@
+"""The options that a command line has, as against those with defaults."""
+
+from __future__ import annotations
+
+import click
+from click.core import ParameterSource
+
+
+def given_options(ctx: click.Context) -> dict[str, str]:
+    """Return the spellings of the options that the command line has, by their parameters' names."""
+    return {
+        str(param.name): param.opts[0]
+        for param in ctx.command.params
+        if isinstance(param, click.Option)
+        and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+    }
