@@ -93,8 +93,9 @@ one batch is written behind the chosen log: the voters, and before the first vot
 Its epoch is 1 above the highest in any log or quorum-state.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
-the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
-is alive, and need not be lost. --offline asks none.
+the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
+of a log that run without one, as during an election: they can elect one. Fewer voters without a
+leader are alive, and need not be lost. --offline asks none.
 
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
@@ -340,7 +341,7 @@ def _recover(
         options.form,
         "recover",
         lambda: json_of(RECOVER.fields, recovery),
-        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.advice),
+        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.next_steps),
     )
     return 0
 

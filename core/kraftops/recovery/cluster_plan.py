@@ -45,7 +45,7 @@ class ClusterPlan:
     @property
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
-        return self.recovery.partitions.losses
+        return self.recovery.losses
 
     @property
     def findings(self) -> Sequence[Finding]:

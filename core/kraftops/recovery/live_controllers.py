@@ -12,7 +12,6 @@ from kraftops.errors import ConfigError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.server.metadata_log.content import voters_of
 from kraftops.storage.config.server_config import ServerConfig
 
 Addresses = Mapping[tuple[str, int], int | None]
@@ -99,7 +98,7 @@ def _refuse_electors(
     """
     running = {answer.node_id for answer in answers if answer.node_id is not None}
     for log in logs:
-        voters = {voter.node_id for voter in voters_of(log.quorum.voters or {"voters": []})}
+        voters = {voter.node_id for voter in log.quorum.voters or ()}
         voters = voters or {*config.voters}
         if 2 * len(running & voters) <= len(voters):
             continue
@@ -120,7 +119,7 @@ def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:
     """Return the addresses of all controllers that logs and configuration know."""
     addresses: dict[tuple[str, int], int | None] = {}
     for log in logs:
-        for voter in voters_of(log.quorum.voters or {"voters": []}):
+        for voter in log.quorum.voters or ():
             addresses[voter.host, voter.port] = voter.node_id
     for node_id, address in config.voters.items():
         addresses.setdefault(address, node_id)

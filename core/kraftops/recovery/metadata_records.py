@@ -42,7 +42,6 @@ class PartitionPlan:
     Attributes:
         brokers: the brokers whose copies were read, in the order in which they should start.
         losses: what would be cut after it.
-        losses_without: what would be cut without the elections.
         elections: the elections that keep the most.
         is_elected: whether they are written.
         producer_ids: the next producer id, and the raised one; equal where it stays.
@@ -51,7 +50,6 @@ class PartitionPlan:
 
     brokers: tuple[ComparedBroker, ...]
     losses: tuple[PartitionLoss, ...]
-    losses_without: tuple[PartitionLoss, ...]
     elections: tuple[Election, ...]
     is_elected: bool
     producer_ids: tuple[int, int]
@@ -78,9 +76,7 @@ def plan_partitions(
     others = [log.image for log in logs if log.image]
     assigned = assignments(image)
     elections = newest_elections(assigned, copies, image.brokers, _later_epochs(others))
-    without = tuple(losses(assigned, copies))
     elected = elections if elects_newest else []
-    table = tuple(losses(after_elections(assigned, elected), copies)) if elected else without
     before = next_producer_id(image)
     after = _raised(before, others, copies, len(image.brokers))
     version = partition_record_version(image.metadata_version[0] if image.metadata_version else 0)
@@ -96,8 +92,7 @@ def plan_partitions(
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
         brokers=compare(copies).brokers,
-        losses=table,
-        losses_without=without,
+        losses=tuple(losses(after_elections(assigned, elected), copies)),
         elections=tuple(elections),
         is_elected=elects_newest,
         producer_ids=(before, after),

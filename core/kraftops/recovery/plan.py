@@ -35,6 +35,7 @@ from kraftops.recovery.log_selection import choose_log, common_end, own_director
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.partitions.disk import read_disks
+from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
@@ -136,6 +137,11 @@ class RecoveryPlan:
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
 
     @property
+    def losses(self) -> Sequence[PartitionLoss]:
+        """What would be cut from brokers' disks after it."""
+        return self.partitions.losses
+
+    @property
     def missing_logs(self) -> str:
         """That the logs of most voters are missing; empty if they are not."""
         logs = [compared.log for compared in self.logs]
@@ -176,15 +182,14 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     record = target_record(
         config, directory.meta.directory_id, quorum, request.voters, request.host_changes
     )
-    old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
     is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
     if is_copied:
         check_own_voter(config, own, new_voters)
     else:
-        check_target_voters(config, own, logs, old_voters or (), new_voters)
+        check_target_voters(config, own, logs, quorum.voters or (), new_voters)
         if len(new_voters) > 1 and not request.allows_minority:
-            check_majority(config, logs, old_voters or ())
+            check_majority(config, logs, quorum.voters or ())
     image = load([chosen.folder])
     compared = compare_logs(logs, common_ends, chosen, image)
     disks = read_disks([*_own_directories(config), *request.sources])
@@ -197,7 +202,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         elects_newest=request.elects_newest,
     )
     batch, epoch, end = b"", chosen.epoch, chosen.end
-    has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
+    has_voters = quorum.record is not None and quorum.record["voters"] == record["voters"]
     if not (is_copied or has_voters):
         is_first = quorum.kraft_version < 1
         if is_first:
@@ -218,7 +223,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         chosen=chosen,
         is_named=is_named,
         logs=compared,
-        old_voters=old_voters,
+        old_voters=quorum.voters,
         new_voters=new_voters,
         offset=chosen.end if batch else None,
         epoch=epoch,

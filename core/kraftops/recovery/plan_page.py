@@ -51,12 +51,17 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     for node_id in plan.without_copy:
         yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
     yield ""
-    yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
-    yield "this directory. A script refuses another host or disk, and a running server; it can be"
-    yield "repeated. If the controllers ask for a login or for TLS, kafka-cluster and kraftops need"
-    yield "--command-config CLIENT.PROPERTIES, and the scripts COMMAND_CONFIG=CLIENT.PROPERTIES."
+    yield from _RULES
 
 
+_RULES = (
+    "Do the steps in this order, and the next only if the check is right. Run the scripts in this",
+    "directory. A script can be repeated. It refuses another host or disk, and a running server.",
+    "That of a voter also refuses while a leader of this cluster answers, or most of its voters",
+    "run: they can elect one. If the controllers ask for a login or for TLS, kafka-cluster and",
+    "kraftops need --command-config CLIENT.PROPERTIES, and the scripts",
+    "COMMAND_CONFIG=CLIENT.PROPERTIES.",
+)
 _KINDS = {
     Role.VOTER: "votes, with the recovered log",
     Role.JOINS: "joins again, with an empty metadata log",
