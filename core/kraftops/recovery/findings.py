@@ -242,6 +242,9 @@ class UnseenBrokers(NamedTuple):
     long_fenced: frozenset[int]
 
 
+NO_UNSEEN = UnseenBrokers(frozenset(), frozenset())
+
+
 def unseen_brokers(
     image: MetadataImage, logs: Sequence[ComparedLog], disks: Sequence[BrokerDisk]
 ) -> UnseenBrokers:

@@ -18,6 +18,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
+    NO_UNSEEN,
     address_findings,
     recovery_findings,
     unread_text,
@@ -105,6 +106,7 @@ class RecoveryPlan:
         unseen_brokers: the registered brokers whose disks were not given, and not accepted so.
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
+        is_copied: whether the chosen log was recovered for these voters before.
         files: the states of the files of *own* when the plan was made.
         answers: the answers of controllers that run; None if none was asked.
     """
@@ -125,6 +127,7 @@ class RecoveryPlan:
     unseen_brokers: tuple[int, ...]
     release: str | None
     findings: tuple[Finding, ...]
+    is_copied: bool
     files: FileStates
     answers: tuple[ControllerAnswer, ...] | None
 
@@ -215,7 +218,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = unseen_brokers(image, compared, disks)
+    # Who recovered the log has accounted for the brokers.
+    unseen = NO_UNSEEN if is_copied else unseen_brokers(image, compared, disks)
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -230,7 +234,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=() if is_copied else tuple(sorted(unseen.ids - request.unseen_brokers)),
+        unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
         findings=tuple(
             worst_first(
@@ -241,6 +245,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
                 ]
             )
         ),
+        is_copied=is_copied,
         files=files,
         answers=answers,
     )

@@ -310,8 +310,10 @@ def test_brokers_start_in_the_order_of_their_copies(tmp_path: Path) -> None:
 
     page = (tmp_path / "plan/README.txt").read_text()
     assert answer["startOrder"] == [102, 101]
-    starts = [line.split("/")[-2] for line in page.splitlines() if "kafka-server-start.sh" in line]
+    starts = [
+        line.split("/")[-2] for line in page.splitlines() if "    kafka-server-start.sh" in line
+    ]
     assert starts == ["n1", "n102", "n101"]
-    assert "Start no other before" in page
+    assert "start no other before" in page
     assert "start it once broker 102 runs" in run(tmp_path, 101)[1]
     assert "start it once" not in run(tmp_path, 102)[1]
