@@ -128,6 +128,9 @@ not an archive without logs: only they tell where they end.
 With --elect-newest, records behind the voters make the broker with the newest copy the leader of
 each such partition, alone in its ISR, in a leader epoch above all on disks; followers truncate to
 it and join. So nothing is cut that the disks show as acknowledged. --dry-run lists the elections.
+Without it, the order in which brokers start decides only among the replicas that are eligible by
+then. The recovered controller fences all brokers first: with min.insync.replicas 1 the one that it
+fences last is the only one, with more and ELR (Kafka 4.0) the first of them that starts leads.
 
 A lost end of the log has moved counters, too. Leader epochs are raised by the elections; clients
 ignore older ones. The next producer id is raised above all ids in other logs, producer snapshots
