@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
@@ -21,6 +22,10 @@ from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.uuids import to_text
+
+_q = shlex.quote
+_json = partial(json.dumps, ensure_ascii=False)
+"""Returns a text as `info` prints it."""
 
 LOG_ARCHIVE = "metadata-log.tar.gz"
 """The recovered log, in the directory of the plan."""
@@ -245,12 +250,3 @@ def _saved(host: Host, names: tuple[str, ...]) -> str:
   fi
   for path in {paths}; do rm -rf "$path"; done
 """
-
-
-def _json(text: str) -> str:
-    """Return a text as `info` prints it."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _q(text: str) -> str:
-    return shlex.quote(text)

@@ -55,7 +55,7 @@ from kraftops.storage.bootstrap.records import metadata_bytes, voters_batch_byte
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
 
-_LAST_EPOCH = 0x7FFFFFFE
+_LAST_EPOCH = 0x7FFFFFFE  # an epoch is an int32, and the first election needs one more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
