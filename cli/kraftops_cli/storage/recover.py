@@ -92,8 +92,9 @@ one batch is written behind the chosen log: the voters, and before the first vot
 Its epoch is 1 above the highest in any log or quorum-state.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
-the configuration. A leader of this cluster that answers forbids the recovery; a voter without one
-is alive, and need not be lost. --offline asks none.
+the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
+of a log that run without one, as during an election: they can elect one. Fewer voters without a
+leader are alive, and need not be lost. --offline asks none.
 
 All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
@@ -126,6 +127,9 @@ not an archive without logs: only they tell where they end.
 With --elect-newest, records behind the voters make the broker with the newest copy the leader of
 each such partition, alone in its ISR, in a leader epoch above all on disks; followers truncate to
 it and join. So nothing is cut that the disks show as acknowledged. --dry-run lists the elections.
+Without it, the order in which brokers start decides only among the replicas that are eligible by
+then. The recovered controller fences all brokers first: with min.insync.replicas 1 the one that it
+fences last is the only one, with more and ELR (Kafka 4.0) the first of them that starts leads.
 
 A lost end of the log has moved counters, too. Leader epochs are raised by the elections; clients
 ignore older ones. The next producer id is raised above all ids in other logs, producer snapshots
@@ -337,7 +341,7 @@ def _recover(
         options.form,
         "recover",
         lambda: json_of(RECOVER.fields, recovery),
-        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.advice),
+        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.next_steps),
     )
     return 0
 

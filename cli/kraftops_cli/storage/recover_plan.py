@@ -36,8 +36,9 @@ tar -czf node-1.tar.gz /etc/hostname /etc/kafka/server.properties -T -. Of a los
 to join again, the server.properties is enough. If all controllers are lost, format one with
 --no-initial-controllers and the old --cluster-id, and pack it, too.
 
-The best log is chosen as by recover, and recovered here for the voters, in a copy: all of them get
-the same bytes. The new directory has the log, a script for each node, and README.txt: the work in
+A leader of this cluster that answers forbids it, as do most voters that run without one. The best
+log is chosen as by recover, and recovered here for the voters, in a copy: all of them get the same
+bytes. The new directory has the log, a script for each node, and README.txt: the work in
 its order, with what to check after each step. A script refuses another host, another disk, another
 node and a running server, and can be repeated. Nothing else is written: the copies stay as they
 are.""",
@@ -104,7 +105,9 @@ are.""",
 )
 @ELECT_NEWEST
 @UNSEEN_BROKER
-@click.option("--offline", is_flag=True, help="Ask no controller whether it leads.")
+@click.option(
+    "--offline", is_flag=True, help="Ask no controller whether it leads or can be elected."
+)
 @FORM
 @click.pass_obj
 def recover_plan(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftops.display.sizes import many
 from kraftops.recovery.advice import Advice
-from kraftops.recovery.answer import ELECTIONS
+from kraftops.recovery.answer import ELECTION
 from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.missing_state import ComparedLog
 from kraftops.recovery.plan import RecoveryPlan
@@ -24,13 +24,17 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
     losses = "No partitions were given: what brokers would cut is unknown.\n\n"
-    if partitions.brokers:
+    if plan.is_copied and not partitions.brokers:
+        losses = (
+            "This log was recovered for these voters before: what brokers cut was shown then.\n\n"
+        )
+    elif partitions.brokers:
         losses = "".join(losses_text(console, partitions.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""
     if partitions.elections:
         title = "Elections:" if partitions.is_elected else "Elections by --elect-newest:"
-        elections = table_text(console, table_of(ELECTIONS.fields, partitions.elections, title))
+        elections = table_text(console, table_of(ELECTION, partitions.elections, title))
     asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
     logs, writes = _text([*asked, *_logs(plan)]), _text([*_writes(plan)])
     return losses + logs + findings + elections + writes

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.host_script import addresses
+from kraftops.recovery.host_script import AUTO_JOIN, VOID_NAMES, addresses, format_command
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter
-from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 
-_AUTO_JOIN = "controller.quorum.auto.join.enable"
+LEADERLESS = "/image/topics/byState/leaderless"
 LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
 """What is to know of commands that ask a controller: they do not read a server.properties."""
 
@@ -156,31 +155,24 @@ def _own_voter(plan: RecoveryPlan) -> Voter:
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     """Yield the steps that make a removed voter a voter again, with paths of its own host."""
-    files = " ".join(f'"$LOG_DIR"/{name}' for name in (METADATA_PARTITION, BOOTSTRAP_FILE))
+    files = " ".join(f'"$LOG_DIR"/{name}' for name in VOID_NAMES)
     meta = f'"$LOG_DIR"/{META_FILE}'
     yield Advice(
         f"on the host of node {node_id}, with CONFIG as the path of its server.properties and "
         "LOG_DIR as its metadata directory (metadata.log.dir, else the first of log.dirs): wipe "
         "its metadata log, if its disk is still there",
         # On another host, or without LOG_DIR, it does nothing. After a kill it can be repeated.
-        f"if grep -qsx node.id={node_id} {meta}; then rm -rf {files} {meta}; fi",
+        f"if grep -qsx node.id={node_id} {meta}; then rm -rf {files}; fi",
         node_id,
     )
     assert plan.directory.meta
-    form = ["kafka-storage", "format", f"--cluster-id={plan.directory.meta.cluster_id or ''}"]
-    form += ["--no-initial-controllers"]
-    if {*plan.config.log_dirs, plan.config.metadata_log_dir} != {plan.config.metadata_log_dir}:
-        form += ["--ignore-formatted"]  # where it need not be, it would hide a disk not wiped
-    # A server cannot read what a later release would begin with.
-    form += ["--release-version", plan.release] if plan.release else []
-    form += ["--force"] if node_id in plan.brokers else []
-    config = '-c "$CONFIG"'
-    yield Advice(
-        f"node {node_id}: format it, with a new id", f"{shlex.join(form)} {config}", node_id
-    )
+    cluster_id, is_broker = plan.directory.meta.cluster_id or "", node_id in plan.brokers
+    form = format_command(plan.config, cluster_id, plan.release, is_broker=is_broker)
+    command = f'kafka-storage {shlex.join(form)} -c "$CONFIG"'
+    yield Advice(f"node {node_id}: format it, with a new id", command, node_id)
     yield Advice(f"node {node_id}: start it", 'kafka-server-start.sh "$CONFIG"', node_id)
-    if plan.config.values.get(_AUTO_JOIN):
-        yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
+    if plan.config.values.get(AUTO_JOIN):
+        yield Advice(f"node {node_id} joins by itself ({AUTO_JOIN})", node_id=node_id)
     else:
         add = ["kafka-cluster", "controllers", "add", *_leader(plan), "--id", str(node_id), "--yes"]
         yield Advice(f"node {node_id}: let it vote ({LOGIN})", shlex.join(add), node_id)
@@ -190,7 +182,8 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
     """Yield the check of partitions in directories with new ids.
 
     A controller elects no leader in a directory that it does not know (KIP-858). A broker tells it
-    the new id after it was unfenced; then only the next broker that is unfenced has it elect.
+    the new id after it was unfenced; then only the next broker that is unfenced has it elect. A
+    broker that is restarted before it has told the id is restarted in vain.
     """
     own = _own_voter(plan)
     changed = {*plan.lost_ids}
@@ -200,7 +193,8 @@ def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
     if brokers := sorted(changed.intersection(plan.brokers)):
         tool = ["kraftops", "metadata-shell", *_leader(plan)]
         yield Advice(
-            "see whether partitions stay without a leader, since directories of "
-            f"{named('node', brokers)} have new ids; if so, restart node {brokers[-1]} once more",
-            shlex.join([*tool, "ls", "/image/topics/byState/leaderless"]),
+            "when all have been active for 10 seconds, see whether partitions stay without a "
+            f"leader, since directories of {named('node', brokers)} have new ids; if so, restart "
+            f"node {brokers[-1]} once more, and look again",
+            shlex.join([*tool, "ls", LEADERLESS]),
         )

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from kraftops.answers.fields import (
     Answer,
+    Field,
     boolean,
     number,
     numbers,
@@ -18,13 +19,11 @@ from kraftops.answers.fields import (
     time,
 )
 from kraftops.findings.answer import FINDINGS
-from kraftops.findings.finding import Finding
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import RemoveFile
 from kraftops.recovery.host_script import Role
 from kraftops.recovery.missing_state import KINDS
 from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES, PARTITION, counted
-from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.uuids import to_text
 
@@ -36,22 +35,12 @@ class Recovery:
     is_changed: bool
     backup: str | None
     plan: RecoveryPlan | None = None
-    advice: Sequence[Advice] = ()
-
-    @property
-    def losses(self) -> Sequence[PartitionLoss]:
-        """What would be cut from brokers' disks after its plan."""
-        return self.plan.partitions.losses if self.plan else ()
-
-    @property
-    def findings(self) -> Sequence[Finding]:
-        """The findings of its plan."""
-        return self.plan.findings if self.plan else ()
+    next_steps: Sequence[Advice] = ()
 
 
 UNDO = (
     boolean("changed", "whether files were changed", get=attrgetter("is_changed")),
-    text("backup", "directory of the old log's copy", may_be_null=True, get=attrgetter("backup")),
+    text("backup", "directory of the old log's copy", may_be_null=True),
 )
 """The fields that are also answered where a recovery is undone."""
 
@@ -64,8 +53,8 @@ _LOG = (
         may_be_null=True,
         get=lambda log: log.log.owner.directory_id and to_text(log.log.owner.directory_id),
     ),
-    boolean("isOwn", "whether it is that of this node", get=attrgetter("is_own")),
-    boolean("isChosen", "whether it goes on", get=attrgetter("is_chosen")),
+    boolean("isOwn", "whether it is that of this node"),
+    boolean("isChosen", "whether it goes on"),
     number("epoch", "epoch of its last batch", get=attrgetter("log.epoch")),
     number("endOffset", "offset after its last record", get=attrgetter("log.end")),
     time("lastTimestamp", "of its newest record", may_be_null=True, get=attrgetter("log.time")),
@@ -75,10 +64,10 @@ _LOG = (
     text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get=attrgetter("missing")),
 )
 _VOTER = (
-    number("nodeId", "node id", get=attrgetter("node_id")),
+    number("nodeId", "node id"),
     text("directoryId", "directory id", get=lambda voter: to_text(voter.directory_id)),
-    text("host", "host of its listener", get=attrgetter("host")),
-    number("port", "port of its listener", get=attrgetter("port")),
+    text("host", "host of its listener"),
+    number("port", "port of its listener"),
 )
 _STEP = (
     text(
@@ -87,75 +76,69 @@ _STEP = (
         values=("write", "remove"),
         get=lambda step: "remove" if isinstance(step, RemoveFile) else "write",
     ),
-    text("name", "name of the file", get=attrgetter("name")),
+    text("name", "name of the file"),
     number("bytes", "to write", may_be_null=True, get=lambda step: getattr(step, "size", None)),
 )
 _ADVICE = (
-    number("nodeId", "node; null: this or any", may_be_null=True, get=attrgetter("node_id")),
-    text("text", "what to do", get=attrgetter("text")),
-    text("command", "command to paste", may_be_null=True, get=attrgetter("command")),
+    number("nodeId", "node; null: this or any", may_be_null=True),
+    text("text", "what to do"),
+    text("command", "command to paste", may_be_null=True),
 )
-_ELECTION = (
+ELECTION = (
     PARTITION,
     counted("leader", "broker that is elected", "copy.broker", "LEADER"),
     counted("leaderBefore", "leader in the chosen log; -1 is none", "before.leader", "BEFORE", 1),
     counted("leaderEpoch", "its leader epoch, above all on disks", "leader_epoch", "EPOCH"),
     counted("endOffset", "end of its copy", "copy.end", "END"),
 )
-ELECTIONS = parts(
-    "elections",
-    "elections that keep the most records",
-    _ELECTION,
-    get=attrgetter("plan.partitions.elections"),
-)
 _PLAN = (
     LOSS_TOTAL,
     LOSSES,
     boolean(
-        "electsNewest",
-        "whether the elections are written",
-        get=attrgetter("plan.partitions.is_elected"),
+        "electsNewest", "whether the elections are written", get=attrgetter("partitions.is_elected")
     ),
-    ELECTIONS,
+    parts(
+        "elections",
+        "elections that keep the most records",
+        ELECTION,
+        get=attrgetter("partitions.elections"),
+    ),
     numbers(
-        "unseenBrokers",
-        "registered brokers whose disks were neither given nor accepted as unseen",
-        get=attrgetter("plan.unseen_brokers"),
+        "unseenBrokers", "registered brokers whose disks were neither given nor accepted as unseen"
     ),
     number(
-        "nextProducerId",
-        "after the recovery",
-        get=lambda answer: answer.plan.partitions.producer_ids[1],
+        "nextProducerId", "after the recovery", get=lambda plan: plan.partitions.producer_ids[1]
     ),
-    text("clusterId", "cluster id", get=attrgetter("plan.directory.meta.cluster_id")),
-    number("nodeId", "node id", get=attrgetter("plan.config.node_id")),
-    parts("logs", "all logs, the chosen one first", _LOG, get=attrgetter("plan.logs")),
+    text("clusterId", "cluster id", get=attrgetter("directory.meta.cluster_id")),
+    number("nodeId", "node id", get=attrgetter("config.node_id")),
+    parts("logs", "all logs, the chosen one first", _LOG),
     parts(
         "votersBefore",
         "voters of the chosen log; null if the quorum is static",
         _VOTER,
         may_be_null=True,
-        get=attrgetter("plan.old_voters"),
+        get=attrgetter("old_voters"),
     ),
-    parts("voters", "voters after the recovery", _VOTER, get=attrgetter("plan.new_voters")),
-    numbers("lostVoters", "ids of removed voters", get=lambda answer: [*answer.plan.lost_ids]),
-    number(
-        "offset",
-        "offset of the first new batch; null if nothing is added",
-        may_be_null=True,
-        get=attrgetter("plan.offset"),
-    ),
-    number("epoch", "epoch of the new batches, or of the log", get=attrgetter("plan.epoch")),
-    parts("steps", "changes of files", _STEP, get=attrgetter("plan.steps")),
+    parts("voters", "voters after the recovery", _VOTER, get=attrgetter("new_voters")),
+    numbers("lostVoters", "ids of removed voters", get=lambda plan: [*plan.lost_ids]),
+    number("offset", "offset of the first new batch; null if nothing is added", may_be_null=True),
+    number("epoch", "epoch of the new batches, or of the log"),
+    parts("steps", "changes of files", _STEP),
     FINDINGS,
-    parts("nextSteps", "what to do next, in order", _ADVICE, get=attrgetter("advice")),
 )
+
+
+def _of_plan(field: Field) -> Field:
+    """Return the field of a recovery that has the value of a field of its plan."""
+    return replace(field, may_be_missing=True, get=lambda recovery: field.value_of(recovery.plan))
+
+
+_NEXT_STEPS = replace(parts("nextSteps", "what to do next, in order", _ADVICE), may_be_missing=True)
 RECOVER = Answer(
-    (*UNDO, *(replace(field, may_be_missing=True) for field in _PLAN)),
-    "With --undo only changed and backup.",
+    (*UNDO, *map(_of_plan, _PLAN), _NEXT_STEPS), "With --undo only changed and backup."
 )
 _HOST = (
-    number("nodeId", "node id", get=attrgetter("node_id")),
+    number("nodeId", "node id"),
     text("role", "what becomes of it", values=tuple(Role), get=attrgetter("role.value")),
     text("script", "name of its script", get=attrgetter("script_name")),
     text("from", "its copy on the command line", get=attrgetter("copy.name")),
@@ -170,7 +153,7 @@ RECOVER_PLAN = Answer(
     (
         LOSS_TOTAL,
         LOSSES,
-        text("clusterId", "cluster id", get=attrgetter("cluster_id")),
+        text("clusterId", "cluster id"),
         text(
             "chosen",
             "log that goes on, by its name on the command line",
@@ -178,12 +161,8 @@ RECOVER_PLAN = Answer(
         ),
         texts("voters", "voters after it", get=lambda plan: [str(voter) for voter in plan.voters]),
         number("offset", "end of the log that goes on", get=attrgetter("recovery.chosen.end")),
-        parts("hosts", "nodes with a script, by id", _HOST, get=attrgetter("hosts")),
-        numbers(
-            "startOrder",
-            "brokers whose copies were read, in the order of their start",
-            get=attrgetter("start_order"),
-        ),
+        parts("hosts", "nodes with a script, by id", _HOST),
+        numbers("startOrder", "brokers whose copies were read, in the order of their start"),
         numbers("withoutCopy", "nodes without a script", get=lambda plan: [*plan.without_copy]),
         FINDINGS,
     )

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kraftops.findings.finding import Finding, Severity, worst_first
-from kraftops.recovery.host_script import Host, Role
+from kraftops.recovery.host_script import AUTO_JOIN, Host, Role
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.voters import Voter
-
-_AUTO_JOIN = "controller.quorum.auto.join.enable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,7 @@ class ClusterPlan:
     @property
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
-        return self.recovery.partitions.losses
+        return self.recovery.losses
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -92,7 +90,7 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
                 directory_id=copy.meta.directory_id if copy.meta else old_ids.get(node_id),
                 is_broker=node_id in recovery.brokers,
                 is_ahead=node_id in ahead,
-                joins_itself=bool(copy.config.values.get(_AUTO_JOIN)),
+                joins_itself=bool(copy.config.values.get(AUTO_JOIN)),
                 starts_after=first[: first.index(node_id) if node_id in first else len(first)],
             )
         )

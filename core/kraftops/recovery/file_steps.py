@@ -20,7 +20,7 @@ from kraftops.server.metadata_log.batch_comparison import common_prefix
 from kraftops.server.metadata_log.files import Segment, Snapshot
 
 _EPOCH_FILE = "leader-epoch-checkpoint"
-_LARGEST_SEGMENT = 1 << 30
+_LARGEST_SEGMENT = 1 << 30  # metadata.log.segment.bytes by default: a server rolls there
 _PROPER_NAME = re.compile(r"\d{20}(-\d{10})?\.")
 _OF_SEGMENTS = frozenset(
     {FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX, FileKind.PRODUCER_SNAPSHOT}

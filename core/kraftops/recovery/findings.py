@@ -33,7 +33,6 @@ from kraftops.recovery.missing_state import KINDS, ComparedLog
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.server import quorum_state
-from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
@@ -76,15 +75,18 @@ def recovery_findings(
 
 def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
     """Yield the total of the table of losses, and leader epochs that would be handed out again."""
-    total, kept = total_of(partitions.losses), total_of(partitions.losses_without)
+    total = total_of(partitions.losses)
     meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
     can_elect = bool(partitions.elections) and not partitions.is_elected
     cure = f"{_ELECT} makes the brokers with the newest copies the leaders" if can_elect else ""
     first_brokers = [broker.broker for broker in partitions.first_brokers]
     may_lead = any(loss.copy.broker in loss.leaders for loss in partitions.losses)
     if can_elect and first_brokers and may_lead:
+        # Measured on 4.3.1: a new controller fences all brokers, and the first eligible one leads.
+        # With min.insync.replicas 1 that is the one fenced last, in whatever order they start.
         first = named("broker", first_brokers)
-        cure += f"; or start {first} before the others, which often suffices"
+        cure += f"; to start {first} before the others suffices only where several replicas stay "
+        cure += "eligible: with min.insync.replicas above 1, and ELR"
     if partitions.losses:
         yield Finding(
             "records-cut",
@@ -95,7 +97,7 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             stake=Stake(total.acknowledged + total.possible, 0),
             is_possible=not total.acknowledged,
         )
-    elif can_elect and not kept.partitions:
+    elif can_elect:
         names = _some([f"{election.copy.name}" for election in partitions.elections])
         yield Finding(
             "leader-epochs-behind",
@@ -165,7 +167,7 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
 def _rival(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
     """Yield that another log was recovered, to other voters than those of the chosen one."""
     log, mark = compared.log, compared.log.recovered
-    voters = voters_of(chosen.quorum.voters or {"voters": []})
+    voters = chosen.quorum.voters or ()
     is_rival = mark is not None and mark.offset >= compared.common_end
     if mark and is_rival and voter_identities(mark.voters) != voter_identities(voters):
         yield rival_finding(_place(log), mark, chosen.name, voters, compared.common_end)
@@ -241,6 +243,9 @@ class UnseenBrokers(NamedTuple):
 
     ids: frozenset[int]
     long_fenced: frozenset[int]
+
+
+NO_UNSEEN = UnseenBrokers(frozenset(), frozenset())
 
 
 def unseen_brokers(

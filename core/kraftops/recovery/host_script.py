@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
@@ -19,10 +20,20 @@ from kraftops.recovery.target_voters import HostPort
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
+from kraftops.storage.config.server_config import ServerConfig
 from kraftops.uuids import to_text
+
+_q = shlex.quote
+_json = partial(json.dumps, ensure_ascii=False)
+"""Returns a text as `info` prints it."""
 
 LOG_ARCHIVE = "metadata-log.tar.gz"
 """The recovered log, in the directory of the plan."""
+AUTO_JOIN = "controller.quorum.auto.join.enable"
+VOID_NAMES = (METADATA_PARTITION, BOOTSTRAP_FILE, META_FILE)
+"""What a lost voter loses before it joins again; of a broker all partitions stay.
+
+A run that was killed is repeated while there is a meta.properties, which goes last."""
 
 
 class Role(StrEnum):
@@ -161,24 +172,34 @@ printf '%s\\n' "$written" | sed '/^Next:/,$d'  # the page has the next steps
 
 
 def _joins(host: Host, cluster_id: str, release: str | None) -> str:
-    config = host.copy.config
-    assert config
-    form = [f"--cluster-id={cluster_id}", "--no-initial-controllers"]
-    if {*config.log_dirs, config.metadata_log_dir} != {config.metadata_log_dir}:
-        form.append("--ignore-formatted")
-    # A server cannot read what a later release would begin with.
-    form += ["--release-version", release] if release else []
-    form += ["--force"] if host.is_broker else []
+    form = format_command(host.copy.config, cluster_id, release, is_broker=host.is_broker)
     return f"""\
 if has "$old_disk"; then
-{_saved(host, (METADATA_PARTITION, BOOTSTRAP_FILE, META_FILE))}\
+{_saved(host, VOID_NAMES)}\
 elif [ -e "$directory/{META_FILE}" ]; then
   echo "node {host.node_id} was formatted before: nothing to do"
   exit 0
 fi
 [ ! -e "$directory/{METADATA_PARTITION}" ] || refuse "$directory has a log without {META_FILE}"
-"$storage" format -c "$config" {shlex.join(form)}
+"$storage" {shlex.join(form)} -c "$config"
 """
+
+
+def format_command(
+    config: ServerConfig | None, cluster_id: str, release: str | None, *, is_broker: bool
+) -> list[str]:
+    """Return the command of `kafka-storage` that formats a lost voter, but its configuration."""
+    command = ["format", f"--cluster-id={cluster_id}", "--no-initial-controllers"]
+    has_more = (
+        {*config.log_dirs, config.metadata_log_dir} != {config.metadata_log_dir}
+        if config
+        else is_broker
+    )
+    # Where there are no other directories, it would hide a disk that was not wiped.
+    command += ["--ignore-formatted"] if has_more else []
+    # A server cannot read what a later release would begin with.
+    command += ["--release-version", release] if release else []
+    return [*command, "--force"] if is_broker else command
 
 
 def _broker(host: Host) -> str:
@@ -229,12 +250,3 @@ def _saved(host: Host, names: tuple[str, ...]) -> str:
   fi
   for path in {paths}; do rm -rf "$path"; done
 """
-
-
-def _json(text: str) -> str:
-    """Return a text as `info` prints it."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _q(text: str) -> str:
-    return shlex.quote(text)

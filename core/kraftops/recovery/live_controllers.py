@@ -6,13 +6,12 @@ Who asks passes a function, since connections are made by packages after this on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.errors import ConfigError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.server.metadata_log.content import voters_of
 from kraftops.storage.config.server_config import ServerConfig
 
 Addresses = Mapping[tuple[str, int], int | None]
@@ -65,17 +64,13 @@ def ask_controllers(
         # The leader itself knows its voters; a follower may be all that this host can reach.
         answer = max(leading, key=lambda answer: (bool(answer.voters), answer.epoch))
         voters = f" of the voters {', '.join(answer.voters)}" if answer.voters else ""
-        raise RecoveryRefused(
-            "quorum-alive",
+        raise _alive(
             f"{answer.address} answers: controller {answer.leader} leads this cluster in epoch "
             f"{answer.epoch}{voters}",
             "let this node join that quorum: format it with --no-initial-controllers, start it, "
             "then kafka-cluster controllers add. If that leader must not go on, stop it and give "
             "its log with --from",
-            address=answer.address,
-            leader=answer.leader,
-            epoch=answer.epoch,
-            voters=[*answer.voters],
+            answer,
         )
     for answer in answers:
         if answer.refusal:
@@ -99,28 +94,34 @@ def _refuse_electors(
     """
     running = {answer.node_id for answer in answers if answer.node_id is not None}
     for log in logs:
-        voters = {voter.node_id for voter in voters_of(log.quorum.voters or {"voters": []})}
+        voters = {voter.node_id for voter in log.quorum.voters or ()}
         voters = voters or {*config.voters}
         if 2 * len(running & voters) <= len(voters):
             continue
         alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running & voters, voters))
-        raise RecoveryRefused(
-            "quorum-alive",
+        last = max(answers, key=lambda answer: answer.epoch)
+        raise _alive(
             f"voters {alive} of {all_voters} run without a leader, and are enough to elect one",
             "wait for their leader. If they must not go on, stop them and give their logs with "
             "--from",
-            address=", ".join(sorted(answer.address for answer in answers)),
-            leader=None,
-            epoch=max(answer.epoch for answer in answers),
-            voters=[*map(str, sorted(voters))],
+            replace(
+                last,
+                address=", ".join(sorted(answer.address for answer in answers)),
+                voters=tuple(map(str, sorted(voters))),
+            ),
         )
+
+
+def _alive(message: str, hint: str, answer: ControllerAnswer) -> RecoveryRefused:
+    known = {"address": answer.address, "leader": answer.leader, "epoch": answer.epoch}
+    return RecoveryRefused("quorum-alive", message, hint, **known, voters=[*answer.voters])
 
 
 def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:
     """Return the addresses of all controllers that logs and configuration know."""
     addresses: dict[tuple[str, int], int | None] = {}
     for log in logs:
-        for voter in voters_of(log.quorum.voters or {"voters": []}):
+        for voter in log.quorum.voters or ():
             addresses[voter.host, voter.port] = voter.node_id
     for node_id, address in config.voters.items():
         addresses.setdefault(address, node_id)

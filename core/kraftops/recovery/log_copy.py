@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.records import control
-from kraftops.records.meaning import Decoded
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server import meta_properties, quorum_state
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.server.metadata_log.batch_comparison import BatchMark, LogTail, SoundBatches
-from kraftops.server.metadata_log.files import (
-    Damage,
-    Segment,
-    Snapshot,
-    WholeBatches,
-    metadata_records,
-)
+from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_snapshot
+from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
 from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
 
 _NO_OWNER = MetaProperties(1, None, None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumRecords:
-    """Newest control records of a log: the level of kraft.version, and the VotersRecord.
-
-    *voters* is Kafka's message; None where the quorum is static.
-    """
-
-    kraft_version: int = 0
-    voters: Mapping[str, Any] | None = None
+_NO_VOTERS = VoterSet()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +56,7 @@ class LogCopy:
     epoch: int = 0
     highest_epoch: int = 0
     time: int | None = None
-    quorum: QuorumRecords = QuorumRecords()
+    quorum: VoterSet = _NO_VOTERS
     recovered: RecoveryMark | None = None
     last: BatchMark | None = None
     tail: LogTail | None = None
@@ -176,15 +157,18 @@ def _owner(folder: str) -> MetaProperties:
 
 def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> LogCopy:
     snapshot = log.latest_snapshot
-    control_records = _ControlRecords(snapshot)
-    damage = control_records.read_snapshot(snapshot) if snapshot else []
-    snapshot_quorum = control_records.quorum
-    expected = control_records.start = snapshot.end_offset if snapshot else 0
+    records = RecordReader()
+    snapshot_damage = read_snapshot(snapshot, records) if snapshot else ()
+    # What is behind the voters in the snapshot of a formatted quorum has no effect.
+    damage = [str(damage) for damage in snapshot_damage if not damage.is_harmless]
+    snapshot_quorum = records.quorum
+    observer = _Observer(snapshot, records)
+    expected = snapshot.end_offset if snapshot else 0
     highest_epoch = max((snapshot.epoch for snapshot in log.snapshots), default=0)
     last: BatchMark | None = None
     gap: str | None = None
     batches = SoundBatches(log.segments)
-    for last in batches.marks(control_records.observe):
+    for last in batches.marks(observer.observe):
         if last.base_offset > expected and gap is None:
             gap = (
                 f"offsets {expected} to {last.base_offset - 1} are neither in it nor in a snapshot"
@@ -199,7 +183,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         damage.append(_tail_damage(log, batches.tail))
     elected_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
-    quorum, recovered = control_records.quorum, control_records.marks.newest
+    quorum, recovered = records.quorum, observer.marks.newest
     if snapshot and copy.is_snapshot_newer:
         start, end, epoch = snapshot.end_offset, snapshot.end_offset, snapshot.epoch
         quorum, recovered = snapshot_quorum, None
@@ -212,7 +196,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         end=end,
         epoch=epoch,
         highest_epoch=max(highest_epoch, epoch, elected_epoch or 0),
-        time=control_records.time,
+        time=observer.time,
         quorum=quorum,
         recovered=recovered,
         damage="; ".join(damage) or None,
@@ -228,48 +212,18 @@ def _tail_damage(log: MetadataLog, tail: LogTail) -> str:
     )
 
 
-class _ControlRecords:
-    """Newest control records of the batches read so far, and the time of the newest record."""
+class _Observer:
+    """What the batches of a log read so far tell: control records, recoveries, the newest time."""
 
-    def __init__(self, snapshot: Snapshot | None) -> None:
+    def __init__(self, snapshot: Snapshot | None, records: RecordReader) -> None:
         self.marks = RecoveryMarks(snapshot)
-        self.quorum = QuorumRecords()
         self.time: int | None = None
-        self.start = 0
-        """The end offset of the snapshot, which has the control records before it."""
-
-    def read_snapshot(self, snapshot: Snapshot) -> list[str]:
-        """Read a snapshot; return its damage."""
-        batches = WholeBatches(snapshot.path)
-        is_whole = False
-        for header, batch in batches:
-            is_whole = self._read(header, batch)
-        reason = batches.damage or batches.rest
-        # The snapshot of a formatted quorum begins with its voters; the rest of it has no effect.
-        if not snapshot.end_offset and self.quorum.voters and not batches.damage:
-            return []
-        if not is_whole:
-            reason = reason or "it has no footer: its end is missing"
-        return [str(Damage(snapshot.path, reason))] if reason else []
+        self._records = records
+        self._start = snapshot.end_offset if snapshot else 0  # it has the records before it
 
     def observe(self, header: Header, batch: Batch) -> None:
-        """Read the control records of a batch of the log."""
+        """Read the next batch."""
         self.time = max(self.time or 0, header.max_timestamp)
         self.marks.observe(header, batch)
-        if header.is_control and header.base_offset >= self.start:
-            self._read(header, batch)
-
-    def _read(self, header: Header, batch: Batch) -> bool:
-        """Read the control records of a batch; return whether it ends a snapshot."""
-        is_end = False
-        for record in metadata_records(batch) if header.is_control else ():
-            decoded = control.decode(record.key, record.value)
-            if not isinstance(decoded, Decoded):
-                continue
-            is_end = decoded.type == "SNAPSHOT_FOOTER"
-            if decoded.type == "KRAFT_VERSION":
-                level = int(str(decoded.data["kRaftVersion"]))
-                self.quorum = QuorumRecords(level, self.quorum.voters)
-            elif decoded.type == "KRAFT_VOTERS":
-                self.quorum = QuorumRecords(self.quorum.kraft_version, decoded.data)
-        return is_end
+        if header.base_offset >= self._start:
+            self._records.read("", header, batch)

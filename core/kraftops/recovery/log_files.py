@@ -12,7 +12,7 @@ from kraftops.log.ranges import ByteRange
 
 TEMPORARY = ".recovering"
 """End of the names of unfinished files, which no server knows."""
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes that are copied at once
 
 FileStates = dict[str, tuple[int, int]]
 """Size and time of change in ns of each file, by name."""

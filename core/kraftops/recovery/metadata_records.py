@@ -4,35 +4,64 @@ Counters that a lost tail of the log had moved are raised: what was handed out i
 again. Leader epochs are by elections. Broker epochs are offsets of registrations; each broker gets
 a new one when it starts, and none outlives its process but in the file of a clean stop, where it
 only makes the stop count as unclean (`ClusterControlManager.registerBroker`).
+
+As after an unclean election (`PartitionChangeBuilder`), the leader is alone in the ISR; followers
+join it once they have truncated to it. No other replica has all records for certain: the ELR is
+empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.missing_state import ComparedLog, next_producer_id
 from kraftops.recovery.partitions.comparison import ComparedBroker, compare
-from kraftops.recovery.partitions.copies import PartitionCopy
-from kraftops.recovery.partitions.election import (
-    Election,
-    after_elections,
-    newest_elections,
-    partition_record,
-    partition_record_version,
-)
+from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import (
+    Assignment,
     PartitionKey,
     PartitionLoss,
     assignments,
+    copies_by_partition,
     losses,
 )
 from kraftops.storage.bootstrap.records import MetadataRecord
 
+_DIRECTORY_LEVEL, _ELR_LEVEL = 17, 23
+"""Levels of metadata.version from which a PartitionRecord has directories and ELR
+(3.7-IV2, 4.0-IV1; `MetadataVersion.partitionRecordVersion`)."""
 _BLOCK = 1000  # ids of a `ProducerIdsBlock`
 _BLOCKS_OF_BROKER = 2  # one in use, and the next, which `RPCProducerIdManager` fetches ahead
+
+
+class Election(NamedTuple):
+    """A partition that is to be led by the broker of its newest copy; *before* is its state."""
+
+    topic: str
+    key: PartitionKey
+    copy: PartitionCopy
+    leader_epoch: int
+    before: PartitionState
+
+    @property
+    def state(self) -> PartitionState:
+        """The state after the election, as if a controller had elected for each epoch."""
+        return self.before._replace(
+            leader=self.copy.broker,
+            isr=[self.copy.broker],
+            eligible_leader_replicas=[],
+            last_known_elr=[],
+            leader_recovery_state=0,
+            leader_epoch=self.leader_epoch,
+            partition_epoch=self.before.partition_epoch
+            + self.leader_epoch
+            - self.before.leader_epoch,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +71,6 @@ class PartitionPlan:
     Attributes:
         brokers: the brokers whose copies were read, in the order in which they should start.
         losses: what would be cut after it.
-        losses_without: what would be cut without the elections.
         elections: the elections that keep the most.
         is_elected: whether they are written.
         producer_ids: the next producer id, and the raised one; equal where it stays.
@@ -51,7 +79,6 @@ class PartitionPlan:
 
     brokers: tuple[ComparedBroker, ...]
     losses: tuple[PartitionLoss, ...]
-    losses_without: tuple[PartitionLoss, ...]
     elections: tuple[Election, ...]
     is_elected: bool
     producer_ids: tuple[int, int]
@@ -78,14 +105,12 @@ def plan_partitions(
     others = [log.image for log in logs if log.image]
     assigned = assignments(image)
     elections = newest_elections(assigned, copies, image.brokers, _later_epochs(others))
-    without = tuple(losses(assigned, copies))
     elected = elections if elects_newest else []
-    table = tuple(losses(after_elections(assigned, elected), copies)) if elected else without
     before = next_producer_id(image)
     after = _raised(before, others, copies, len(image.brokers))
-    version = partition_record_version(image.metadata_version[0] if image.metadata_version else 0)
+    version = _partition_record_version(image.metadata_version[0] if image.metadata_version else 0)
     records = [
-        MetadataRecord("PartitionRecord", partition_record(election), version)
+        MetadataRecord("PartitionRecord", _partition_record(election), version)
         for election in elected
     ]
     if after > before:
@@ -96,8 +121,7 @@ def plan_partitions(
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
         brokers=compare(copies).brokers,
-        losses=table,
-        losses_without=without,
+        losses=tuple(losses(_after_elections(assigned, elected), copies)),
         elections=tuple(elections),
         is_elected=elects_newest,
         producer_ids=(before, after),
@@ -128,3 +152,77 @@ def _raised(
         return before
     blocks = -(-highest // _BLOCK) + brokers * _BLOCKS_OF_BROKER
     return blocks * _BLOCK
+
+
+def newest_elections(
+    assigned: Mapping[PartitionKey, Assignment],
+    copies: Sequence[PartitionCopy],
+    registered: Collection[int],
+    later_epochs: Mapping[PartitionKey, int],
+) -> list[Election]:
+    """Return the elections that keep most records.
+
+    They are for partitions that would lose records, and for those whose leader epochs would be
+    handed out again: replicas with other records in one epoch never notice (KIP-101), a follower
+    with a higher epoch than its leader never gets its records, and clients ignore a leader of an
+    epoch before the one that they know (KIP-320).
+
+    Args:
+        assigned: the partitions of the chosen metadata.
+        copies: the copies on all disks.
+        registered: the ids of the registered brokers; no other can lead.
+        later_epochs: the leader epochs of partitions in other metadata logs.
+    """
+    losing = {(loss.copy.topic_id, loss.copy.number) for loss in losses(assigned, copies)}
+    elections = []
+    for key, on_disks in copies_by_partition(copies).items():
+        assignment = assigned.get(key)
+        if assignment is None:
+            continue
+        state = assignment.state
+        able = [
+            copy for copy in on_disks if copy.broker in state.replicas and copy.broker in registered
+        ]
+        highest = max([*(copy.epoch for copy in on_disks), later_epochs.get(key, -1)])
+        if able and (key in losing or highest > state.leader_epoch):
+            epoch = max(highest, state.leader_epoch) + 1
+            elections.append(Election(assignment.topic, key, newest_of(able), epoch, state))
+    return sorted(elections, key=lambda election: (election.topic, election.key[1]))
+
+
+def _after_elections(
+    assigned: Mapping[PartitionKey, Assignment], elections: Iterable[Election]
+) -> dict[PartitionKey, Assignment]:
+    """Return the partitions as they are after elections."""
+    elected = {election.key: election.state for election in elections}
+    return {
+        key: assignment._replace(state=elected.get(key, assignment.state))
+        for key, assignment in assigned.items()
+    }
+
+
+def _partition_record_version(metadata_version: int) -> int:
+    """Return the version of a PartitionRecord at a level of metadata.version."""
+    return (metadata_version >= _DIRECTORY_LEVEL) + (metadata_version >= _ELR_LEVEL)
+
+
+def _partition_record(election: Election) -> dict[str, object]:
+    """Return the fields of the PartitionRecord of an election, which replaces the partition.
+
+    A PartitionChangeRecord would raise the leader epoch by one only.
+    """
+    topic_id, number = election.key
+    state = election.state
+    return {
+        "partitionId": number,
+        "topicId": topic_id,
+        "replicas": state.replicas,
+        "isr": state.isr,
+        "removingReplicas": state.removing_replicas,
+        "addingReplicas": state.adding_replicas,
+        "leader": state.leader,
+        "leaderRecoveryState": state.leader_recovery_state,
+        "leaderEpoch": state.leader_epoch,
+        "partitionEpoch": state.partition_epoch,
+        "directories": state.directories,
+    }

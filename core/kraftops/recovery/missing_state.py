@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any
 
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import LogCopy
-from kraftops.schema.message import Data
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
-K = TypeVar("K")
 Names = Iterator[str]
 NamesOf = Callable[[MetadataImage, MetadataImage], Names]
 
@@ -61,7 +60,7 @@ def compare_logs(
         other = load([log.folder]) if is_ahead else None
         missing = missing_state(image, other) if other else {}
         compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
-    compared.sort(key=lambda each: (each.is_chosen, each.log.rank), reverse=True)
+    compared.sort(key=lambda log: (log.is_chosen, log.log.rank), reverse=True)
     return tuple(compared)
 
 
@@ -77,10 +76,17 @@ def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list
     return {kind: names for kind, names in missing.items() if names}
 
 
-def _topics(chosen: MetadataImage, other: MetadataImage) -> Names:
-    for topic_id, topic in other.topics.items():
-        if topic_id not in chosen.topics:
-            yield topic.name
+def _added(
+    table_of: Callable[[MetadataImage], Mapping[Any, Any]],
+    name_of: Callable[[MetadataImage, Any], str],
+) -> NamesOf:
+    """Return what yields the entries of a table that only the other image has."""
+
+    def names(chosen: MetadataImage, other: MetadataImage) -> Names:
+        entries = table_of(chosen)
+        return (name_of(other, key) for key in table_of(other) if key not in entries)
+
+    return names
 
 
 def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new: bool) -> Names:
@@ -94,51 +100,32 @@ def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new
                 yield f"{topic}-{number}"
 
 
-def _brokers(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return (str(broker) for broker in sorted(other.brokers.keys() - chosen.brokers.keys()))
-
-
-def _configurations(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return _changed(chosen, other, chosen.configs, other.configs, resource_name)
-
-
-def _quotas(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return _changed(chosen, other, chosen.quotas, other.quotas, entity_name)
-
-
-def _users(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return _changed(chosen, other, chosen.scram, other.scram, mechanism_name)
-
-
 def _changed(
-    chosen: MetadataImage,
-    other: MetadataImage,
-    chosen_table: Mapping[K, Mapping[str, int]],
-    other_table: Mapping[K, Mapping[str, int]],
-    name_of: Callable[[K], str],
-) -> Names:
-    """Yield the entries that *other_table* has added, changed or removed."""
-    for owner in dict.fromkeys((*other_table, *chosen_table)):
-        entries, other_entries = chosen_table.get(owner, {}), other_table.get(owner, {})
-        for key, address in other_entries.items():
-            if key not in entries or _read(chosen, entries[key]) != _read(other, address):
-                yield f"{name_of(owner)} {key}"
-        for key in entries:
-            if key not in other_entries:
-                yield f"{name_of(owner)} {key} (removed)"
+    table_of: Callable[[MetadataImage], Mapping[Any, Mapping[str, int]]],
+    name_of: Callable[[Any], str],
+) -> NamesOf:
+    """Return what yields the entries of a table that the other image has changed."""
+
+    def names(chosen: MetadataImage, other: MetadataImage) -> Names:
+        table, other_table = table_of(chosen), table_of(other)
+        for owner in dict.fromkeys((*other_table, *table)):
+            entries, other_entries = table.get(owner, {}), other_table.get(owner, {})
+            for key, address in other_entries.items():
+                if key not in entries or _read(chosen, entries[key]) != _read(other, address):
+                    yield f"{name_of(owner)} {key}"
+            for key in entries:
+                if key not in other_entries:
+                    yield f"{name_of(owner)} {key} (removed)"
+
+    return names
 
 
 def _read(image: MetadataImage, address: int) -> Any:
     return image.read(address)[1]
 
 
-def _acls(chosen: MetadataImage, other: MetadataImage) -> Names:
-    for acl_id, address in other.acls.items():
-        if acl_id not in chosen.acls:
-            yield _acl_text(acl_data(_read(other, address)))
-
-
-def _acl_text(acl: Data) -> str:
+def _acl_text(image: MetadataImage, acl_id: Any) -> str:
+    acl = acl_data(_read(image, image.acls[acl_id]))
     return (
         f"{acl['permissionType']} {acl['principal']} {acl['operation']} on {acl['resourceType']} "
         f"{acl['resourceName']} ({acl['patternType']}) from {acl['host']}"
@@ -152,10 +139,6 @@ def _features(chosen: MetadataImage, other: MetadataImage) -> Names:
             yield f"{name}={level}"
     if other.metadata_version and other.metadata_version[:1] != (chosen.metadata_version or ())[:1]:
         yield f"metadata.version={other.metadata_version[0]}"
-
-
-def _tokens(chosen: MetadataImage, other: MetadataImage) -> Names:
-    return (token for token in other.tokens if token not in chosen.tokens)
 
 
 def _producer_ids(chosen: MetadataImage, other: MetadataImage) -> Names:
@@ -176,21 +159,24 @@ def _reversed(names_of: NamesOf) -> NamesOf:
     return lambda chosen, other: names_of(other, chosen)
 
 
+_TOPICS = _added(attrgetter("topics"), lambda image, topic_id: image.topics[topic_id].name)
+_BROKERS = _added(lambda image: dict(sorted(image.brokers.items())), lambda _, broker: str(broker))
+_ACLS = _added(attrgetter("acls"), _acl_text)
 _KINDS: dict[str, tuple[str, NamesOf]] = {
-    "topics": ("topics", _topics),
-    "deletedTopics": ("topics that were deleted, and come back", _reversed(_topics)),
+    "topics": ("topics", _TOPICS),
+    "deletedTopics": ("topics that were deleted, and come back", _reversed(_TOPICS)),
     "partitions": ("partitions", partial(_different_partitions, is_new=True)),
     "partitionStates": (
         "newest states of partitions",
         partial(_different_partitions, is_new=False),
     ),
-    "brokers": ("brokers", _brokers),
-    "configurations": ("configurations", _configurations),
-    "quotas": ("quotas", _quotas),
-    "users": ("SCRAM users", _users),
-    "acls": ("ACLs", _acls),
-    "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_acls)),
-    "tokens": ("delegation tokens", _tokens),
+    "brokers": ("brokers", _BROKERS),
+    "configurations": ("configurations", _changed(attrgetter("configs"), resource_name)),
+    "quotas": ("quotas", _changed(attrgetter("quotas"), entity_name)),
+    "users": ("SCRAM users", _changed(attrgetter("scram"), mechanism_name)),
+    "acls": ("ACLs", _ACLS),
+    "deletedAcls": ("ACLs that were deleted, and come back", _reversed(_ACLS)),
+    "tokens": ("delegation tokens", _added(attrgetter("tokens"), lambda _, token: str(token))),
     "features": ("features", _features),
     "producerIds": ("producer ids that were handed out, and are skipped", _producer_ids),
 }

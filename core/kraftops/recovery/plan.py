@@ -18,6 +18,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
+    NO_UNSEEN,
     address_findings,
     recovery_findings,
     unread_text,
@@ -35,6 +36,7 @@ from kraftops.recovery.log_selection import choose_log, common_end, own_director
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.partitions.disk import read_disks
+from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
@@ -53,7 +55,7 @@ from kraftops.storage.bootstrap.records import metadata_bytes, voters_batch_byte
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
 
-_LAST_EPOCH = 0x7FFFFFFE
+_LAST_EPOCH = 0x7FFFFFFE  # an epoch is an int32, and the first election needs one more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,7 @@ class RecoveryPlan:
         unseen_brokers: the registered brokers whose disks were not given, and not accepted so.
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
+        is_copied: whether the chosen log was recovered for these voters before.
         files: the states of the files of *own* when the plan was made.
         answers: the answers of controllers that run; None if none was asked.
     """
@@ -124,6 +127,7 @@ class RecoveryPlan:
     unseen_brokers: tuple[int, ...]
     release: str | None
     findings: tuple[Finding, ...]
+    is_copied: bool
     files: FileStates
     answers: tuple[ControllerAnswer, ...] | None
 
@@ -134,6 +138,11 @@ class RecoveryPlan:
         if self.old_voters is not None:
             old_ids = {voter.node_id for voter in self.old_voters}
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
+
+    @property
+    def losses(self) -> Sequence[PartitionLoss]:
+        """What would be cut from brokers' disks after it."""
+        return self.partitions.losses
 
     @property
     def missing_logs(self) -> str:
@@ -176,15 +185,14 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     record = target_record(
         config, directory.meta.directory_id, quorum, request.voters, request.host_changes
     )
-    old_voters = None if quorum.voters is None else voters_of(quorum.voters)
     new_voters = voters_of(record)
     is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
     if is_copied:
         check_own_voter(config, own, new_voters)
     else:
-        check_target_voters(config, own, logs, old_voters or (), new_voters)
+        check_target_voters(config, own, logs, quorum.voters or (), new_voters)
         if len(new_voters) > 1 and not request.allows_minority:
-            check_majority(config, logs, old_voters or ())
+            check_majority(config, logs, quorum.voters or ())
     image = load([chosen.folder])
     compared = compare_logs(logs, common_ends, chosen, image)
     disks = read_disks([*_own_directories(config), *request.sources])
@@ -197,7 +205,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         elects_newest=request.elects_newest,
     )
     batch, epoch, end = b"", chosen.epoch, chosen.end
-    has_voters = quorum.voters is not None and quorum.voters["voters"] == record["voters"]
+    has_voters = quorum.record is not None and quorum.record["voters"] == record["voters"]
     if not (is_copied or has_voters):
         is_first = quorum.kraft_version < 1
         if is_first:
@@ -210,7 +218,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = unseen_brokers(image, compared, disks)
+    # Who recovered the log has accounted for the brokers.
+    unseen = NO_UNSEEN if is_copied else unseen_brokers(image, compared, disks)
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -218,14 +227,14 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         chosen=chosen,
         is_named=is_named,
         logs=compared,
-        old_voters=old_voters,
+        old_voters=quorum.voters,
         new_voters=new_voters,
         offset=chosen.end if batch else None,
         epoch=epoch,
         steps=file_steps(own, chosen, batch, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=() if is_copied else tuple(sorted(unseen.ids - request.unseen_brokers)),
+        unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
         findings=tuple(
             worst_first(
@@ -236,6 +245,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
                 ]
             )
         ),
+        is_copied=is_copied,
         files=files,
         answers=answers,
     )

@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from kraftops.display.sizes import many, named
+from kraftops.recovery.advice import LEADERLESS
 from kraftops.recovery.cluster_plan import ClusterPlan
-from kraftops.recovery.host_script import Host, Role, addresses
+from kraftops.recovery.host_script import VOID_NAMES, Host, Role, addresses, format_command
 from kraftops.recovery.partitions.losses import total_of
-
-_LEADERLESS = "/image/topics/byState/leaderless"
 
 
 def plan_page(plan: ClusterPlan) -> str:
@@ -18,6 +17,11 @@ def plan_page(plan: ClusterPlan) -> str:
     lines = [*_head(plan)]
     for number, step in enumerate(filter(None, _steps(plan)), 1):
         lines += ["", f"{number}. {step[0]}", *(f"   {line}" for line in step[1:])]
+    lines += [
+        "",
+        "The old metadata logs are in node-N-before.tar.gz beside the scripts, and of voters",
+    ]
+    lines += ["in before-recover-TIME in their metadata logs: remove them when all is well."]
     return "\n".join(lines) + "\n"
 
 
@@ -51,12 +55,19 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     for node_id in plan.without_copy:
         yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
     yield ""
-    yield "Do the steps in this order, and the next only if the check is right. Run the scripts in"
-    yield "this directory. A script refuses another host or disk, and a running server; it can be"
-    yield "repeated. If the controllers ask for a login or for TLS, kafka-cluster and kraftops need"
-    yield "--command-config CLIENT.PROPERTIES, and the scripts COMMAND_CONFIG=CLIENT.PROPERTIES."
+    yield from _RULES
 
 
+_RULES = (
+    "Do the steps in this order, and the next only if the check is right: if it is not right yet,",
+    "wait a moment, and repeat the last command. Run each script on the host of its node, in this",
+    "directory. A script can be repeated. It refuses another host or disk, and a running server.",
+    "That of a voter also refuses while a leader of this cluster answers, or most of its voters",
+    "run: they can elect one. kafka-server-start.sh stands for the way in which you start",
+    "servers; kafka-cluster and kraftops may run on any host. If the controllers ask for a login",
+    "or for TLS, they need --command-config CLIENT.PROPERTIES, and the scripts",
+    "COMMAND_CONFIG=CLIENT.PROPERTIES.",
+)
 _KINDS = {
     Role.VOTER: "votes, with the recovered log",
     Role.JOINS: "joins again, with an empty metadata log",
@@ -69,36 +80,33 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
     every = [*plan.hosts]
     yield [
         "Stop all controllers and brokers, and keep the lost controllers from starting.",
-        "Check: no Kafka runs on any host.",
+        "Check: no Kafka runs on any host (pgrep -f kafka.Kafka prints nothing).",
     ]
     yield [
         "Copy this directory to the host of each node, and install kraftops there.",
-        "Check: `kafka-storage recover --help` prints a help on each (else set KAFKA_STORAGE).",
+        "Check: `kafka-storage recover --help` prints a help on each. If kafka-storage is Kafka's",
+        "there, set KAFKA_STORAGE to the path of that of kraftops, and use it in all commands.",
     ]
     yield from _servers(plan, every)
     yield [
         f"On {_hosts(voters)}, before {'any of them' if len(voters) > 1 else 'it'} starts:",
         *_scripts(voters),
-        'Check: each ends with 0, and has printed "Written" (or "done", if it ran before).',
+        'Check: the exit status is 0, and "Written" is printed (or "done", if it ran before).',
+        "To go back, as long as none of them was started, run there kafka-storage recover --undo",
+        "-c SERVER.PROPERTIES, and remove node-N.sh.done.",
     ]
     yield [f"Start {_hosts(voters)}.", *_starts(voters), *_quorum_check(plan)]
     if brokers:
         yield [
             f"On {_hosts(brokers)}:",
             *_scripts(brokers),
-            "Check: each ends with 0. Then start them, in this order:",
+            "Check: the exit status is 0. Then start them, in this order:",
             *_broker_starts(plan, brokers),
         ]
     for host in joins:
         yield list(_join(plan, host))
     yield from _without_copy(plan)
     yield from _leaderless(plan)
-    yield [
-        "To go back, as long as no server was started: on each voter",
-        "    kafka-storage recover -c SERVER.PROPERTIES --undo",
-        "and remove node-N.sh.done, if its script is to run again.",
-        "The old metadata logs of other nodes are in node-N-before.tar.gz beside their scripts.",
-    ]
 
 
 def _servers(plan: ClusterPlan, hosts: Sequence[Host]) -> Iterator[list[str]]:
@@ -144,10 +152,10 @@ def _broker_starts(plan: ClusterPlan, brokers: Sequence[Host]) -> Iterator[str]:
         if first := newest_alone.get(host.node_id):
             yield look
             count = many(first.newest_alone, "partition")
-            yield f"Check: broker {host.node_id} is there, and not fenced. It alone has the newest"
-            yield f"copies of {count}. Start no other before."
+            yield f"Check: broker {host.node_id} is active. It alone has the newest copies of"
+            yield f"{count}: start no other before."
     yield look
-    yield "Check: all of them are there, and not fenced."
+    yield "Check: all of them are active."
 
 
 def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
@@ -156,30 +164,33 @@ def _quorum_check(plan: ClusterPlan) -> Iterator[str]:
     yield f"    kafka-cluster controllers -C {servers}"
     yield f"Check: {'one of ' * (len(plan.voters) > 1)}{ids} leads, and there is no other voter."
     yield f"    kraftops metadata-shell --controllers {servers} summary"
-    yield "Check: topics and brokers are those that you expect."
+    yield "Check: topics and brokers are those that you expect. Until brokers start, they are"
+    yield "fenced, and partitions have no leader."
 
 
 def _join(plan: ClusterPlan, host: Host) -> Iterator[str]:
     yield f"Once the voters lead, on node {host.node_id} (its old metadata log is packed first):"
     yield from _scripts([host])
-    yield "Check: it ends with 0. Then start it:"
+    yield "Check: the exit status is 0. Then start it:"
     yield from _starts([host])
     if not host.joins_itself:
-        yield "Once it runs, let it vote; if it fails, wait a moment and repeat it:"
+        yield "Once it runs, let it vote:"
         yield from _scripts([host], " join")
     yield f"    kafka-cluster controllers -C {addresses(plan.voters)}"
     yield f"Check: node {host.node_id} is a voter, too."
 
 
 def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
-    release = plan.recovery.release
-    version = f" --release-version {release}" if release else ""
+    recovery = plan.recovery
     for node_id in plan.without_copy:
-        if node_id in plan.recovery.lost_ids:
+        is_broker = node_id in recovery.brokers
+        if node_id in recovery.lost_ids:
+            form = format_command(None, plan.cluster_id, recovery.release, is_broker=is_broker)
             yield [
-                f"Node {node_id} never starts with its old disk. To let it join again, make its",
-                "metadata directory empty, format it with",
-                f"    kafka-storage format -c SERVER.PROPERTIES -t={plan.cluster_id} -N{version}",
+                f"Node {node_id} never starts with its old disk. To let it join again, remove",
+                f"{', '.join(VOID_NAMES)}",
+                "from its metadata directory, and nothing else; format it with",
+                f"    kafka-storage {shlex.join(form)} -c SERVER.PROPERTIES",
                 "start it, and let it vote:",
                 f"    kafka-cluster controllers add -C {addresses(plan.voters)} --id {node_id}",
             ]
@@ -191,11 +202,15 @@ def _without_copy(plan: ClusterPlan) -> Iterator[list[str]]:
 
 
 def _leaderless(plan: ClusterPlan) -> Iterator[list[str]]:
-    """Yield the check of partitions in directories with new ids (KIP-858)."""
+    """Yield the check of partitions in directories with new ids, as `advice` has it."""
     changed = [host for host in plan.of_role(Role.JOINS) if host.is_broker]
     if changed:
+        servers, node_id = addresses(plan.voters), changed[-1].node_id
         yield [
             "See whether partitions stay without a leader, since directories have new ids:",
-            f"    kraftops metadata-shell -C {addresses(plan.voters)} ls {_LEADERLESS}",
-            f"Check: there are none. If there are, restart node {changed[-1].node_id} once more.",
+            f"    kafka-cluster describe -C {servers}",
+            "Check: all of them are active.",
+            f"    kraftops metadata-shell -C {servers} ls {LEADERLESS}",
+            f"Check: there are none. If there still are after 10 seconds, restart node {node_id},",
+            "and do this step again.",
         ]

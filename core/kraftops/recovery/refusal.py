@@ -31,7 +31,8 @@ CODES = {
     "other-directory-id": "a voter is to have another directory.id than its meta.properties says",
     "other-identity": "the directories are of another node or cluster, or two have one id",
     "other-log": "two logs were never equal",
-    "quorum-alive": "a controller leads this cluster, or most voters run and can elect one",
+    "quorum-alive": "a controller leads this cluster, or most voters run and can elect one (then "
+    "leader is null)",
     "running": "a server holds the lock of a directory",
     "same-address": "two voters that had different addresses are to have one",
     "several-logs": "an archive holds the logs of several nodes",

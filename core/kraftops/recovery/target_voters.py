@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from kraftops.errors import UsageError
 from kraftops.java.hosts import host_text
-from kraftops.recovery.log_copy import LogCopy, QuorumRecords
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.refusal import RecoveryRefused
-from kraftops.server.metadata_log.content import voters_of
+from kraftops.server.metadata_log.content import VoterSet, voters_of
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter, parse_initial_controllers
 from kraftops.storage.bootstrap.records import voters_record
@@ -65,7 +65,7 @@ def _host_port(text: str) -> HostPort | None:
 def target_record(
     config: ServerConfig,
     directory_id: bytes,
-    quorum: QuorumRecords,
+    quorum: VoterSet,
     named: str | None,
     host_changes: Mapping[HostPort, HostPort],
 ) -> Mapping[str, Any]:
@@ -89,19 +89,19 @@ def target_record(
         return voters_record([alone], listener.name)
     if named is not None:
         return voters_record(parse_initial_controllers(named), listener.name)
-    if quorum.voters is None:
+    if quorum.record is None:
         raise RecoveryRefused(
             "static-quorum",
             "the quorum is static: the addresses of its voters are in controller.quorum.voters",
             "change them there, on all nodes; or name the voters with --voters, which makes it "
             "dynamic",
         )
-    return _with_new_hosts(quorum.voters, host_changes)
+    return _with_new_hosts(quorum.record, host_changes)
 
 
-def _own_host(config: ServerConfig, quorum: QuorumRecords) -> str:
+def _own_host(config: ServerConfig, quorum: VoterSet) -> str:
     """Return the host of this node's listener; if that has none, the one that the log has."""
-    hosts = {voter.node_id: voter.host for voter in voters_of(quorum.voters or {"voters": []})}
+    hosts = {voter.node_id: voter.host for voter in quorum.voters or ()}
     if config.advertised_controllers[0].host is None and (host := hosts.get(config.node_id)):
         return host
     return config.controller_listener.host

@@ -102,7 +102,7 @@ def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) 
     texts = [step.text for step in steps(plan, node)]
 
     assert "once it does, start broker 4" in texts
-    assert texts[-1].endswith("if so, restart node 3 once more")
+    assert texts[-1].endswith("if so, restart node 3 once more, and look again")
     (form,) = [step.command or "" for step in steps(plan, node) if "node 2: format" in step.text]
     assert form.endswith(' --force -c "$CONFIG"')
 
@@ -115,7 +115,7 @@ def test_broker_with_a_new_directory_id_may_have_to_start_twice(
 
     write_meta(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
 
-    assert steps(plan, node)[-1].text.endswith("if so, restart node 1 once more")
+    assert steps(plan, node)[-1].text.endswith("if so, restart node 1 once more, and look again")
 
 
 def test_other_voters_get_the_log_that_was_named(tmp_path: Path, plan: Planner) -> None:

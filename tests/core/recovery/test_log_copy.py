@@ -20,7 +20,7 @@ def test_log_has_its_end_epoch_and_voters(tmp_path: Path) -> None:
     assert (log.start, log.end, log.epoch, log.damage) == (0, 10, 2, None)
     assert log.quorum.kraft_version == 1
     assert log.quorum.voters
-    assert [voter["voterId"] for voter in log.quorum.voters["voters"]] == [1, 2, 3]
+    assert [voter.node_id for voter in log.quorum.voters] == [1, 2, 3]
 
 
 def test_owner_is_read_from_the_meta_properties_beside_it(tmp_path: Path) -> None:

@@ -195,3 +195,40 @@ def test_page_of_a_plan_keeps_the_records(
         cluster.nodes[OTHER].wait_ready(2)
         assert has_isr(cluster.nodes[3].config, OTHER, NEWEST)
         assert len(records(address_of(cluster, NEWEST), "orders")) == BEFORE + AFTER
+
+
+@pytest.mark.skipif(not _CHOSEN, reason="run by hand")
+@pytest.mark.parametrize(
+    ("order", "kept"), [((NEWEST, OTHER), BEFORE + AFTER), ((OTHER, NEWEST), BEFORE)]
+)
+def test_first_of_the_eligible_brokers_leads(
+    tmp_path: Path, jars: Path, order: tuple[int, int], kept: int
+) -> None:
+    """With min.insync.replicas 2, both stay eligible once the recovered controller fences them."""
+    settings = {"min.insync.replicas": "2"}
+    shape = Shape(controllers=3, brokers=2, is_dynamic=True, settings=settings)
+    with running_cluster(jars, tmp_path, shape) as cluster:
+        config = cluster.nodes[3].config
+        add_topic(cluster.brokers, "orders", partitions=3, replicas=2)
+        produce(cluster.brokers, "orders", BEFORE)
+        assert has_isr(config, OTHER, NEWEST)
+        kill(cluster, 3)
+        cluster.nodes[OTHER].stop()
+        assert is_alone(cluster, NEWEST)
+        produce(address_of(cluster, NEWEST), "orders", AFTER, acks=1)
+        cluster.nodes[NEWEST].stop()
+        kill(cluster, 1, 2)
+        disks = [f"--from={cluster.nodes[n].config.log_dirs[0]}" for n in order]
+
+        plan = recover(config, "--voters=self", f"--choose={log_of(config)}", *disks)
+        assert plan["lossTotal"]["possible"] == AFTER
+        follow_moves(plan)
+        cluster.nodes[3].start()
+        assert leads(cluster.nodes[3]).voters == {3}
+        assert until(lambda: {state.leader for state in states(config)} == {-1}, 60)
+        for node_id, running in zip(order, (1, 2), strict=True):
+            cluster.nodes[node_id].start()
+            cluster.nodes[node_id].wait_ready(running)
+
+        assert has_isr(config, OTHER, NEWEST)
+        assert len(records(cluster.brokers, "orders")) == kept

@@ -76,29 +76,24 @@ LOSS = (
     ),
     _NEWEST_RECORD,
     counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
-    numbers("leaders", "all brokers that may lead", get=attrgetter("leaders")),
-    numbers("alsoOn", "other brokers that have all of them", get=attrgetter("also_on")),
-    boolean(
-        "isCertain",
-        "whether no other broker can lead, and the ends of both copies were read",
-        get=attrgetter("is_certain"),
-    ),
+    numbers("leaders", "all brokers that may lead"),
+    numbers("alsoOn", "other brokers that have all of them"),
+    boolean("isCertain", "whether no other broker can lead, and the ends of both copies were read"),
     text(
         "meaning",
         "what it means, of an internal topic",
         may_be_null=True,
         column=folded("MEANING", 2),
-        get=attrgetter("meaning"),
     ),
 )
-LOSSES = parts("losses", "records that would be cut", LOSS, get=attrgetter("losses"))
+LOSSES = parts("losses", "records that would be cut", LOSS)
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
     (
-        number("acknowledged", "acknowledged records", get=attrgetter("acknowledged")),
-        number("possible", "possibly acknowledged records", get=attrgetter("possible")),
-        texts("partitions", "names of their partitions", get=attrgetter("partitions")),
+        number("acknowledged", "acknowledged records"),
+        number("possible", "possibly acknowledged records"),
+        texts("partitions", "names of their partitions"),
         text("text", "the same in a sentence", get=str),
     ),
     get=lambda answered: total_of(answered.losses),
@@ -122,7 +117,7 @@ COPY = (
         may_be_null=True,
     ),
     _NEWEST_RECORD,
-    boolean("isNewest", "whether none is newer", get=attrgetter("is_newest")),
+    boolean("isNewest", "whether none is newer"),
     number("newestOn", "broker of the newest copy", get=attrgetter("newest.broker")),
     counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
     counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
@@ -148,19 +143,9 @@ BROKER = (
 )
 COMPARE = Answer(
     (
-        parts(
-            "brokers",
-            "brokers, in the order in which they should start",
-            BROKER,
-            get=attrgetter("brokers"),
-        ),
-        parts("copies", "copies of all partitions", COPY, get=attrgetter("copies")),
-        text(
-            "metadataLog",
-            "newest metadata log that was given",
-            may_be_null=True,
-            get=attrgetter("metadata_log"),
-        ),
+        parts("brokers", "brokers, in the order in which they should start", BROKER),
+        parts("copies", "copies of all partitions", COPY),
+        text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,
     ),

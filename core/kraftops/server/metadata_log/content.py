@@ -31,11 +31,13 @@ class VoterSet:
     """The voters in a log; *source* is the newest file that names them.
 
     Without *source* there is no voter set: the quorum is static, or the node has yet to join one.
+    *record* is the VotersRecord, which has all endpoints of the voters.
     """
 
     kraft_version: int = 0
     voters: tuple[Voter, ...] | None = None
     source: str | None = None
+    record: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ def read_content(
     Only a *thorough* reading verifies batches that the snapshot replaces, and reads the records
     of the metadata.
     """
-    reader = _RecordReader(is_thorough=thorough)
-    damage = list(_read_snapshot(snapshot, reader)) if snapshot else []
+    reader = RecordReader(is_thorough=thorough)
+    damage = list(read_snapshot(snapshot, reader)) if snapshot else []
     snapshot_content = reader.content()
     log = _LogReader(reader, snapshot, is_thorough=thorough)
     for segment in segments:
@@ -111,19 +113,19 @@ def read_content(
     )
 
 
-class _RecordReader:
+class RecordReader:
     """Reader of records; keeps their newest voters, features and directories."""
 
-    def __init__(self, *, is_thorough: bool) -> None:
+    def __init__(self, *, is_thorough: bool = False) -> None:
         self._is_thorough = is_thorough
-        self._quorum = VoterSet()
+        self.quorum = VoterSet()
         self._features: dict[str, int] = {}
         self._directories: dict[int, tuple[bytes, ...]] = {}
 
     def content(self) -> LogContent:
         """Return the content of the records so far."""
         return LogContent(
-            quorum=self._quorum,
+            quorum=self.quorum,
             features=dict(self._features),
             directories=dict(self._directories),
         )
@@ -131,7 +133,7 @@ class _RecordReader:
     @property
     def has_voters(self) -> bool:
         """Whether a voter set was read."""
-        return bool(self._quorum.voters)
+        return bool(self.quorum.voters)
 
     def read(self, path: str, header: Header, batch: Batch) -> bool:
         """Read a batch; return whether it ends a snapshot."""
@@ -152,9 +154,10 @@ class _RecordReader:
             return False
         if decoded.type == "KRAFT_VERSION":
             version = int(str(decoded.data["kRaftVersion"]))
-            self._quorum = replace(self._quorum, kraft_version=version, source=path)
+            self.quorum = replace(self.quorum, kraft_version=version, source=path)
         elif decoded.type == "KRAFT_VOTERS":
-            self._quorum = replace(self._quorum, voters=voters_of(decoded.data), source=path)
+            voters = voters_of(decoded.data)
+            self.quorum = replace(self.quorum, voters=voters, source=path, record=decoded.data)
         return decoded.type == "SNAPSHOT_FOOTER"
 
     def _read_metadata(self, value: bytes) -> None:
@@ -187,7 +190,8 @@ def voters_of(data: Any) -> tuple[Voter, ...]:
     return tuple(voters)
 
 
-def _read_snapshot(snapshot: Snapshot, reader: _RecordReader) -> Iterator[Damage]:
+def read_snapshot(snapshot: Snapshot, reader: RecordReader) -> Iterator[Damage]:
+    """Have *reader* read a snapshot; yield its damage."""
     path = snapshot.path
     batches = WholeBatches(path)
     has_footer = False
@@ -208,7 +212,7 @@ class _LogReader:
     """Reader of segments in order; *epoch* is the epoch of the last batch."""
 
     def __init__(
-        self, reader: _RecordReader, snapshot: Snapshot | None, *, is_thorough: bool
+        self, reader: RecordReader, snapshot: Snapshot | None, *, is_thorough: bool
     ) -> None:
         self._reader = reader
         self._snapshot_end = snapshot.end_offset if snapshot else 0

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from kraftops.engine.metadata_state import PartitionState
+from kraftops.recovery.metadata_records import newest_elections
 from kraftops.recovery.partitions.copies import PartitionCopy
-from kraftops.recovery.partitions.election import newest_elections
 from kraftops.recovery.partitions.losses import (
     Assignment,
     PartitionLoss,

@@ -34,9 +34,9 @@ def add_topic(address: str, name: str, partitions: int = 1, replicas: int = 1) -
     _run("add_topic", address, name, partitions, replicas)
 
 
-def produce(address: str, topic: str, count: int = RECORDS) -> None:
-    """Append records, in turn to all partitions, that all replicas have."""
-    _run("produce", address, topic, count)
+def produce(address: str, topic: str, count: int = RECORDS, acks: int | str = "all") -> None:
+    """Append records, in turn to all partitions; all in-sync replicas have them, or the leader."""
+    _run("produce", address, topic, count, acks)
 
 
 def contents(address: str) -> dict[str, Any]:
@@ -126,10 +126,10 @@ def _add_topic(address: str, name: str, partitions: int = 1, replicas: int = 1) 
         admin.create_topics(topic, wait_for_metadata=True)
 
 
-def _produce(address: str, topic: str, count: int = RECORDS) -> None:
+def _produce(address: str, topic: str, count: int = RECORDS, acks: int | str = "all") -> None:
     from kafka import KafkaProducer
 
-    producer = KafkaProducer(bootstrap_servers=address, acks="all", max_block_ms=60_000)
+    producer = KafkaProducer(bootstrap_servers=address, acks=acks, max_block_ms=60_000)
     try:
         for number in range(count):
             producer.send(topic, b"value %d" % number, partition=number % PARTITIONS)

@@ -157,6 +157,16 @@ def pack(config: Config, folder: Path) -> str:
     return name
 
 
+_CHECKS = {
+    r"Check: broker \d+ is active": r"^ +N  active ",
+    r"Check: all of them are active": r"\A(?!(.|\n)*fenced)",
+    r"Check: (one of )?nodes? .* leads, and there is no other": r"\Aleader \d+, .*dynamic voters$",
+    r"Check: node \d+ is a voter, too": r"^ +N  (voter|leader) ",
+    r"Check: there are none": r"\A\s*\Z",
+}
+"""What is printed if a check of the page is right; N is the number in it."""
+
+
 class PageFollower:
     """Somebody who has nothing but the page of a plan."""
 
@@ -166,14 +176,41 @@ class PageFollower:
         self._environment = with_tools()
 
     def follow(self, page: str) -> Iterator[tuple[str, str]]:
-        """Run the commands of the page in their order; yield each with what it prints."""
-        for command in re.findall(r"^ {7}((?:sh|kafka-|kraftops).*)$", page, re.MULTILINE):
-            if command.endswith("--undo"):
-                continue
+        """Run the commands of the page in their order; yield each with what it prints.
+
+        A command is repeated until the check behind it is right.
+        """
+        commands = re.findall(
+            r"^ {7}((?:sh|kafka-|kraftops).*)\n(?: {3}(\w.*))?", page, re.MULTILINE
+        )
+        for command, check in commands:
             if command.startswith("kafka-server-start.sh "):
                 self._nodes[command.split()[1]].start()
                 continue
-            yield command, patiently(command, self._folder, self._environment)
+            yield command, self._until_right(command, check)
+
+    def _until_right(self, command: str, check: str) -> str:
+        """Run a command until the check behind it is right; return what it prints then."""
+        pattern = next((answer for text, answer in _CHECKS.items() if re.match(text, check)), "")
+        if number := re.search(r"\d+", check):
+            pattern = pattern.replace("N", number[0])
+        printed = [""]
+
+        def is_right() -> bool:
+            printed[0] = patiently(command, self._folder, self._environment)
+            return re.search(pattern, printed[0], re.MULTILINE) is not None
+
+        for seconds, node_id in re.findall(r"after (\d+) seconds, restart node (\d+)", check) * 3:
+            if until(is_right, int(seconds)):
+                break
+            self._restart(int(node_id))
+        assert until(is_right, 60), (command, check, printed[0])
+        return printed[0]
+
+    def _restart(self, node_id: int) -> None:
+        (node,) = [node for node in self._nodes.values() if node.config.node_id == node_id]
+        node.stop()
+        node.start()
 
     def script(self, node_id: int) -> int:
         """Run the script of a node; return its exit code."""
