@@ -139,11 +139,10 @@ def _in_cluster(
 
 
 def _lines(answer: Problems, console: Console) -> Iterator[str]:
-    from kraftops.answers.cells import cells_of, columns_of
     from kraftops.placement.problems import State
     from kraftops_cli.cluster.problems_fields import AFFECTED, cause_text, cure_of
     from kraftops_terminal.escaping import escaped
-    from kraftops_terminal.tables import Table, table_text
+    from kraftops_terminal.tables import table_of, table_text
 
     counts = answer.counts
     yield (
@@ -156,8 +155,7 @@ def _lines(answer: Problems, console: Console) -> Iterator[str]:
         if problem.change:
             change = problem.change
             yield f"by {change.record} at offset {change.offset} of the metadata log\n"
-        rows = (cells_of(AFFECTED, affected) for affected in problem.affected[:_SHOWN])
-        yield table_text(console, Table(columns_of(AFFECTED), rows))
+        yield table_text(console, table_of(AFFECTED, problem.affected[:_SHOWN]))
         if len(problem.affected) > _SHOWN:
             yield f"and {len(problem.affected) - _SHOWN} more\n"
         cure = cure_of(problem, answer.brokers)

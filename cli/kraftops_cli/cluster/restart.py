@@ -121,7 +121,7 @@ def restart(terminal: Any, /, form: str, ids: tuple[tuple[int, ...], ...], **opt
                 hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
             )
         request = _request(work, begun or flat(ids), rest)
-        return _run(work, Rolling(access, request, work.printer("restart")), request, rest)
+        return _run(work, Rolling(access, request, work.printer()), request, rest)
 
 
 def _request(work: Work, ids: Collection[int], rest: dict[str, Any]) -> Restart:
@@ -147,22 +147,16 @@ def _run(work: Work, rolling: Rolling, request: Restart, rest: dict[str, Any]) -
     from kraftops.answers.fields import json_of
     from kraftops.display.sizes import many
     from kraftops.restart.rolling import refuse_impossible
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
-    from kraftops_terminal.tables import table_of, table_text
 
     view = rolling.view()
     answer = RestartAnswer(request, view, is_dry=rest["dry_run"])
-    if work.is_json:
-        work.terminal.answer("restart", json_of(ORDER, answer))
-    else:
-        work.terminal.write(table_text(work.terminal.console, table_of(NODE, answer.rows())))
-        work.terminal.write(answer.estimate())
+    work.answer(json_of(ORDER, answer), work.table(NODE, answer.rows()) + answer.estimate())
     if rest["dry_run"]:
         return 0 if all(row.stop.is_safe for row in answer.rows()) else HAS_FINDINGS
     refuse_impossible(view)
     count = many(len(request.nodes), "node")
-    confirm("restart", f"restart {count}", yes=work.yes)
+    work.confirm("restart", f"restart {count}")
     try:
         rolling.run()
     except (KeyboardInterrupt, SystemExit):  # or by a signal

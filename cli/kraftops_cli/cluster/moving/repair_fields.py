@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from operator import attrgetter
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
@@ -100,11 +99,11 @@ PARTITION = (
     text(
         "topic",
         "topic",
-        get=attrgetter("partition.topic"),
+        get="partition.topic",
         column=folded("PARTITION"),
         cell=lambda repaired: str(repaired.partition),
     ),
-    number("partition", "number", get=attrgetter("partition.number")),
+    number("partition", "number", get="partition.number"),
     text(
         "outcome",
         "what became of it",
@@ -118,7 +117,7 @@ PARTITION = (
         "lastInSync",
         "brokers that had all acknowledged records, or led last, of a partition without a leader",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and [*repaired.leaderless.last_in_sync],
+        get="leaderless.last_in_sync",
         column=Column("LAST IN SYNC", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.last_in_sync),
     ),
@@ -126,7 +125,7 @@ PARTITION = (
         "liveReplicas",
         "brokers with a replica that lacks records, of a partition without a leader",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and [*repaired.leaderless.live],
+        get="leaderless.live",
         column=Column("LIVE", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.live),
     ),
@@ -134,7 +133,7 @@ PARTITION = (
         "recordsAtStake",
         "that an unclean election may lose, by the disks of --from; null: unknown",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and repaired.leaderless.at_stake,
+        get="leaderless.at_stake",
         column=number_column("AT STAKE", 2),
         cell=lambda repaired: repaired.leaderless and stake_text([repaired.leaderless]),
     ),
@@ -147,12 +146,12 @@ PARTITION = (
 )
 REPAIR = Answer(
     (
-        boolean("changed", "whether anything was done", get=attrgetter("is_changed")),
+        boolean("changed", "whether anything was done", get="is_changed"),
         parts(
             "outcomes",
             "all partitions that lost replicas with the brokers",
             PARTITION,
-            get=attrgetter("partitions"),
+            get="partitions",
         ),
         *(field for field in PLAN.fields if field.name != "changed"),
     ),

@@ -106,10 +106,8 @@ def safe_to_stop(
     rules = StopRules(placement, min_isr_by_topic, quorum, rest["allow_single_replica"])
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
-    if work.is_json:
-        work.terminal.answer("safe-to-stop", json_of(SAFE_TO_STOP.fields, answer))
-    else:
-        work.terminal.write("".join(stop_lines(answer, work.terminal.console)))
+    fields = json_of(SAFE_TO_STOP.fields, answer)
+    work.answer(fields, "".join(stop_lines(answer, work.terminal.console)))
     return 0 if answer.is_safe else HAS_FINDINGS
 
 
