@@ -54,6 +54,9 @@ lost, or if it could be by the failure of the newcomer: those voters count that 
 up. A voter that is up is replaced after its successor votes, one that is down before that. All can
 be killed at any moment and run again: what is done already is only said.
 
+Nodes look for the quorum at the addresses of controller.quorum.bootstrap.servers. Add those of new
+controllers on all nodes, and restart them, before the last voter at an old address is removed.
+
 The leader is asked by -C, or by any broker of -b, and needs DESCRIBE on the cluster, for changes
 ALTER. Releases, and the listeners of a new voter, are read from the metadata log, which needs
 CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where

@@ -11,6 +11,7 @@ from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
     STALL_TIMEOUT,
+    UNCOUNTED_TOPIC,
     YES,
     access_options,
     ids_option,
@@ -92,12 +93,7 @@ The metadata log is followed: by -C, or by the controllers that brokers name sin
 @STALL_TIMEOUT
 @click.option("--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now.")
 @ALLOW_SINGLE_REPLICA
-@click.option(
-    "--exclude-topic",
-    metavar="TOPIC",
-    multiple=True,
-    help="A topic that does not count; may be given more than once.",
-)
+@UNCOUNTED_TOPIC
 @click.option(
     "--take-over",
     is_flag=True,

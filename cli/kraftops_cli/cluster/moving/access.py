@@ -144,18 +144,16 @@ def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limit
     return Limits(to or None, frozenset(options.exclude_topic), sizes=sizes_of(disks))
 
 
-def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
-    """Refuse to exclude a topic that does not exist.
+def check_topics(placement: Placement, topics: Iterable[str]) -> None:
+    """Refuse topics of an option that do not exist.
 
     Raises:
         KraftopsError: there is one.
     """
-    topics = {partition.topic for partition in placement.partitions}
-    for topic in excluded:
-        if topic not in topics:
-            raise KraftopsError(
-                f"--exclude-topic: topic {topic!r} does not exist", code="not-found", topic=topic
-            )
+    present = {partition.topic for partition in placement.partitions}
+    for topic in topics:
+        if topic not in present:
+            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
 
 
 def move_options(options: PlanOptions) -> MoveOptions:

@@ -127,12 +127,13 @@ class _Task:
         return plan_repair(placement, self.lost, self.limits, leaderships, self.copies)
 
     def answer(
-        self, placement: Placement, elected: Collection[TopicPartition], *, is_changed: bool
+        self, placement: Placement, elected: Collection[TopicPartition] | None = None
     ) -> RepairAnswer:
+        """Return what has become of the partitions; before anything was done, what is planned."""
         from kraftops_cli.cluster.moving.repair_fields import RepairAnswer, outcomes_of
 
-        outcomes = outcomes_of(self.plan(placement), placement, self.partitions, {*elected})
-        return RepairAnswer(outcomes, is_changed)
+        outcomes = outcomes_of(self.plan(placement), placement, self.partitions, elected)
+        return RepairAnswer(outcomes, is_changed=False)
 
 
 def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCopy]:
@@ -234,10 +235,12 @@ def _run(
     plan = task.plan(placement)
     shown_plan(work, placement, plan.plan.moves, disks, options)
     if options.plan_only:
-        return _print_plan(task, placement)
+        answer = task.answer(placement)
+        _print(work, answer)
+        return answer.exit_code
     refuse_others(placement.moving.keys() - task.partitions)
     if not work.is_json and plan.leaderless:
-        _print(work, task.answer(placement, (), is_changed=False), only_leaderless=True)
+        _print(work, task.answer(placement), only_leaderless=True)
     if elected:
         word = ",".join(map(str, elected))
         stakes = stake_text([each for each in plan.leaderless if each.partition in elected])
@@ -251,24 +254,8 @@ def _run(
     elect_unclean(access, elected)
     run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR)
     now = access.patiently(access.settled)
-    answer = task.answer(now, elected, is_changed=bool(elected or plan.plan.moves))
+    answer = task.answer(now, elected)._replace(is_changed=bool(elected or plan.plan.moves))
     _print(work, answer)
-    return answer.exit_code
-
-
-def _print_plan(task: _Task, placement: Placement) -> int:
-    """Print the partitions of a plan; return the exit code."""
-    from kraftops_cli.cluster.moving.repair_fields import RepairOutcome
-
-    answer = task.answer(placement, (), is_changed=False)
-    planned = [
-        each._replace(outcome=RepairOutcome.PLANNED)
-        if each.outcome is RepairOutcome.NOT_MOVED
-        else each
-        for each in answer.partitions
-    ]
-    answer = answer._replace(partitions=planned)
-    _print(task.work, answer)
     return answer.exit_code
 
 

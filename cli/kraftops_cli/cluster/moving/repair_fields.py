@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -52,9 +52,15 @@ class RepairAnswer(NamedTuple):
 
 
 def outcomes_of(
-    repair: Repair, placement: Placement, lost: set[TopicPartition], elected: set[TopicPartition]
+    repair: Repair,
+    placement: Placement,
+    lost: set[TopicPartition],
+    elected: Collection[TopicPartition] | None,
 ) -> list[RepairedPartition]:
-    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left."""
+    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left.
+
+    Without *elected* ones, nothing has been done yet.
+    """
     missing = {move.partition for move in repair.plan.moves}
     leaderless = {each.partition: each for each in repair.leaderless}
     outcomes = []
@@ -64,9 +70,9 @@ def outcomes_of(
         elif partition in repair.plan.stuck:
             outcome = RepairOutcome.NO_BROKER
         elif partition in missing:
-            outcome = RepairOutcome.NOT_MOVED
+            outcome = RepairOutcome.PLANNED if elected is None else RepairOutcome.NOT_MOVED
         else:
-            is_elected = partition in elected
+            is_elected = partition in (elected or ())
             outcome = RepairOutcome.ELECTED if is_elected else RepairOutcome.REPAIRED
         outcomes.append(RepairedPartition(partition, outcome, leaderless.get(partition)))
     return outcomes

@@ -10,12 +10,13 @@ from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
+    DEFAULT_MIN_ISR,
+    UNCOUNTED_TOPIC,
     access_options,
     ids_option,
     moving_syntax,
 )
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_of, table_text
 
@@ -33,7 +34,6 @@ EXAMPLES = (
     ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
     ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
 )
-_MAX_MIN_ISR = 1000
 _SHOWN = 20
 _PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("MIN ISR"))
 """The partitions that are in danger, with the brokers that stay in sync."""
@@ -62,19 +62,9 @@ seen.""",
 )
 @access_options
 @ids_option(is_required=False)
-@click.option(
-    "--min-isr",
-    metavar="N",
-    type=Number(_MAX_MIN_ISR, minimum=1),
-    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
-)
+@DEFAULT_MIN_ISR
 @ALLOW_SINGLE_REPLICA
-@click.option(
-    "--exclude-topic",
-    metavar="TOPIC",
-    multiple=True,
-    help="A topic that does not count; may be given more than once.",
-)
+@UNCOUNTED_TOPIC
 @click.pass_context
 def safe_to_stop(
     context: click.Context,
