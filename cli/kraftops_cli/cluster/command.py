@@ -35,7 +35,7 @@ COMMANDS = {
         "kraftops_cli.cluster.moving.drain:drain",
         "Move leaders away from brokers, for a restart.",
     ),
-    "undrain": ("kraftops_cli.cluster.moving.undrain:undrain", "Move leaders back."),
+    "undrain": ("kraftops_cli.cluster.moving.drain:undrain", "Move leaders back."),
     "restart": (
         "kraftops_cli.cluster.restart:restart",
         "Restart nodes one after another, while all stays available.",

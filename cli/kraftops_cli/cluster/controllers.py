@@ -54,6 +54,9 @@ lost, or if it could be by the failure of the newcomer: those voters count that 
 up. A voter that is up is replaced after its successor votes, one that is down before that. All can
 be killed at any moment and run again: what is done already is only said.
 
+Nodes look for the quorum at the addresses of controller.quorum.bootstrap.servers. Add those of new
+controllers on all nodes, and restart them, before the last voter at an old address is removed.
+
 The leader is asked by -C, or by any broker of -b, and needs DESCRIBE on the cluster, for changes
 ALTER. Releases, and the listeners of a new voter, are read from the metadata log, which needs
 CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where
@@ -88,7 +91,6 @@ def controllers(
     from kraftops.wire.rpc.cluster import describe_quorum
     from kraftops_cli.cluster.controllers_fields import ALREADY, DONE
     from kraftops_cli.cluster.moving.access import work_of
-    from kraftops_cli.cluster.moving.confirm import confirm
 
     listeners = options.pop("listeners")
     _check(action, {"--id": node, "--by": by, "--listener": listeners})
@@ -101,8 +103,8 @@ def controllers(
             if action is None or node is None:
                 _show(work, access)
                 return 0
-            confirm(str(node), f"{action} controller {node}", yes=work.yes)
-            report = work.printer("controllers")
+            work.confirm(str(node), f"{action} controller {node}")
+            report = work.printer()
             has_changed = _change(VoterChanges(access, report, points), action, node, by)
             _show(work, access, DONE if has_changed else ALREADY, report.events)
         finally:
@@ -154,10 +156,8 @@ def _show(
 
     quorum = access.quorum()
     answer = ControllersAnswer(quorum, members_of(access, quorum), outcome, events or ())
-    if work.is_json:
-        work.terminal.answer("controllers", json_of(CONTROLLERS.fields, answer))
-    else:
-        work.terminal.write(controllers_text(answer, work.terminal.console))
+    fields = json_of(CONTROLLERS.fields, answer)
+    work.answer(fields, controllers_text(answer, work.terminal.console))
 
 
 def controllers_text(answer: ControllersAnswer, console: Console) -> str:

@@ -10,9 +10,9 @@ from kraftops.answers.fields import Answer, Field, boolean, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
 from kraftops.voters.quorum import Quorum
-from kraftops_cli.cluster.description import age_of
+from kraftops_cli.cluster.description import Member, age_of
 from kraftops_cli.cluster.description_fields import REPLICA, ago_text
-from kraftops_cli.cluster.members import BROKER, CONTROLLER, Member
+from kraftops_cli.cluster.members import BROKER, CONTROLLER
 
 DONE, ALREADY = "done", "already"
 
@@ -51,49 +51,41 @@ MEMBER = (
         values=(CONTROLLER, BROKER),
         may_be_null=True,
         column=columns.Column("KIND", 4),
-        get=lambda member: member.kind,
     ),
-    boolean(
-        "isCaughtUp",
-        "whether it has had all records since the question",
-        get=lambda member: member.is_caught_up,
-    ),
+    boolean("isCaughtUp", "whether it has had all records since the question"),
     boolean(
         "isAutoJoining",
         "whether it has controller.quorum.auto.join.enable; null if it does not answer",
         may_be_null=True,
         column=columns.Column("AUTO JOIN", 6),
-        get=lambda member: member.joins_itself,
+        get="joins_itself",
         cell=_join_cell,
     ),
 )
 CONTROLLERS = Answer(
     (
         boolean(
-            "changed",
-            "whether voters were changed",
-            get=lambda answer: answer.outcome == DONE,
+            "changed", "whether voters were changed", get=lambda answer: answer.outcome == DONE
         ),
         text(
             "outcome",
             "of add, remove and replace; null where nothing is asked to change",
             values=(DONE, ALREADY),
             may_be_null=True,
-            get=lambda answer: answer.outcome,
         ),
-        number("leader", "node id of the leader", get=lambda answer: answer.quorum.info.leader),
-        number("epoch", "epoch of the leader", get=lambda answer: answer.quorum.info.epoch),
+        number("leader", "node id of the leader", get="quorum.info.leader"),
+        number("epoch", "epoch of the leader", get="quorum.info.epoch"),
         number(
             "highWatermark",
             "offset after the last committed record",
-            get=lambda answer: answer.quorum.info.high_watermark,
+            get="quorum.info.high_watermark",
         ),
         boolean(
             "isDynamic",
             "whether voters can be added and removed: kraft.version is 1",
-            get=lambda answer: answer.quorum.is_dynamic,
+            get="quorum.is_dynamic",
         ),
-        parts("members", "voters and observers", MEMBER, get=lambda answer: answer.members),
+        parts("members", "voters and observers", MEMBER),
         parts(
             "events",
             "what was done and waited for",
@@ -107,7 +99,6 @@ CONTROLLERS = Answer(
                 number("id", "node id of the controller", get=lambda event: event["id"]),
                 text("text", "the event in words", get=lambda event: event["text"]),
             ),
-            get=lambda answer: answer.events,
         ),
     ),
     help="null stands for what the leader does not know, or the user may not see.",

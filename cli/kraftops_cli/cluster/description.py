@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FENCED = "registered-fenced"
+LEADER, VOTER, OBSERVER = "leader", "voter", "observer"
 _NO_LOAD = BrokerLoad(0, 0)
 _REASSIGNMENTS = "ListPartitionReassignments"
 _CONFIGS = "DescribeConfigs"
@@ -79,6 +80,35 @@ class BrokerDescription(NamedTuple):
     def is_fenced(self) -> bool:
         """Whether it is fenced."""
         return self.state == FENCED
+
+
+class Member(NamedTuple):
+    """A voter or observer of a quorum; *log_end* is the end of its leader's log, *now* in ms.
+
+    What only the metadata log or the node itself tells is None without them: the *kind* of an
+    observer, the release, whether it *joins_itself*.
+    """
+
+    role: str
+    state: ReplicaState
+    log_end: int
+    now: int
+    listeners: Sequence[tuple[str, Address]]
+    release: str | None = None
+    is_caught_up: bool = False
+    kind: str | None = None
+    joins_itself: bool | None = None
+
+    @property
+    def end_offset(self) -> int | None:
+        """The end of its log; None if the leader does not know it."""
+        return self.state.end_offset if self.state.end_offset >= 0 else None
+
+    @property
+    def lag(self) -> int | None:
+        """The records that it lacks."""
+        end = self.end_offset
+        return None if end is None else max(self.log_end - end, 0)
 
 
 class Chosen(NamedTuple):
@@ -210,12 +240,16 @@ class ClusterDescription:
         return known or self.facts.get(node, NodeFacts())
 
     def replicas(self) -> Iterator[tuple[str, ReplicaState]]:
-        """Yield the voters and observers of the quorum, each with its role."""
-        if self.quorum:
-            for replica in self.quorum.voters:
-                yield "leader" if replica.node_id == self.quorum.leader else "voter", replica
-            for replica in self.quorum.observers:
-                yield "observer", replica
+        """Return the voters and observers of the quorum, each with its role."""
+        return roles_of(self.quorum) if self.quorum else iter(())
+
+
+def roles_of(quorum: QuorumInfo) -> Iterator[tuple[str, ReplicaState]]:
+    """Yield the voters and observers, each with its role."""
+    for replica in quorum.voters:
+        yield LEADER if replica.node_id == quorum.leader else VOTER, replica
+    for replica in quorum.observers:
+        yield OBSERVER, replica
 
 
 def age_of(time: int, now: int) -> int | None:

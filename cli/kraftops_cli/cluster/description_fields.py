@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
 from kraftops.display import columns
@@ -14,47 +14,24 @@ from kraftops.reassign.answer import OPERATION
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description import ClusterDescription, age_of
+from kraftops_cli.cluster.description import ClusterDescription, Member, age_of
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address
-    from kraftops.wire.rpc.cluster import ReplicaState
     from kraftops_cli.cluster.description import BrokerSettings
 
 
-class ReplicaDescription(NamedTuple):
-    """A voter or observer, with what is known of its node; *now* is in ms."""
-
-    role: str
-    state: ReplicaState
-    lag: int | None
-    release: str | None
-    listeners: Sequence[tuple[str, Address]]
-    now: int
-
-    @property
-    def node_id(self) -> int:
-        """The id of its node."""
-        return self.state.node_id
-
-    @property
-    def end_offset(self) -> int | None:
-        """The end of its log; None if the leader does not know it."""
-        return _known(self.state.end_offset)
-
-
-def replicas_of(cluster: ClusterDescription) -> list[ReplicaDescription]:
+def replicas_of(cluster: ClusterDescription) -> list[Member]:
     """Return the voters and observers of a cluster whose quorum is known."""
     assert cluster.quorum
-    end = cluster.log_end
     return [
-        ReplicaDescription(
+        Member(
             role,
             state,
-            end - state.end_offset if state.end_offset >= 0 else None,
-            cluster.facts_of(state.node_id).release,
-            cluster.quorum.listeners.get(state.node_id, []),
+            cluster.log_end,
             cluster.now,
+            cluster.quorum.listeners.get(state.node_id, ()),
+            cluster.facts_of(state.node_id).release,
         )
         for role, state in cluster.replicas()
     ]
@@ -84,10 +61,6 @@ def _age_text(age: int | None) -> str | None:
 def _known(number: int) -> int | None:
     """Return a number of a replica's state; None for -1, which means unknown."""
     return number if number >= 0 else None
-
-
-def _list_or_none(directories: Sequence[str] | None) -> list[str] | None:
-    return None if directories is None else [*directories]
 
 
 def _failed_cell(failed: Sequence[str] | None) -> Cell:
@@ -145,7 +118,7 @@ FEATURE = (
         "lowest level that the server supports",
         may_be_null=True,
         column=columns.Column("SUPPORTED"),
-        get=lambda feature: feature.supported and feature.supported.first,
+        get="supported.first",
         cell=lambda feature: (
             feature.supported and f"{feature.supported.first}-{feature.supported.last}"
         ),
@@ -156,12 +129,7 @@ FEATURE = (
         may_be_null=True,
         get=lambda feature: feature.supported and level_name(feature.name, feature.supported.first),
     ),
-    number(
-        "max",
-        "highest level that the server supports",
-        may_be_null=True,
-        get=lambda feature: feature.supported and feature.supported.last,
-    ),
+    number("max", "highest level that the server supports", may_be_null=True, get="supported.last"),
     text(
         "maxName",
         "name of that level, of metadata.version",
@@ -202,21 +170,21 @@ BROKER = (
         "ms since it had all of them",
         may_be_null=True,
         column=columns.Column("CAUGHT UP", 3),
-        get=lambda broker: broker.behind_ms,
+        get="behind_ms",
         cell=lambda broker: _age_text(broker.behind_ms),
     ),
     boolean(
         "isLeaving",
         "whether a decommission of it has begun",
         may_be_null=True,
-        get=lambda broker: broker.settings and broker.settings.is_leaving,
+        get="settings.is_leaving",
     ),
     boolean(
         "isCordoned",
         "whether it has a cordon: no new partitions come to it",
         may_be_null=True,
         column=columns.Column("CHANGES", 2),
-        get=lambda broker: broker.settings and broker.settings.is_cordoned,
+        get="settings.is_cordoned",
         cell=lambda broker: _settings_cell(broker.settings),
     ),
     number(
@@ -224,7 +192,7 @@ BROKER = (
         "bytes a second to which its replication is throttled",
         numeral="size",
         may_be_null=True,
-        get=lambda broker: broker.settings and broker.settings.throttle,
+        get="settings.throttle",
     ),
     parts(
         "listeners",
@@ -238,7 +206,6 @@ BROKER = (
         "ids of its log directories",
         may_be_null=True,
         column=columns.folded("DIRECTORIES", 6),
-        get=lambda broker: _list_or_none(broker.directories),
         cell=lambda broker: ", ".join(broker.directories or ()) or None,
     ),
     texts(
@@ -246,14 +213,14 @@ BROKER = (
         "paths or ids of log directories that are offline",
         may_be_null=True,
         column=columns.folded("FAILED DIRECTORIES", 5),
-        get=lambda broker: _list_or_none(broker.failed),
+        get="failed",
         cell=lambda broker: _failed_cell(broker.failed),
     ),
 )
 """The fields of a broker."""
 
 REPLICA = (
-    number("id", "node id", column=columns.number("NODE"), get=lambda replica: replica.node_id),
+    number("id", "node id", column=columns.number("NODE"), get="state.node_id"),
     text(
         "role",
         "role in the quorum",
@@ -313,13 +280,9 @@ REPLICA = (
 """The fields of a voter or observer."""
 
 _QUORUM = (
-    number("leader", "node id of the leader", get=lambda cluster: cluster.quorum.leader),
-    number("epoch", "epoch of the leader", get=lambda cluster: cluster.quorum.epoch),
-    number(
-        "highWatermark",
-        "offset after the last committed record",
-        get=lambda cluster: cluster.quorum.high_watermark,
-    ),
+    number("leader", "node id of the leader", get="quorum.leader"),
+    number("epoch", "epoch of the leader", get="quorum.epoch"),
+    number("highWatermark", "offset after the last committed record", get="quorum.high_watermark"),
     parts("replicas", "voters and observers", REPLICA, get=replicas_of),
 )
 _SNAPSHOT = (
@@ -327,15 +290,10 @@ _SNAPSHOT = (
         "endOffset",
         "offset after its last record; null without a snapshot",
         may_be_null=True,
-        get=lambda cluster: cluster.live.snapshot and cluster.live.snapshot.end_offset,
+        get="live.snapshot.end_offset",
     ),
-    number(
-        "epoch",
-        "epoch of that record",
-        may_be_null=True,
-        get=lambda cluster: cluster.live.snapshot and cluster.live.snapshot.epoch,
-    ),
-    number("lag", "records after it", get=lambda cluster: cluster.snapshot_lag),
+    number("epoch", "epoch of that record", may_be_null=True, get="live.snapshot.epoch"),
+    number("lag", "records after it", get="snapshot_lag"),
 )
 _REASSIGNMENT = (
     text("topic", "topic", get=lambda moving: moving[0].topic),
@@ -345,7 +303,7 @@ _REASSIGNMENT = (
     numbers("removing", "replicas that are removed", get=lambda moving: [*moving[1].removing]),
 )
 _PARTITIONS = (
-    number("count", "partitions that the user may describe", get=lambda health: health.partitions),
+    number("count", "partitions that the user may describe", get="partitions"),
     number("underReplicated", "partitions with replicas out of sync"),
     number("offline", "partitions without a leader"),
     number("underMinIsr", "partitions with an ISR below min.insync.replicas"),
@@ -372,13 +330,8 @@ _CONTROLLER = (
 )
 DESCRIPTION = Answer(
     (
-        time("time", "time of the description", get=lambda cluster: cluster.now),
-        text(
-            "clusterId",
-            "cluster id",
-            may_be_null=True,
-            get=lambda cluster: cluster.nodes and cluster.nodes.cluster_id,
-        ),
+        time("time", "time of the description", get="now"),
+        text("clusterId", "cluster id", may_be_null=True, get="nodes.cluster_id"),
         part(
             "quorum",
             "quorum of the metadata log",
@@ -393,13 +346,7 @@ DESCRIPTION = Answer(
             may_be_null=True,
             get=lambda cluster: cluster if cluster.live else None,
         ),
-        part(
-            "partitions",
-            "counts of partitions",
-            _PARTITIONS,
-            may_be_null=True,
-            get=lambda cluster: cluster.health,
-        ),
+        part("partitions", "counts of partitions", _PARTITIONS, may_be_null=True, get="health"),
         parts(
             "brokers",
             "the brokers, or those that --id, --rack and --fenced choose",

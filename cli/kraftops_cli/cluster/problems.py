@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.moving.options import access_options, moving_syntax
+from kraftops_cli.cluster.moving.options import DEFAULT_MIN_ISR, access_options, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.values import Number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ EXAMPLES = (
     ("what is wrong, and since when?", "kafka-cluster problems -b b:9092 -C c:9093"),
     ("what was wrong in a log?", "kafka-cluster problems --snapshot __cluster_metadata-0"),
 )
-_MAX_MIN_ISR = 1000
 _SHOWN = 20
 _LOOK_SECONDS = 2.0
 """Between two looks at followers: they fetch every 0.5 s at least (replica.fetch.wait.max.ms)."""
@@ -54,12 +52,7 @@ are problems; other leaders and reassignments alone are none.""",
     metavar="SOURCE",
     help="Instead of a cluster: a directory with the metadata log, a snapshot or a segment.",
 )
-@click.option(
-    "--min-isr",
-    metavar="N",
-    type=Number(_MAX_MIN_ISR, minimum=1),
-    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
-)
+@DEFAULT_MIN_ISR
 @click.pass_context
 def problems(
     context: click.Context,
@@ -139,11 +132,10 @@ def _in_cluster(
 
 
 def _lines(answer: Problems, console: Console) -> Iterator[str]:
-    from kraftops.answers.cells import cells_of, columns_of
     from kraftops.placement.problems import State
     from kraftops_cli.cluster.problems_fields import AFFECTED, cause_text, cure_of
     from kraftops_terminal.escaping import escaped
-    from kraftops_terminal.tables import Table, table_text
+    from kraftops_terminal.tables import table_of, table_text
 
     counts = answer.counts
     yield (
@@ -156,8 +148,7 @@ def _lines(answer: Problems, console: Console) -> Iterator[str]:
         if problem.change:
             change = problem.change
             yield f"by {change.record} at offset {change.offset} of the metadata log\n"
-        rows = (cells_of(AFFECTED, affected) for affected in problem.affected[:_SHOWN])
-        yield table_text(console, Table(columns_of(AFFECTED), rows))
+        yield table_text(console, table_of(AFFECTED, problem.affected[:_SHOWN]))
         if len(problem.affected) > _SHOWN:
             yield f"and {len(problem.affected) - _SHOWN} more\n"
         cure = cure_of(problem, answer.brokers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
@@ -117,11 +116,11 @@ AFFECTED = (
     text(
         "topic",
         "topic",
-        get=attrgetter("partition.topic"),
+        get="partition.topic",
         column=folded("PARTITION"),
         cell=lambda affected: str(affected.partition),
     ),
-    number("partition", "number", get=attrgetter("partition.number")),
+    number("partition", "number", get="partition.number"),
     text(
         "state",
         "its state",
@@ -141,24 +140,14 @@ AFFECTED = (
             str(affected.replicas.leader) if affected.replicas.leader >= 0 else None
         ),
     ),
-    numbers(
-        "replicas",
-        "broker ids",
-        get=lambda affected: [*affected.replicas.replicas],
-        column=Column("REPLICAS", 3),
-    ),
-    numbers(
-        "isr",
-        "broker ids in sync",
-        get=lambda affected: [*affected.replicas.isr],
-        column=Column("IN SYNC", 1),
-    ),
+    numbers("replicas", "broker ids", get="replicas.replicas", column=Column("REPLICAS", 3)),
+    numbers("isr", "broker ids in sync", get="replicas.isr", column=Column("IN SYNC", 1)),
     number(
         "behindBytes",
         "that the replica has less than the leader",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("behind"),
+        get="behind",
         column=number_column("BEHIND", 4),
     ),
     boolean("isCatchingUp", "whether these become fewer, between two looks", may_be_null=True),
@@ -167,7 +156,7 @@ AFFECTED = (
         "of the partition, in the metadata log",
         _CHANGE,
         may_be_null=True,
-        get=attrgetter("change"),
+        get="change",
         column=Column("CHANGED", 5),
         cell=lambda affected: affected.change and iso_time(affected.change.time),
     ),

@@ -11,6 +11,7 @@ from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
     STALL_TIMEOUT,
+    UNCOUNTED_TOPIC,
     YES,
     access_options,
     ids_option,
@@ -92,12 +93,7 @@ The metadata log is followed: by -C, or by the controllers that brokers name sin
 @STALL_TIMEOUT
 @click.option("--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now.")
 @ALLOW_SINGLE_REPLICA
-@click.option(
-    "--exclude-topic",
-    metavar="TOPIC",
-    multiple=True,
-    help="A topic that does not count; may be given more than once.",
-)
+@UNCOUNTED_TOPIC
 @click.option(
     "--take-over",
     is_flag=True,
@@ -121,7 +117,7 @@ def restart(terminal: Any, /, form: str, ids: tuple[tuple[int, ...], ...], **opt
                 hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
             )
         request = _request(work, begun or flat(ids), rest)
-        return _run(work, Rolling(access, request, work.printer("restart")), request, rest)
+        return _run(work, Rolling(access, request, work.printer()), request, rest)
 
 
 def _request(work: Work, ids: Collection[int], rest: dict[str, Any]) -> Restart:
@@ -147,22 +143,16 @@ def _run(work: Work, rolling: Rolling, request: Restart, rest: dict[str, Any]) -
     from kraftops.answers.fields import json_of
     from kraftops.display.sizes import many
     from kraftops.restart.rolling import refuse_impossible
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
-    from kraftops_terminal.tables import table_of, table_text
 
     view = rolling.view()
     answer = RestartAnswer(request, view, is_dry=rest["dry_run"])
-    if work.is_json:
-        work.terminal.answer("restart", json_of(ORDER, answer))
-    else:
-        work.terminal.write(table_text(work.terminal.console, table_of(NODE, answer.rows())))
-        work.terminal.write(answer.estimate())
+    work.answer(json_of(ORDER, answer), work.table(NODE, answer.rows()) + answer.estimate())
     if rest["dry_run"]:
         return 0 if all(row.stop.is_safe for row in answer.rows()) else HAS_FINDINGS
     refuse_impossible(view)
     count = many(len(request.nodes), "node")
-    confirm("restart", f"restart {count}", yes=work.yes)
+    work.confirm("restart", f"restart {count}")
     try:
         rolling.run()
     except (KeyboardInterrupt, SystemExit):  # or by a signal

@@ -58,25 +58,19 @@ NODE = (
         "roles",
         "broker, controller, or both",
         column=columns.Column("ROLES", 1),
-        get=lambda row: row.registration.roles,
+        get="registration.roles",
     ),
     text(
         "rack",
         "rack of a broker",
         may_be_null=True,
         column=columns.Column("RACK", 1),
-        get=lambda row: row.registration.rack,
+        get="registration.rack",
     ),
-    text("host", "host of its first listener", get=lambda row: row.registration.host),
-    text(
-        "command", "what restarts it", column=columns.folded("COMMAND"), get=lambda row: row.command
-    ),
+    text("host", "host of its first listener", get="registration.host"),
+    text("command", "what restarts it", column=columns.folded("COMMAND")),
 )
-_EVENT = (
-    text("event", "name of the step"),
-    numbers("ids", "its nodes"),
-    text("text", "in words"),
-)
+_EVENT = (text("event", "name of the step"), numbers("ids", "its nodes"), text("text", "in words"))
 ORDER = (
     boolean("changed", "whether nodes are restarted", get=lambda answer: not answer.is_dry),
     number(

@@ -44,8 +44,11 @@ class Field:
     is_usual: bool = True
     numeral: Numeral = "plain"
     gives_way: int = 0
-    get: Callable[[Any], object] | None = None
-    """Returns its value of a thing that is answered; None for the attribute of the same name."""
+    get: Callable[[Any], object] | str | None = None
+    """Returns its value of a thing that is answered; None for the attribute of the same name.
+
+    A text is a path of attributes, as `leader.node_id`, with null behind any that is None.
+    """
     may_be_null: bool = False
     may_be_missing: bool = False
     """Whether some forms of the command leave it out."""
@@ -58,7 +61,12 @@ class Field:
 
     def value_of(self, thing: object) -> object:
         """Return its value of a thing that is answered."""
-        return self.get(thing) if self.get else getattr(thing, _attribute(self.name))
+        if callable(self.get):
+            return self.get(thing)
+        value: object = thing
+        for name in (self.get or _attribute(self.name)).split("."):
+            value = None if value is None else getattr(value, name)
+        return value
 
 
 @cache
@@ -72,7 +80,7 @@ class More(TypedDict, total=False):
 
     is_usual: bool
     gives_way: int
-    get: Callable[[Any], object]
+    get: Callable[[Any], object] | str
     may_be_null: bool
     column: Column
     cell: Callable[[Any], Cell]
@@ -144,6 +152,8 @@ def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
 def _value_of(field: Field, thing: object) -> object:
     value = field.value_of(thing)
     if value is None or not field.fields:
+        if isinstance(value, tuple):
+            return [*value]
         return dict(value) if isinstance(value, Mapping) else value
     if LIST in field.type.kinds:
         assert isinstance(value, Iterable)

@@ -43,7 +43,7 @@ class ChangeFilter:
         ]
         if self.where is None:
             return chosen
-        rows = [[field.get(change) for field in CHANGE if field.get] for change in chosen]
+        rows = [[field.value_of(change) for field in CHANGE if field.get] for change in chosen]
         return [chosen[index] for index in selected(frame_of_rows(CHANGE, rows), self.where)]
 
 

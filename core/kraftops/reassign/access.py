@@ -52,7 +52,7 @@ CORDON, ALL = "cordoned.log.dirs", "*"
 """The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
 _NONE = ConfigValue(None, is_dynamic=False)
 _TOPIC, _BROKER = ResourceType.TOPIC, ResourceType.BROKER
-TOPICS_AT_ONCE = 1000
+_TOPICS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,15 +315,19 @@ class ClusterAccess:
         """
         mark, changes = begin_mark(mark, {*self.marks(), *self._own_marks})
         self._own_marks.add(mark.key)
-        self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
+        self.change_defaults(changes)
         return mark
 
     def end_operation(self, kind: str, brokers: Collection[int] = ()) -> bool:
         """Remove the marks of an operation; tell whether there were any; errors as above."""
         changes = end_marks(kind, brokers, {*self.marks(), *self._own_marks})
         if changes:
-            self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
+            self.change_defaults(changes)
         return bool(changes)
+
+    def change_defaults(self, changes: Sequence[ConfigChange]) -> None:
+        """Change the default configuration of brokers; errors as `ask`."""
+        self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
 
     def placement_before(self, mark: Mark) -> Placement | None:
         """Return the placement before an operation began.
@@ -384,17 +388,26 @@ class ClusterAccess:
 
         The metadata log has the defaults of the whole cluster only; errors as `placement`.
         """
-        topics = sorted({partition.topic for partition in placement.partitions})
         if self.brokers is None:
+            topics = sorted({partition.topic for partition in placement.partitions})
             return topic_values_in(self._followed(), topics, key)
-        found: dict[str, str] = {}
-        for start in range(0, len(topics), TOPICS_AT_ONCE):
-            some = topics[start : start + TOPICS_AT_ONCE]
-            answer = self.ask(partial(describe_configs, kind=_TOPIC, names=some, keys=(key,)))
-            for topic, values in answer.items():
-                if key in values and values[key].value is not None:
-                    found[topic] = values[key].value or ""
-        return found
+        configs = self.topic_configs(placement, (key,))
+        return {
+            topic: values[key].value or ""
+            for topic, values in configs.items()
+            if key in values and values[key].value is not None
+        }
+
+    def topic_configs(
+        self, placement: Placement, keys: Sequence[str]
+    ) -> dict[str, dict[str, ConfigValue]]:
+        """Ask a broker for values of all topics, of the *keys* that they have; errors as `ask`."""
+        topics = sorted({partition.topic for partition in placement.partitions})
+        configs: dict[str, dict[str, ConfigValue]] = {}
+        for start in range(0, len(topics), _TOPICS_AT_ONCE):
+            some = topics[start : start + _TOPICS_AT_ONCE]
+            configs |= self.ask(partial(describe_configs, kind=_TOPIC, names=some, keys=keys))
+        return configs
 
     def change_broker(
         self, placement: Placement, broker: int, changes: Sequence[ConfigChange]
@@ -499,10 +512,14 @@ def topic_values_in(image: MetadataImage, topics: Iterable[str], key: str) -> di
     return found
 
 
+def ask_default_keys(connection: Connection) -> list[str]:
+    """Ask a broker for the keys of the default configuration; errors as `ClusterAccess.ask`."""
+    return [*describe_configs(connection, _BROKER, [DEFAULTS], None).get(DEFAULTS, {})]
+
+
 def ask_marks(connection: Connection) -> dict[str, Mark]:
     """Ask a broker for the marks of operations by key; errors as `ClusterAccess.ask`."""
-    values = describe_configs(connection, _BROKER, [DEFAULTS], None)
-    return marks_in(values.get(DEFAULTS, {}))
+    return marks_in(ask_default_keys(connection))
 
 
 def marks_in_image(image: MetadataImage) -> dict[str, Mark]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from kraftops.answers.fields import (
     Answer,
@@ -17,7 +16,7 @@ from kraftops.answers.fields import (
     texts,
     time,
 )
-from kraftops.display.columns import Bytes, Cell, Column, Styled, folded
+from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time, span_text
 from kraftops.reassign.obstacles import CODES
@@ -33,11 +32,6 @@ class Steered:
 
     operation: Operation
     cancelled: Cancelled
-
-
-def _author(name: str) -> Callable[[Operation], object]:
-    """Return the function to a field of an operation's author."""
-    return lambda operation: operation.author and getattr(operation.author, name)
 
 
 def _who(operation: Operation) -> Cell:
@@ -71,10 +65,6 @@ def _settings_text(operation: Operation) -> str | None:
     return "; ".join(filter(None, settings)) or None
 
 
-def _of_amounts(name: str) -> Callable[[Operation], object]:
-    return lambda operation: operation.amounts and getattr(operation.amounts, name)
-
-
 def _rate_text(amounts: Amounts | None) -> str | None:
     return None if amounts is None else f"{size_text(amounts.rate)}/s"
 
@@ -105,23 +95,23 @@ OPERATION = (
         cell=lambda operation: Styled(operation.state, _STYLES.get(operation.state, "")),
     ),
     boolean("isOurs", "whether it has a mark of kafka-cluster"),
-    text("user", "user who began or resumed it", may_be_null=True, get=_author("user")),
+    text("user", "user who began or resumed it", may_be_null=True, get="author.user"),
     text(
         "host",
         "host of that process",
         may_be_null=True,
         column=folded("WHO", 3),
-        get=_author("host"),
+        get="author.host",
         cell=_who,
     ),
-    number("pid", "id of that process", may_be_null=True, get=_author("pid")),
+    number("pid", "id of that process", may_be_null=True, get="author.pid"),
     boolean("isRunning", "whether that process exists; null of another host", may_be_null=True),
     time(
         "since",
         "when it began",
         may_be_null=True,
         column=Column("SINCE", 4),
-        get=_author("since"),
+        get="author.since",
         cell=lambda operation: operation.author and (iso_time(operation.author.since) or "")[:19],
     ),
     numbers("brokers", "brokers that it is about; none for all"),
@@ -129,7 +119,7 @@ OPERATION = (
         "partitions",
         "partitions that it had to move when it began; of a restart, nodes",
         may_be_null=True,
-        get=attrgetter("total"),
+        get="total",
     ),
     number(
         "done",
@@ -144,35 +134,33 @@ OPERATION = (
         "partitions in flight",
         column=Column("IN FLIGHT", 1, justify="right"),
         get=lambda operation: len(operation.moving),
-        cell=lambda operation: str(len(operation.moving)),
     ),
     number(
         "waiting",
         "partitions to move after those in flight, noted as well",
         may_be_null=True,
         column=Column("WAITING", 2, justify="right"),
-        cell=lambda operation: None if operation.waiting is None else str(operation.waiting),
     ),
     number(
         "bytes",
         "bytes that it had to copy when it began",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("size"),
+        get="size",
     ),
     number(
         "bytesDone",
         "bytes of these that have been copied",
         numeral="size",
         may_be_null=True,
-        get=_of_amounts("done"),
+        get="amounts.done",
     ),
     number(
         "bytesCopied",
         "bytes of the copies in flight that are there",
         numeral="size",
         may_be_null=True,
-        get=_of_amounts("copied"),
+        get="amounts.copied",
     ),
     number(
         "bytesLeft",
@@ -180,8 +168,7 @@ OPERATION = (
         numeral="size",
         may_be_null=True,
         column=Column("LEFT", justify="right"),
-        get=_of_amounts("left"),
-        cell=lambda operation: operation.amounts and Bytes(operation.amounts.left),
+        get="amounts.left",
     ),
     number(
         "bytesPerSecond",
@@ -189,7 +176,7 @@ OPERATION = (
         numeral="size",
         may_be_null=True,
         column=Column("RATE", 1, justify="right"),
-        get=_of_amounts("rate"),
+        get="amounts.rate",
         cell=lambda operation: _rate_text(operation.amounts),
     ),
     number(
@@ -197,17 +184,17 @@ OPERATION = (
         "time left; null while the bytes left do not get fewer",
         may_be_null=True,
         column=Column("TIME LEFT", justify="right"),
-        get=_of_amounts("seconds_left"),
+        get="amounts.seconds_left",
         cell=lambda operation: _time_left_text(operation.amounts),
     ),
     number("throttle", "lowest rate of its throttles", numeral="size", may_be_null=True),
-    numbers("throttledBrokers", "brokers with a rate", get=lambda each: [*each.throttled]),
+    numbers("throttledBrokers", "brokers with a rate", get="throttled"),
     texts("throttledTopics", "topics with lists of throttled replicas of others"),
     numbers(
         "cordonedBrokers",
         "brokers with a cordon",
         column=folded("SETTINGS", 5),
-        get=lambda each: [*each.cordoned],
+        get="cordoned",
         cell=_settings_text,
     ),
     parts("obstacles", "why it does not move", _OBSTACLE, column=folded("WHY NOT"), cell=_why),
@@ -219,7 +206,7 @@ _REFUSED = (
     text("message", "Kafka's reason", get=lambda refused: refused[1].message),
 )
 STEERED = (
-    text("name", "name of the operation", get=attrgetter("operation.name")),
+    text("name", "name of the operation", get="operation.name"),
     texts(
         "cancelledPartitions",
         "partitions whose reassignment was cancelled",

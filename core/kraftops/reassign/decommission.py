@@ -66,7 +66,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     voters = sorted(request.brokers & _voters(access))
     if voters:
         raise RefusedError(
-            f"{_nodes(voters)} also a voter of the quorum: to stop it weakens the quorum",
+            f"{_brokers(voters)} also in the quorum, which a stop weakens",
             hint="kafka-cluster controllers remove --id ID takes it out of the quorum first",
             brokers=voters,
         )
@@ -388,11 +388,6 @@ def _not_emptied(brokers: frozenset[int], left_out: Iterable[TopicPartition]) ->
 def _brokers(brokers: Iterable[int]) -> str:
     some = sorted(brokers)
     return f"broker {some[0]} is" if len(some) == 1 else f"brokers {_ids(some)} are"
-
-
-def _nodes(nodes: Iterable[int]) -> str:
-    some = sorted(nodes)
-    return f"broker {some[0]} is" if len(some) == 1 else f"each of brokers {_ids(some)} is"
 
 
 def _the_processes(brokers: Sequence[int]) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from kraftops.errors import AnswerError, KraftopsError
 from kraftops.placement.leaders import misled
-from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.admin.configs import UNKNOWN_TOPIC_OR_PARTITION
 from kraftops.wire.admin.replicas import Election, alter_reassignments, elect_leaders
-from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.net.deadline import PAUSE, Deadline
 
 _SECONDS = 30.0
 """Time in which elections show in the answers of a broker."""
@@ -39,6 +39,31 @@ def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPa
             if code != UNKNOWN_TOPIC_OR_PARTITION:  # deleted meanwhile
                 raise AnswerError(f"{partition}: {message}", error_code=code)
     return _elect(access, moves)
+
+
+def elect_unclean(access: ClusterAccess, partitions: Sequence[TopicPartition]) -> None:
+    """Have replicas lead that lack records, and wait until they do.
+
+    Raises:
+        AnswerError: the controllers refuse one.
+        KraftopsError: it does not happen in time.
+    """
+    if not partitions:
+        return
+    refused = access.patiently(
+        lambda: access.ask(lambda broker: elect_leaders(broker, Election.UNCLEAN, partitions))
+    )
+    for partition, (code, message) in sorted(refused.items()):
+        raise AnswerError(f"{partition}: {message}", error_code=code)
+    limit = Deadline(_SECONDS)
+    while True:
+        now = access.patiently(access.placement).partitions
+        waiting = [each for each in partitions if each in now and now[each].leader < 0]
+        if not waiting:
+            return
+        if limit.is_over:
+            raise KraftopsError(f"no leader yet: {shown(waiting)}", code="not-in-time")
+        time.sleep(PAUSE)
 
 
 def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:

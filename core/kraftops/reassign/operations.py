@@ -36,6 +36,7 @@ from kraftops.reassign.throttles import (
     find_throttles,
     rate_in,
     rates_of_brokers,
+    throttled_by_others,
 )
 from kraftops.wire.admin.configs import ConfigValue
 from kraftops.wire.admin.log_dirs import ask_log_dirs
@@ -246,7 +247,7 @@ def _others(
     others = []
     if moving:
         others.append(Operation(REASSIGNMENTS, moving=moving, waiting=0))
-    brokers = throttles.other_brokers if throttles else _throttled_by_others(configs)
+    brokers = throttles.other_brokers if throttles else throttled_by_others(configs)
     topics = throttles.other_topics if throttles else []
     if brokers or topics:
         rates = [rate for b in brokers if (rate := rate_in(configs[b])) is not None]
@@ -264,15 +265,6 @@ def _others(
         if not is_ours and CORDON in values and values[CORDON].value:
             others.append(Operation(CORDONS, (broker,), cordoned=(broker,)))
     return others
-
-
-def _throttled_by_others(configs: Configs) -> list[int]:
-    return [
-        broker
-        for broker, values in sorted(configs.items())
-        if rate_in(values) is not None
-        and not any(mark.part is Part.THROTTLE for mark in marks_in(values).values())
-    ]
 
 
 def operations_under_way(access: ClusterAccess, placement: Placement) -> list[Operation]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from kraftops.errors import RefusedError
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move
-from kraftops.reassign.access import TOPICS_AT_ONCE, ClusterAccess
+from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.marks import MARK_VALUE, Mark, Part, keys_of
 from kraftops.wire.admin.configs import (
     ConfigChange,
@@ -26,7 +25,6 @@ from kraftops.wire.admin.configs import (
     Operation,
     ResourceType,
     alter_configs,
-    describe_configs,
 )
 
 _RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
@@ -68,11 +66,7 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
     """
     brokers = access.broker_configs(placement)
     ours = _marked(brokers)
-    other_brokers = [
-        broker
-        for broker, values in sorted(brokers.items())
-        if broker not in ours and not values.keys().isdisjoint(_RATES)
-    ]
+    other_brokers = throttled_by_others(brokers)
     is_ours = _owner(access, placement, ours)
     other_topics = [
         topic
@@ -80,6 +74,12 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
         if any(not is_ours(entry) for lists in values.values() for entry in _entries(lists))
     ]
     return Throttles(ours, other_brokers, other_topics)
+
+
+def throttled_by_others(configs: Mapping[int, Mapping[str, ConfigValue]]) -> list[int]:
+    """Return the brokers with rates that are not ours."""
+    throttled = {broker for broker, values in configs.items() if values.keys() & {*_RATES}}
+    return sorted(throttled - _marked(configs))
 
 
 def rate_in(values: Mapping[str, ConfigValue], keys: Sequence[str] = _RATES) -> int | None:
@@ -162,8 +162,7 @@ def clear_throttles(
     """
     configs = access.broker_configs(placement)
     ours = _marked(configs)
-    throttled = {b for b, values in configs.items() if not values.keys().isdisjoint(_RATES)} - ours
-    brokers = throttled if of_others else ours
+    brokers = throttled_by_others(configs) if of_others else ours
     if not brokers and not of_others:
         return False
     is_ours = _owner(access, placement, ours)
@@ -230,19 +229,11 @@ def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:
 
 def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[str, ConfigValue]]:
     """Return the lists of throttled replicas that are set, by topic and key."""
-    topics = sorted({partition.topic for partition in placement.partitions})
-    found = {}
-    for start in range(0, len(topics), TOPICS_AT_ONCE):
-        some = topics[start : start + TOPICS_AT_ONCE]
-        keys = (_LEADERS, _FOLLOWERS)
-        answer = access.ask(
-            partial(describe_configs, kind=ResourceType.TOPIC, names=some, keys=keys)
-        )
-        for topic, values in answer.items():
-            lists = {key: each for key, each in values.items() if each.is_dynamic and each.value}
-            if lists:
-                found[topic] = lists
-    return found
+    lists = {
+        topic: {key: entry for key, entry in values.items() if entry.is_dynamic and entry.value}
+        for topic, values in access.topic_configs(placement, (_LEADERS, _FOLLOWERS)).items()
+    }
+    return {topic: values for topic, values in lists.items() if values}
 
 
 def _entries(found: ConfigValue) -> list[str]:

@@ -17,7 +17,7 @@ from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, placement_of
 from kraftops.placement.plan import Move
 from kraftops.placement.safety import MinIsr
-from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.access import ClusterAccess, ask_default_keys
 from kraftops.reassign.events import Event, Report
 from kraftops.reassign.leadership import change_leaders
 from kraftops.reassign.marks import MARK_VALUE, RESTART, Mark, new_author
@@ -32,18 +32,10 @@ from kraftops.restart.nodes import Node, chosen, nodes_in
 from kraftops.voters.access import QuorumAccess
 from kraftops.voters.rules import VoterSet
 from kraftops.voters.stop import StopRules, without_topics
-from kraftops.wire.admin.configs import (
-    DEFAULTS,
-    ConfigChange,
-    Operation,
-    ResourceType,
-    alter_configs,
-    describe_configs,
-)
+from kraftops.wire.admin.configs import ConfigChange, Operation
 from kraftops.wire.admin.log_dirs import ask_log_dirs
 from kraftops.wire.net.deadline import Deadline
 
-_BROKER = ResourceType.BROKER
 SECONDS_A_NODE = 60
 """What a restart is taken to last before the first is done: stop, start and catch up."""
 _PAUSE_SECONDS = 0.5
@@ -83,18 +75,6 @@ def look(access: ClusterAccess) -> tuple[dict[int, Node], Placement]:
     image = access.metadata()
     assert image is not None
     return nodes_in(image), placement_of(image)
-
-
-def default_keys(access: ClusterAccess) -> list[str]:
-    """Return the keys of the default configuration of brokers; errors as `ClusterAccess.ask`."""
-    values = access.ask(lambda broker: describe_configs(broker, _BROKER, [DEFAULTS], None))
-    return [*values.get(DEFAULTS, {})]
-
-
-def _configure(access: ClusterAccess, changes: Sequence[ConfigChange]) -> None:
-    access.patiently(
-        lambda: access.ask(lambda broker: alter_configs(broker, _BROKER, {DEFAULTS: changes}))
-    )
 
 
 def names_of(nodes: Sequence[Node]) -> str:
@@ -160,11 +140,11 @@ def cancel_restart(access: ClusterAccess) -> None:
     Raises:
         KraftopsError: nobody answers, or not in time.
     """
-    keys = access.patiently(lambda: default_keys(access))
+    keys = access.patiently(partial(access.ask, ask_default_keys))
     placement = access.patiently(access.placement)
     for node, begun in begun_in(keys).items():
         change_leaders(access, moves_back(placement, node, begun.leads))
-        _configure(access, end_changes([node], keys))
+        access.patiently(partial(access.change_defaults, end_changes([node], keys)))
 
 
 class Rolling:
@@ -177,7 +157,7 @@ class Rolling:
         self._quorum = QuorumAccess(access)
         self._mark = Mark(RESTART, new_author(), brokers=tuple(sorted(request.nodes)))
         self._is_marked = False  # as seen in the metadata log, which is behind a moment
-        self._keys = access.patiently(lambda: default_keys(access))
+        self._keys = access.patiently(partial(access.ask, ask_default_keys))
         self._min_isr: Mapping[str, MinIsr] = {}
         self._drained: set[int] = set()
         self._hooked: set[int] = set()
@@ -248,7 +228,9 @@ class Rolling:
             self._check_mark()
         marks = access.patiently(access.marks)
         if any(mark.kind == RESTART and key != self._mark.key for key, mark in marks.items()):
-            _configure(access, [ConfigChange(self._mark.key, Operation.DELETE)])
+            access.patiently(
+                partial(access.change_defaults, [ConfigChange(self._mark.key, Operation.DELETE)])
+            )
             raise RefusedError("another restart has begun at the same moment")
 
     def _check_mark(self) -> None:
@@ -293,7 +275,7 @@ class Rolling:
                 ),
             )
         ]
-        _configure(self._access, changes)
+        self._access.patiently(partial(self._access.change_defaults, changes))
         self._keys += [change.key for change in changes]
 
     def _finish(self, view: View, nodes: Sequence[Node]) -> None:
@@ -305,7 +287,7 @@ class Rolling:
         changes = [ConfigChange(self._mark.key, Operation.DELETE)]
         changes += [ConfigChange(after.key, Operation.SET, MARK_VALUE)] * bool(others)
         gone = end_changes([node], self._keys)
-        _configure(self._access, [*changes, *gone])
+        self._access.patiently(partial(self._access.change_defaults, [*changes, *gone]))
         self._mark, self._is_marked = after, False
         self._keys = [key for key in self._keys if key not in {change.key for change in gone}]
         self._finished += 1

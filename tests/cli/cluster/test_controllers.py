@@ -8,6 +8,7 @@ import pytest
 
 from kraftops.answers.fields import json_of
 from kraftops.voters.access import QuorumAccess
+from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.controllers import _listener, controllers_text
 from kraftops_cli.cluster.controllers_fields import ALREADY, CONTROLLERS, ControllersAnswer
 from kraftops_cli.cluster.health import NodeFacts
@@ -58,7 +59,7 @@ def answer(quorum: VotingQuorum, outcome: str | None = None) -> ControllersAnswe
     with (
         patch.object(QuorumAccess, "image", lambda _: image),
         patch.object(QuorumAccess, "joins_itself", lambda _, node, __: node == 2),
-        patch("kraftops_cli.cluster.members._facts", lambda _: facts),
+        patch.object(KeptState, "facts", lambda _, __: facts),
         patch("kraftops.voters.quorum._LOOK_SECONDS", 0.0),
     ):
         found = access.quorum()

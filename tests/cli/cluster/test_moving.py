@@ -10,14 +10,13 @@ import pytest
 
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.plan import Limits, plan_removal
-from kraftops.placement.reassignment_json import plan_json, read_plan
+from kraftops.placement.reassignment_json import checked_plan, plan_json, read_plan
+from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.events import Event
 from kraftops_cli.cluster.moving import drain, events_output
-from kraftops_cli.cluster.moving.access import limits_of
-from kraftops_cli.cluster.moving.confirm import confirm
+from kraftops_cli.cluster.moving.access import Work, limits_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.moving.options import PlanOptions
-from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.status import Status
 from tests.helpers.placement import placement
@@ -157,19 +156,21 @@ def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(os, "isatty", lambda _: True)
     monkeypatch.setattr("builtins.input", lambda: next(answers))
 
-    confirm("103,104", "go on", yes=False)
+    work = Work(Terminal("t"), "text", ClusterAccess(None), yes=False)
+    work.confirm("103,104", "go on")
     for _ in range(2):
         with pytest.raises(RefusedError, match="nothing is changed") as raised:
-            confirm("103,104", "go on", yes=False)
+            work.confirm("103,104", "go on")
         assert (raised.value.code, raised.value.exit_code) == ("not-confirmed", 3)
 
 
 def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "isatty", lambda _: False)
 
-    confirm("1", "go on", yes=True)
+    work = Work(Terminal("t"), "text", ClusterAccess(None), yes=True)
+    work.confirm("1", "go on")
     with pytest.raises(RefusedError, match="nobody can be asked here whether to go on"):
-        confirm("1", "go on", yes=False)
+        replace(work, yes=False).confirm("1", "go on")
 
 
 def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]) -> None:

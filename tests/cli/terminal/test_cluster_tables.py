@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from kraftops.placement.effects import effects_of
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.placement.safety import Danger, MinIsr
+from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.stop import Stop
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import (
@@ -29,7 +29,8 @@ from kraftops_cli.cluster.api_versions import _comparison
 from kraftops_cli.cluster.description import ClusterDescription
 from kraftops_cli.cluster.description_output import description_text
 from kraftops_cli.cluster.health import Health, NodeFacts
-from kraftops_cli.cluster.moving.leaders_output import print_leaders
+from kraftops_cli.cluster.moving.access import Work
+from kraftops_cli.cluster.moving.drain import print_leaders
 from kraftops_cli.cluster.moving.plan_output import print_plan
 from kraftops_cli.cluster.moving.safe_to_stop import _lines
 from kraftops_cli.live.kafka_package import skip_kafka_clients
@@ -91,9 +92,9 @@ def compare(console: Console) -> str:
     return _comparison(nodes, console)
 
 
-def _work(console: Console, written: list[str]) -> Any:
+def _work(console: Console, written: list[str]) -> Work:
     terminal = SimpleNamespace(write=written.append, console=console, flush=lambda: None)
-    return SimpleNamespace(is_json=False, terminal=terminal)
+    return Work(terminal, "text", ClusterAccess(None), yes=False)  # type: ignore[arg-type]
 
 
 def plan(console: Console) -> str:
@@ -110,7 +111,7 @@ def plan(console: Console) -> str:
     }
     disks[103].append(LogDirectory("/d2", usable=0))
     effects = effects_of(placement, moves, disks)
-    print_plan(_work(console, written), "rebalance", effects, is_whole=True)
+    print_plan(_work(console, written), effects, is_whole=True)
     return "".join(written)
 
 
@@ -125,7 +126,7 @@ def dangers(console: Console) -> str:
 def stay(console: Console) -> str:
     written: list[str] = []
     partition = TopicPartition(HOSTILE, 1)
-    assert print_leaders(_work(console, written), "drain", [partition], [partition]) == 2
+    assert print_leaders(_work(console, written), [partition], [partition]) == 2
     return "".join(written)
 
 

@@ -100,7 +100,8 @@ def test_random_failures_never_cost_availability(seed: int) -> None:
         runs += 1
         assert runs < 60
         if rng.random() < 0.7:
-            failing.cut_at = (failing.requests + rng.randrange(1, 120)) * 2 - rng.randrange(2)
+            within = rng.choice((10, 120, 400))  # a whole restart has about 400
+            failing.cut_at = (failing.requests + rng.randrange(1, within)) * 2 - rng.randrange(2)
         try:
             failing.run(at_once=at_once)
         except Killed:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster, wait_for_leader
 from tests.helpers.kafka.nodes.live_logs import change_topics
-from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, ready
+from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, ready, tool
 from tests.helpers.kafka.nodes.traffic import traffic
 from tests.helpers.project.imports import REPOSITORY
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT
@@ -35,6 +35,38 @@ def test_brokers_leave_while_everything_goes_wrong(jars: Path, tmp_path: Path) -
         for broker in (104, 105):
             live.nodes[broker].start()
         check_script(live, tmp_path)
+
+
+def test_topic_of_the_last_moment_gets_nothing_on_an_empty_broker(
+    jars: Path, tmp_path: Path
+) -> None:
+    """Asked by brokers alone: the cordon stays until it has stopped, also between two runs."""
+    with running_cluster(jars, tmp_path, Shape(brokers=4, is_dynamic=True)) as live:
+        create_topics(live, {"early": (12, 2)})
+        ready(live, 101, 102, 103, 104)
+        run = Run("-b", live.brokers, "--id", "103")
+        run.until("stop")
+        create_topics(live, {"late": (12, 1)})
+        check_empty(live, 103)
+        live.nodes[103].stop()
+        assert run.end()[0] == 0
+        assert Run("-b", live.brokers, "--id", "104", "--no-wait").end()[0] == 0
+        create_topics(live, {"later": (12, 1)})
+        check_empty(live, 104)
+        live.nodes[104].stop()
+        code, answer, err = Run("-b", live.brokers, "--id", "104").end()
+        after = placement(live)
+
+    assert (code, answer["brokers"]) == (0, [{"id": 104, "outcome": "done"}]), err
+    assert [*after.brokers] == [101, 102]
+    assert {name.topic for name in after.partitions} >= {"early", "late", "later"}
+
+
+def check_empty(live: Cluster, broker: int) -> None:
+    """A broker that runs gets no replica of what has just been created."""
+    ready(live, broker)
+    done = tool("wait", "-b", live.brokers, "--for", f"broker={broker}:empty", "--timeout", "1")
+    assert done.code == 0, done.err
 
 
 def check_chaos(live: Cluster) -> None:

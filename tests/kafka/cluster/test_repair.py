@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.log.batch import Record, batch_bytes
 from kraftops.placement.placement import TopicPartition
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.kafka.nodes.moving import create_topics, directories, placement, ready, tool
 from tests.helpers.kafka.nodes.traffic import traffic
 
@@ -29,6 +31,40 @@ def test_dead_broker_is_repaired_and_a_directory_emptied(jars: Path, tmp_path: P
         check_factor(live)
         live.nodes[103].kill()
         check_repaired(live)
+
+
+def test_records_at_stake_are_those_that_an_unclean_election_loses(
+    jars: Path, tmp_path: Path
+) -> None:
+    """Broker 102 lacks what 101 alone has acknowledged; then 101 is gone."""
+    with running_cluster(jars, tmp_path, Shape(brokers=3)) as live:
+        create = {"name": "lossy", "num_partitions": -1, "replication_factor": -1, "configs": []}
+        place = {"partition_index": 0, "broker_ids": [101, 102]}
+        change_topics(live.brokers, "CreateTopics", [{**create, "assignments": [place]}])
+        ready(live, 101, 102, 103)
+        live.nodes[101].produce("lossy", records_of(40))
+        ready(live, 101, 102, 103)
+        live.nodes[102].stop()
+        live.nodes[101].produce("lossy", records_of(7))
+        live.nodes[101].kill()
+        live.nodes[102].start()
+        log = ("-b", live.brokers, "-C", live.controllers)
+        back = ("--for", "broker=102:unfenced", "--for", "broker=101:fenced", "--timeout", "40")
+        assert tool("wait", *log[2:], *back).code == 0
+        disks = [live.nodes[node].config.settings["log.dirs"].split(",")[0] for node in (101, 102)]
+        lost = ("--id", "101", "--from", disks[0], "--from", disks[1], "--format", "json")
+
+        plan = tool("repair", *log, *lost, "--dry-run")
+        elect = tool("repair", *log, *lost, "--elect-unclean", "lossy-0", "--yes")
+        after = placement(live).partitions[TopicPartition("lossy", 0)]
+
+    (outcome,) = json.loads(plan.text)["outcomes"]
+    assert (plan.code, outcome["outcome"], outcome["recordsAtStake"]) == (2, "leaderless", 7)
+    assert (outcome["lastInSync"], outcome["liveReplicas"]) == ([101], [102])
+    assert elect.code == 0, elect.text + elect.err
+    (elected,) = json.loads(elect.text)["outcomes"]
+    assert elected["outcome"] == "elected"
+    assert (after.leader, {*after.replicas}) == (102, {102, 103})
 
 
 def check_emptied(live: Cluster, disks: list[str]) -> None:
@@ -123,6 +159,11 @@ def check_stakes(live: Cluster, lost: TopicPartition) -> None:
     }
     assert (outcomes[lost]["liveReplicas"], outcomes[lost]["recordsAtStake"]) == ([], None)
     assert other.code == 4
+
+
+def records_of(count: int) -> bytes:
+    """Return a batch of records."""
+    return batch_bytes([Record(number, 1, None, b"x") for number in range(count)])
 
 
 def names(partitions: object) -> set[TopicPartition]:

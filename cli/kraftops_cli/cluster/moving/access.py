@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import click
 from click.exceptions import Exit
 
-from kraftops.errors import KraftopsError, UsageError
+from kraftops.answers.fields import Field
+from kraftops.errors import KraftopsError, RefusedError, UsageError
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.disks import Disks, sizes_of
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Limits
@@ -18,11 +21,19 @@ from kraftops.reassign.moves import MoveOptions
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.moving.options import AccessOptions, PlanOptions, split_options
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.prompts import asked, can_ask
+from kraftops_terminal.tables import table_of, table_text
+
+_READ = ("DESCRIBE", "DESCRIBE_CONFIGS")
+_CHANGE = (*_READ, "ALTER", "ALTER_CONFIGS")
+_OF_COMMANDS = {"safe-to-stop": _READ, "problems": _READ}
+"""The permissions of commands that only look; all others change replicas and configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +50,37 @@ class Work:
         """Whether the output is JSON."""
         return self.form == "json"
 
-    def printer(self, command: str) -> EventPrinter:
-        """Return the printer of a command's events."""
-        return EventPrinter(self.terminal, command, is_json=self.is_json)
+    def printer(self) -> EventPrinter:
+        """Return the printer of the command's events."""
+        return EventPrinter(self.terminal, self.terminal.command, is_json=self.is_json)
+
+    def answer(self, fields: Mapping[str, object], text: str) -> None:
+        """Print fields for programs, or a text for people."""
+        if self.is_json:
+            self.terminal.answer(self.terminal.command, fields)
+        else:
+            self.terminal.write(text)
+
+    def table(self, fields: Sequence[Field], things: Iterable[object]) -> str:
+        """Return a table of things for people."""
+        return table_text(self.terminal.console, table_of(fields, things))
+
+    def confirm(self, word: str, action: str) -> None:
+        """Have a person type *word* before an *action*, unless --yes is given.
+
+        Raises:
+            RefusedError: nobody can be asked, or somebody does not agree.
+        """
+        if self.yes:
+            return
+        if not can_ask():
+            raise RefusedError(
+                f"nobody can be asked here whether to {action}",
+                hint="--yes agrees to it",
+                code="not-confirmed",
+            )
+        if asked(f"Type {word} to {action}").replace(" ", "") != word:
+            raise RefusedError("nothing is changed", code="not-confirmed")
 
 
 def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool) -> ClusterAccess:
@@ -62,10 +101,10 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
         of_controllers = _settings(terminal, options.controller_config)
     cluster_id = options.expect_cluster_id
 
-    def endpoints(addresses: str | None, found: Settings) -> Endpoints | None:
+    def endpoints(addresses: str | None, settings: Settings) -> Endpoints | None:
         if addresses is None:
             return None
-        return Endpoints(parse_bootstrap(addresses), found, cluster_id)
+        return Endpoints(parse_bootstrap(addresses), settings, cluster_id)
 
     return ClusterAccess(
         endpoints(brokers, settings),
@@ -88,10 +127,8 @@ def work_of(
     named, rest = split_options(options)
     access = access_of(terminal, named, needs_brokers=needs_brokers)
     if named.check_permissions:
-        from kraftops_cli.cluster.moving.permissions import print_permissions
-
         with access:
-            raise Exit(print_permissions(terminal, form, terminal.command, access))
+            raise Exit(_print_permissions(terminal, form, access))
     return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
@@ -107,18 +144,16 @@ def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limit
     return Limits(to or None, frozenset(options.exclude_topic), sizes=sizes_of(disks))
 
 
-def check_topics(placement: Placement, excluded: Iterable[str]) -> None:
-    """Refuse to exclude a topic that does not exist.
+def check_topics(placement: Placement, topics: Iterable[str]) -> None:
+    """Refuse topics of an option that do not exist.
 
     Raises:
         KraftopsError: there is one.
     """
-    topics = {partition.topic for partition in placement.partitions}
-    for topic in excluded:
-        if topic not in topics:
-            raise KraftopsError(
-                f"--exclude-topic: topic {topic!r} does not exist", code="not-found", topic=topic
-            )
+    present = {partition.topic for partition in placement.partitions}
+    for topic in topics:
+        if topic not in present:
+            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
 
 
 def move_options(options: PlanOptions) -> MoveOptions:
@@ -145,7 +180,7 @@ def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
 
 def flat(lists: Sequence[Sequence[int]]) -> frozenset[int]:
     """Return the ids of an option that may be given more than once."""
-    return frozenset(each for some in lists for each in some)
+    return frozenset(chain.from_iterable(lists))
 
 
 def refuse_together(context: click.Context, given: dict[str, object]) -> None:
@@ -160,5 +195,31 @@ def refuse_together(context: click.Context, given: dict[str, object]) -> None:
 
 
 def _settings(terminal: Terminal, path: str | None) -> Settings:
-    found = Settings() if path is None else client_file_settings(terminal, path)
-    return tool_settings(found, None)
+    settings = Settings() if path is None else client_file_settings(terminal, path)
+    return tool_settings(settings, None)
+
+
+def _print_permissions(terminal: Terminal, form: str, access: ClusterAccess) -> int:
+    """Print the permissions that a command needs; return the exit code.
+
+    Raises:
+        WireError: no broker answers.
+    """
+    granted = access.patiently(lambda: access.ask(authorized_operations))
+    needed = {name: name in granted for name in _OF_COMMANDS.get(terminal.command, _CHANGE)}
+    # Kafka hides topics silently: only who may do everything is known to see all of them.
+    needed["ALL"] = len(granted) == len(OPERATIONS) or access.controllers is not None
+    missing = [name for name, is_granted in needed.items() if not is_granted]
+    if form == "json":
+        permissions = [
+            {"operation": name, "resource": "CLUSTER", "isGranted": is_granted}
+            for name, is_granted in needed.items()
+        ]
+        terminal.answer("check-permissions", {"of": terminal.command, "permissions": permissions})
+    else:
+        for name, is_granted in needed.items():
+            terminal.write(f"{name} on the cluster: {'granted' if is_granted else 'missing'}\n")
+        if missing:
+            names = " ".join(f"--operation {name}" for name in missing)
+            terminal.write(f"kafka-acls --add --cluster {names} grants what is missing\n")
+    return HAS_FINDINGS if missing else 0

@@ -112,7 +112,7 @@ def decommission(
     with work.access:
         if action == "status":
             work.access.check()
-            return show_operations(work, "decommission", "decommission", brokers)
+            return show_operations(work, "decommission", brokers)
         if action == "cancel":
             return cancel(work, brokers, plan)
         work.access.check()
@@ -142,9 +142,9 @@ def _request(
     placement: Placement, brokers: frozenset[int], plan: PlanOptions, disks: Disks
 ) -> Decommission:
     """Return the request that options make of a cluster."""
+    from kraftops.placement.reassignment_json import checked_plan
     from kraftops.reassign.decommission import Decommission
     from kraftops_cli.cluster.moving.access import limits_of, move_options
-    from kraftops_cli.cluster.moving.plan_input import checked_plan
 
     planned = None
     if plan.plan is not None:
@@ -157,7 +157,6 @@ def _run(
     work: Work, placement: Placement, request: Decommission, plan: PlanOptions, disks: Disks
 ) -> int:
     from kraftops.reassign.decommission import check_all_moved, check_decommission, decommission
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.new_plan import shown_plan
 
     access = work.access
@@ -167,11 +166,10 @@ def _run(
     shown_plan(work, placement, request.plan(placement).moves, disks, plan)
     if plan.plan_only:
         return 0
-    known = sorted(request.brokers & placement.brokers.keys())
-    if known or any(placement.on(request.brokers)):
+    if request.brokers & placement.brokers.keys() or any(placement.on(request.brokers)):
         word = ",".join(map(str, sorted(request.brokers)))
-        confirm(word, f"decommission {word}", yes=work.yes)
-    printer = work.printer("decommission")
+        work.confirm(word, f"decommission {word}")
+    printer = work.printer()
     try:
         end = decommission(access, request, printer)
     except (KeyboardInterrupt, SystemExit):  # or by a signal
@@ -207,14 +205,17 @@ def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
 
     outcomes = {broker: outcome(broker) for broker in sorted(brokers)}
     stranded = [*map(str, sorted(end.stranded))]
-    if work.is_json:
-        found = [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()]
-        has_changed = any(each != "already" for each in outcomes.values())
-        fields = {"changed": has_changed, "brokers": found, "strandedPartitions": stranded}
-        work.terminal.answer("decommission", fields)
-    else:
-        for broker, text in outcomes.items():
-            work.terminal.write(f"Broker {broker} {_OUTCOMES[text]}.\n")
-        for partition in stranded:
-            work.terminal.write(f"{escaped(partition)}: without a leader, not moved\n")
+    work.answer(
+        {
+            "changed": any(outcome != "already" for outcome in outcomes.values()),
+            "brokers": [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()],
+            "strandedPartitions": stranded,
+        },
+        "".join(
+            (
+                *(f"Broker {broker} {_OUTCOMES[text]}.\n" for broker, text in outcomes.items()),
+                *(f"{escaped(name)}: without a leader, not moved\n" for name in stranded),
+            )
+        ),
+    )
     return HAS_FINDINGS if stranded else 0

@@ -13,7 +13,6 @@ from kraftops.reassign.moves import Mover, run_moves
 from kraftops.reassign.operations import Operation
 from kraftops.reassign.steering import cancel_operation
 from kraftops_cli.cluster.moving.access import Work, check_registered, move_options
-from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.operations_output import print_steered
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_terminal.escaping import escaped
@@ -30,9 +29,9 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     placement = access.patiently(access.placement)
     check_registered(placement, brokers)
     word = ",".join(map(str, sorted(brokers)))
-    confirm(word, f"cancel the decommission of {word}", yes=work.yes)
+    work.confirm(word, f"cancel the decommission of {word}")
     planned = None if plan.plan is None else read_plan(plan.plan)
-    printer = work.printer("decommission")
+    printer = work.printer()
     options = move_options(plan)
     marks = access.patiently(access.marks).values()
     begun = [mark for mark in marks if mark.is_same(DECOMMISSION, brokers) and mark.brokers]
@@ -67,16 +66,15 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
 
         back = [move.partition for move in left(placement)]
         run_moves(access, options, printer, left, DECOMMISSION)
-    if work.is_json:
-        fields = {
+    work.answer(
+        {
             "changed": bool(ended or back),
             "cancelledPartitions": [*map(str, ended)],
             "movedBackPartitions": [*map(str, back)],
-        }
-        work.terminal.answer("decommission", fields)
-    else:
-        work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
-    code = print_steered(work, "decommission", [Steered(operation, cancelled)]) if refused else 0
+        },
+        f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n",
+    )
+    code = print_steered(work, [Steered(operation, cancelled)]) if refused else 0
     if planned is None and begun:
         _refuse_moved(work, before, brokers)
     return code

@@ -1,4 +1,4 @@
-"""`kafka-cluster drain`: move leaders away from brokers, for a restart."""
+"""`kafka-cluster drain` and `undrain`: leaders away from brokers, for a restart, and back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.display.columns import Cell, Column, Styled, folded
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
     YES,
@@ -14,15 +16,21 @@ from kraftops_cli.cluster.moving.options import (
     moving_syntax,
 )
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kraftops.placement.placement import TopicPartition
     from kraftops.placement.plan import Move
+    from kraftops_cli.cluster.moving.access import Work
 
+_PARTITIONS = (folded("PARTITION"), Column("LEADER"))
+
+_AFTER = ("after a restart", "kafka-cluster undrain -b b:9092 --plan leaders.json")
 EXAMPLES = (
     ("before a restart", "kafka-cluster drain -b b:9092 --id 103 --save leaders.json"),
-    ("after it", "kafka-cluster undrain -b b:9092 --plan leaders.json"),
+    _AFTER,
 )
 
 
@@ -60,13 +68,10 @@ def drain(
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.display.sizes import many
     from kraftops.placement.leaders import plan_drain
     from kraftops.reassign.leadership import change_leaders
     from kraftops.reassign.marks import DRAIN, Mark, new_author
     from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
-    from kraftops_cli.cluster.moving.confirm import confirm
-    from kraftops_cli.cluster.moving.leaders_output import print_leaders
 
     work, _ = work_of(context.obj, form, options)
     brokers = flat(ids)
@@ -76,14 +81,13 @@ def drain(
         check_registered(placement, brokers)
         plan = plan_drain(placement, brokers)
         if plan.moves:
-            action = f"change the order of the replicas of {many(len(plan.moves), 'partition')}"
-            confirm(",".join(map(str, sorted(brokers))), action, yes=work.yes)
+            work.confirm(",".join(map(str, sorted(brokers))), _question(plan.moves))
         _save(save, plan.moves)
         mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
         access.patiently(lambda: access.begin_operation(mark))
         stay = change_leaders(access, plan.moves)
     moved = [move.partition for move in plan.moves]
-    code = print_leaders(work, "drain", moved, [*plan.stay, *stay])
+    code = print_leaders(work, moved, [*plan.stay, *stay])
     are_single = all(
         len(placement.partitions[partition].target) == 1 for partition in (*plan.stay, *stay)
     )
@@ -120,3 +124,65 @@ def _save(path: str, moves: Sequence[Move]) -> None:
     text = json.dumps(plan_json([kept[partition] for partition in sorted(kept)]), indent=1) + "\n"
     with open_output(path, flags=OutputFlags(overwrite=True)) as fd:
         write_all(fd, text.encode())
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax(),
+    name="undrain",
+    examples=(_AFTER,),
+    help="""\
+Give replica lists the order that they had before a drain, and have the first replicas lead.
+
+Partitions that have other replicas by now, or whose first replica is not in sync, are listed; the
+exit code is then 2.""",
+)
+@access_options
+@click.option("--plan", metavar="FILE", required=True, help="The file that drain --save has made.")
+@YES
+@click.pass_context
+def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.placement.leaders import plan_restore
+    from kraftops.placement.reassignment_json import read_plan
+    from kraftops.reassign.leadership import change_leaders
+    from kraftops.reassign.marks import DRAIN
+    from kraftops_cli.cluster.moving.access import work_of
+
+    work, _ = work_of(context.obj, form, options)
+    planned = read_plan(plan)
+    with work.access as access:
+        access.check()
+        restore = plan_restore(access.patiently(access.settled), planned)
+        if restore.moves:
+            work.confirm("undrain", _question(restore.moves))
+        stay = change_leaders(access, restore.moves)
+        restored = {move.after[0] for move in restore.moves}
+        access.patiently(lambda: access.end_operation(DRAIN, restored))
+    moved = [move.partition for move in restore.moves]
+    return print_leaders(work, moved, [*restore.changed, *stay])
+
+
+def _question(moves: Sequence[Move]) -> str:
+    from kraftops.display.sizes import many
+
+    return f"change the order of the replicas of {many(len(moves), 'partition')}"
+
+
+def print_leaders(
+    work: Work, moved: Sequence[TopicPartition], stay: Sequence[TopicPartition]
+) -> int:
+    """Print the partitions that were changed, and those that are led as before; return the code."""
+    rows: list[list[Cell]] = [
+        [str(partition), Styled("led as before", "warning")] for partition in stay
+    ]
+    work.answer(
+        {
+            "changed": bool(moved),
+            "movedPartitions": [*map(str, moved)],
+            "stayingPartitions": [*map(str, stay)],
+        },
+        f"partitions with another order: {len(moved)}\n"
+        + table_text(work.terminal.console, Table(_PARTITIONS, rows)),
+    )
+    return HAS_FINDINGS if stay else 0

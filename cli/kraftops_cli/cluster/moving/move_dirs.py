@@ -98,7 +98,6 @@ def move_dirs(
     from kraftops.reassign.moves import MoveOptions
     from kraftops.wire.admin.log_dirs import ask_log_dirs
     from kraftops_cli.cluster.moving.access import check_registered, work_of
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.plan_output import print_directories
 
     work, rest = work_of(context.obj, form, options)
@@ -115,14 +114,11 @@ def move_dirs(
             return 0
         if paths:
             count = many(len(paths), "replica")
-            confirm(str(broker), f"move {count} on broker {broker}", yes=work.yes)
+            work.confirm(str(broker), f"move {count} on broker {broker}")
         moves = MoveOptions(rest["batch"], rest["throttle"], rest["stall_timeout"])
         task = Emptying(broker, source, targets, moves)
-        empty_directory(access, task, work.printer("move-dirs"))
-    if work.is_json:
-        work.terminal.answer("move-dirs", {"changed": bool(paths)})
-    else:
-        work.terminal.write(f"Moved replicas: {len(paths)}.\n")
+        empty_directory(access, task, work.printer())
+    work.answer({"changed": bool(paths)}, f"Moved replicas: {len(paths)}.\n")
     return 0
 
 

@@ -11,7 +11,6 @@ from kraftops.placement.plan import Move
 from kraftops.reassign.disks import check_room
 from kraftops.reassign.moves import run_moves
 from kraftops_cli.cluster.moving.access import Work, move_options
-from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import print_plan
 
@@ -28,7 +27,7 @@ def shown_plan(
     if options.check_disks:
         check_room(effects.moves, effects.shortages, disks)
     if moves or options.plan_only:
-        print_plan(work, work.terminal.command, effects, is_whole=options.plan_only)
+        print_plan(work, effects, is_whole=options.plan_only)
     return effects
 
 
@@ -51,12 +50,8 @@ def carry_out(
     Raises:
         KraftopsError: it cannot go on, or not in time.
     """
-    command = work.terminal.command
     if moves:
-        confirm(*question, yes=work.yes)
-    run_moves(work.access, move_options(options), work.printer(command), left, command)
-    if work.is_json:
-        work.terminal.answer(command, {"changed": bool(moves)})
-    else:
-        work.terminal.write(f"Moved partitions: {len(moves)}.\n")
+        work.confirm(*question)
+    run_moves(work.access, move_options(options), work.printer(), left, work.terminal.command)
+    work.answer({"changed": bool(moves)}, f"Moved partitions: {len(moves)}.\n")
     return 0

@@ -79,7 +79,7 @@ def operations(
     with work.access as access:
         access.check()
         if action is None:
-            return show_operations(work, "operations")
+            return show_operations(work)
         placement = access.patiently(access.placement)
         found = named(access.patiently(lambda: operations_under_way(access, placement)), names)
         if action == "resume":
@@ -96,11 +96,10 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
     from kraftops.reassign.marks import RESTART
     from kraftops.reassign.steering import Cancelled, cancel_operation, clear_throttles_of
     from kraftops.restart.rolling import cancel_restart
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
     word = ",".join(operation.name for operation in found)
-    confirm(word, f"{action} {word}", yes=work.yes)
+    work.confirm(word, f"{action} {word}")
     steered = []
     for operation in found:
         if action == "cancel":
@@ -111,7 +110,7 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
             clear_throttles_of(work.access, operation)
             cancelled = Cancelled([], {})
         steered.append(Steered(operation, cancelled))
-    return print_steered(work, "operations", steered)
+    return print_steered(work, steered)
 
 
 def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
@@ -123,7 +122,7 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
     from kraftops_cli.cluster.moving.decommission import resume_decommission
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
-    printer = work.printer("operations")
+    printer = work.printer()
     for operation in found:
         if operation.kind == RESTART:
             raise RefusedError(
@@ -138,6 +137,4 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
             follow_to_end(work.access, operation, move_options(plan), printer)
     if all(operation.kind == DECOMMISSION for operation in found):
         return 0
-    return print_steered(
-        work, "operations", [Steered(operation, Cancelled([], {})) for operation in found]
-    )
+    return print_steered(work, [Steered(operation, Cancelled([], {})) for operation in found])

@@ -10,15 +10,12 @@ from kraftops.reassign.answer import OPERATION, OPERATIONS, STEERING, Steered
 from kraftops.reassign.operations import measured, operations_under_way
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import table_of, table_text
 
 _LOOK_SECONDS = 3.0
 """Between two looks at the bytes: followers fetch several times a second, but in bursts."""
 
 
-def show_operations(
-    work: Work, command: str, kind: str | None = None, brokers: Collection[int] = ()
-) -> int:
+def show_operations(work: Work, kind: str | None = None, brokers: Collection[int] = ()) -> int:
     """Print the operations that are under way, those of a kind and of brokers; return the code."""
     access = work.access
     placement = access.patiently(access.placement)
@@ -29,23 +26,17 @@ def show_operations(
         and (not brokers or not {*operation.brokers}.isdisjoint(brokers))
     ]
     chosen = access.patiently(lambda: measured(access, placement, chosen, _LOOK_SECONDS))
-    if work.is_json:
-        work.terminal.answer(command, json_of(OPERATIONS, chosen))
-    else:
-        text = table_text(work.terminal.console, table_of(OPERATION, chosen))
-        work.terminal.write(text or "nothing is under way\n")
+    text = work.table(OPERATION, chosen) or "nothing is under way\n"
+    work.answer(json_of(OPERATIONS, chosen), text)
     return 0
 
 
-def print_steered(work: Work, command: str, steered: Sequence[Steered]) -> int:
+def print_steered(work: Work, steered: Sequence[Steered]) -> int:
     """Print operations that were cancelled; return the exit code."""
-    if work.is_json:
-        work.terminal.answer(command, json_of(STEERING, steered))
-    for operation, (cancelled, refused) in (
-        (each.operation, each.cancelled) for each in steered if not work.is_json
-    ):
-        work.terminal.write(f"{operation.name}: cancelled in flight: {len(cancelled)}\n")
+    lines = []
+    for operation, (cancelled, refused) in ((each.operation, each.cancelled) for each in steered):
+        lines.append(f"{operation.name}: cancelled in flight: {len(cancelled)}\n")
         for partition, refusal in sorted(refused.items()):
-            text = f"{partition}: not cancelled: {refusal.message}"
-            work.terminal.write(f"{escaped(text)}\n")
+            lines.append(f"{escaped(f'{partition}: not cancelled: {refusal.message}')}\n")
+    work.answer(json_of(STEERING, steered), "".join(lines))
     return HAS_FINDINGS if any(each.cancelled.refused for each in steered) else 0

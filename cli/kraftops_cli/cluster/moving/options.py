@@ -110,6 +110,18 @@ ALLOW_SINGLE_REPLICA = click.option(
     is_flag=True,
     help="Partitions of a single replica may go offline.",
 )
+UNCOUNTED_TOPIC = click.option(
+    "--exclude-topic",
+    metavar="TOPIC",
+    multiple=True,
+    help="A topic that does not count; may be given more than once.",
+)
+DEFAULT_MIN_ISR = click.option(
+    "--min-isr",
+    metavar="N",
+    type=Number(1000, minimum=1),
+    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
+)
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
-from kraftops.answers.cells import cells_of, columns_of
 from kraftops.answers.fields import (
     Answer,
-    Field,
     boolean,
     json_of,
     number,
@@ -27,28 +24,15 @@ from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.disks import shortage_text
 from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.tables import Table, table_text
-
-_MOVES = (folded("PARTITION"), folded("REPLICAS"), folded("AFTER"))
-
 
 _BROKER = (
-    number(
-        "id",
-        "broker",
-        get=attrgetter("broker"),
-        column=columns.number("BROKER"),
-        cell=lambda effect: str(effect.broker),
-    ),
-    text(
-        "rack", "its rack", may_be_null=True, get=attrgetter("place.rack"), column=folded("RACK", 2)
-    ),
+    number("id", "broker", get="broker", column=columns.number("BROKER")),
+    text("rack", "its rack", may_be_null=True, get="place.rack", column=folded("RACK", 2)),
     boolean(
         "isFenced",
         "whether it is fenced",
-        get=attrgetter("place.is_fenced"),
+        get="place.is_fenced",
         column=Column("STATE", 1),
         cell=lambda effect: state_cell("fenced" if effect.place.is_fenced else "unfenced"),
     ),
@@ -59,7 +43,7 @@ _BROKER = (
         "of these replicas before; null where sizes cannot be seen",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("size"),
+        get="size",
         column=columns.number("BYTES"),
     ),
     number(
@@ -67,31 +51,19 @@ _BROKER = (
         "of these replicas after",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("size_after"),
+        get="size_after",
         column=columns.number("AFTER"),
     ),
 )
 _DIRECTORY = (
-    number(
-        "brokerId",
-        "broker",
-        get=attrgetter("broker"),
-        column=columns.number("BROKER"),
-        cell=lambda effect: str(effect.broker),
-    ),
+    number("brokerId", "broker", get="broker", column=columns.number("BROKER")),
     text("path", "log directory", column=folded("DIRECTORY")),
-    number(
-        "bytes",
-        "in it before",
-        numeral="size",
-        get=attrgetter("size"),
-        column=columns.number("BYTES"),
-    ),
+    number("bytes", "in it before", numeral="size", get="size", column=columns.number("BYTES")),
     number(
         "bytesAfter",
         "in it after",
         numeral="size",
-        get=attrgetter("size_after"),
+        get="size_after",
         column=columns.number("AFTER"),
     ),
     number(
@@ -99,7 +71,7 @@ _DIRECTORY = (
         "room on its volume before; null if the broker does not tell",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("usable"),
+        get="usable",
         column=columns.number("ROOM", 1),
     ),
 )
@@ -107,13 +79,13 @@ _EFFECTS = (
     parts("brokers", "all brokers, before and after", _BROKER),
     parts("directories", "log directories of brokers that run, before and after", _DIRECTORY),
     number("copiedReplicas", "replicas to copy"),
-    number("copiedBytes", "to copy", numeral="size", may_be_null=True, get=attrgetter("copied")),
+    number("copiedBytes", "to copy", numeral="size", may_be_null=True, get="copied"),
     number(
         "generateBytes",
         "that a plan of kafka-reassign-partitions --generate would copy, on average",
         numeral="size",
         may_be_null=True,
-        get=attrgetter("copied_by_generate"),
+        get="copied_by_generate",
     ),
     texts(
         "shortages",
@@ -121,6 +93,17 @@ _EFFECTS = (
         get=lambda effects: [*map(shortage_text, effects.shortages)],
     ),
 )
+_MOVE = (
+    text(
+        "partition",
+        "topic and number",
+        column=folded("PARTITION"),
+        cell=lambda move: str(move.partition),
+    ),
+    numbers("before", "replicas before", column=folded("REPLICAS")),
+    numbers("after", "replicas after", column=folded("AFTER")),
+)
+"""The moves as people see them."""
 _PARTITION = (
     text("topic", "topic"),
     number("partition", "number"),
@@ -164,34 +147,29 @@ MOVE_DIRS = Answer(
 )
 
 
-def print_plan(work: Work, command: str, effects: Effects, *, is_whole: bool) -> None:
+def print_plan(work: Work, effects: Effects, *, is_whole: bool) -> None:
     """Print what a plan does, and all of its moves if it *is_whole*.
 
     The JSON of a whole plan is one for --plan, and for kafka-reassign-partitions.
     """
-    if not work.is_json:
-        work.terminal.write("".join(_lines(effects, work.terminal.console, is_whole=is_whole)))
-        work.terminal.flush()
-    elif is_whole:
+    if is_whole or not work.is_json:
         plan = {**plan_json(effects.moves), **json_of(_EFFECTS, effects)}
-        work.terminal.answer(command, plan)
+        work.answer(plan, "".join(_lines(work, effects, is_whole=is_whole)))
+        work.terminal.flush()
 
 
 def print_directories(work: Work, effects: Sequence[DirectoryEffect]) -> None:
     """Print what a move between directories does to them."""
-    if work.is_json:
-        fields = {"directories": [json_of(_DIRECTORY, effect) for effect in effects]}
-        work.terminal.answer(work.terminal.command, fields)
-    else:
-        work.terminal.write(_table(work.terminal.console, _DIRECTORY, effects))
-        work.terminal.flush()
+    directories = [json_of(_DIRECTORY, effect) for effect in effects]
+    work.answer({"directories": directories}, work.table(_DIRECTORY, effects))
+    work.terminal.flush()
 
 
-def _lines(effects: Effects, console: Console, *, is_whole: bool) -> Iterator[str]:
-    yield _table(console, _BROKER, effects.brokers)
+def _lines(work: Work, effects: Effects, *, is_whole: bool) -> Iterator[str]:
+    yield work.table(_BROKER, effects.brokers)
     several = {effect.broker for effect in effects.directories}
     if len(several) < len(effects.directories):
-        yield _table(console, _DIRECTORY, effects.directories)
+        yield work.table(_DIRECTORY, effects.directories)
     yield (
         f"partitions to move: {len(effects.moves)}, replicas to copy: {effects.copied_replicas}\n"
     )
@@ -205,21 +183,9 @@ def _lines(effects: Effects, console: Console, *, is_whole: bool) -> Iterator[st
     if effects.fewer_racks:
         yield f"in fewer racks than now: {escaped(shown(effects.fewer_racks))}\n"
     if is_whole:
-        rows = (
-            [str(move.partition), _ids(move.before), _ids(move.after)] for move in effects.moves
-        )
-        yield table_text(console, Table(_MOVES, rows))
-
-
-def _table(console: Console, fields: Sequence[Field], effects: Sequence[object]) -> str:
-    rows = (cells_of(fields, effect) for effect in effects)
-    return table_text(console, Table(columns_of(fields), rows))
+        yield work.table(_MOVE, effects.moves)
 
 
 def state_cell(state: str) -> Styled:
     """Return the cell of a broker's state."""
     return Styled(state, state_style(state))
-
-
-def _ids(brokers: Sequence[int]) -> str:
-    return ",".join(map(str, brokers))

@@ -66,9 +66,8 @@ def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
 
 def _moves(placement: Placement, plan: PlanOptions, disks: Disks) -> Sequence[Move]:
     from kraftops.placement.plan import plan_balance
-    from kraftops.placement.reassignment_json import moves_of_file
+    from kraftops.placement.reassignment_json import checked_plan, moves_of_file
     from kraftops_cli.cluster.moving.access import limits_of
-    from kraftops_cli.cluster.moving.plan_input import checked_plan
 
     if plan.plan is not None:
         return moves_of_file(placement, checked_plan(plan.plan, placement))

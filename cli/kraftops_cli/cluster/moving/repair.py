@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +37,6 @@ EXAMPLES = (
         "kafka-cluster repair -b b:9092 --id 105 --elect-unclean orders-3",
     ),
 )
-_ELECTION_SECONDS = 30.0
-"""Time in which elections show in the answers of a broker."""
 
 
 @click.command(
@@ -130,12 +127,13 @@ class _Task:
         return plan_repair(placement, self.lost, self.limits, leaderships, self.copies)
 
     def answer(
-        self, placement: Placement, elected: Collection[TopicPartition], *, is_changed: bool
+        self, placement: Placement, elected: Collection[TopicPartition] | None = None
     ) -> RepairAnswer:
+        """Return what has become of the partitions; before anything was done, what is planned."""
         from kraftops_cli.cluster.moving.repair_fields import RepairAnswer, outcomes_of
 
-        outcomes = outcomes_of(self.plan(placement), placement, self.partitions, {*elected})
-        return RepairAnswer(outcomes, is_changed)
+        outcomes = outcomes_of(self.plan(placement), placement, self.partitions, elected)
+        return RepairAnswer(outcomes, is_changed=False)
 
 
 def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCopy]:
@@ -226,10 +224,10 @@ def _run(
 ) -> int:
     from kraftops.display.sizes import many
     from kraftops.placement.placement import shown
+    from kraftops.reassign.leadership import elect_unclean
     from kraftops.reassign.marks import REPAIR
     from kraftops.reassign.moves import refuse_others, run_moves
     from kraftops_cli.cluster.moving.access import move_options
-    from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.new_plan import shown_plan
     from kraftops_cli.cluster.moving.repair_fields import stake_text
 
@@ -237,92 +235,38 @@ def _run(
     plan = task.plan(placement)
     shown_plan(work, placement, plan.plan.moves, disks, options)
     if options.plan_only:
-        return _print_plan(task, placement)
+        answer = task.answer(placement)
+        _print(work, answer)
+        return answer.exit_code
     refuse_others(placement.moving.keys() - task.partitions)
     if not work.is_json and plan.leaderless:
-        _print(work, task.answer(placement, (), is_changed=False), only_leaderless=True)
+        _print(work, task.answer(placement), only_leaderless=True)
     if elected:
         word = ",".join(map(str, elected))
         stakes = stake_text([each for each in plan.leaderless if each.partition in elected])
         action = f"lose records of {shown(elected)}: {stakes}"
-        confirm(word, action, yes=work.yes)
+        work.confirm(word, action)
     if plan.plan.moves:
         word = ",".join(map(str, sorted(task.lost)))
         action = f"give others the replicas of {many(len(plan.plan.moves), 'partition')}"
-        confirm(word, action, yes=work.yes)
-    printer = work.printer("repair")
-    _elect(work, elected)
+        work.confirm(word, action)
+    printer = work.printer()
+    elect_unclean(access, elected)
     run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR)
     now = access.patiently(access.settled)
-    answer = task.answer(now, elected, is_changed=bool(elected or plan.plan.moves))
+    answer = task.answer(now, elected)._replace(is_changed=bool(elected or plan.plan.moves))
     _print(work, answer)
     return answer.exit_code
 
 
-def _elect(work: Work, partitions: Sequence[TopicPartition]) -> None:
-    """Have replicas lead that lack records, and wait until they do.
-
-    Raises:
-        AnswerError: the controllers refuse one.
-        KraftopsError: it does not happen in time.
-    """
-    from kraftops.errors import AnswerError, KraftopsError
-    from kraftops.placement.placement import shown
-    from kraftops.wire.admin.replicas import Election, elect_leaders
-    from kraftops.wire.net.deadline import PAUSE, Deadline
-
-    if not partitions:
-        return
-    access = work.access
-    refused = access.patiently(
-        lambda: access.ask(
-            lambda connection: elect_leaders(connection, Election.UNCLEAN, partitions)
-        )
-    )
-    for partition, (code, message) in sorted(refused.items()):
-        raise AnswerError(f"{partition}: {message}", error_code=code)
-    limit = Deadline(_ELECTION_SECONDS)
-    while True:
-        now = access.patiently(access.placement).partitions
-        waiting = [each for each in partitions if each in now and now[each].leader < 0]
-        if not waiting:
-            return
-        if limit.is_over:
-            raise KraftopsError(f"no leader yet: {shown(waiting)}", code="not-in-time")
-        time.sleep(PAUSE)
-
-
-def _print_plan(task: _Task, placement: Placement) -> int:
-    """Print the partitions of a plan; return the exit code."""
-    from kraftops_cli.cluster.moving.repair_fields import RepairOutcome
-
-    answer = task.answer(placement, (), is_changed=False)
-    planned = [
-        each._replace(outcome=RepairOutcome.PLANNED)
-        if each.outcome is RepairOutcome.NOT_MOVED
-        else each
-        for each in answer.partitions
-    ]
-    answer = answer._replace(partitions=planned)
-    _print(task.work, answer)
-    return answer.exit_code
-
-
 def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -> None:
-    from kraftops.answers.cells import cells_of, columns_of
     from kraftops.answers.fields import json_of
     from kraftops_cli.cluster.moving.repair_fields import PARTITION, REPAIR, what_can_be_had
     from kraftops_terminal.escaping import escaped
-    from kraftops_terminal.tables import Table, table_text
 
-    if work.is_json:
-        fields = json_of(REPAIR.fields[:2], answer)
-        work.terminal.answer("repair", fields)
-        return
     rows = [each for each in answer.partitions if each.leaderless or not only_leaderless]
-    cells = (cells_of(PARTITION, repaired) for repaired in rows)
-    work.terminal.write(table_text(work.terminal.console, Table(columns_of(PARTITION), cells)))
-    for repaired in rows:
-        if repaired.leaderless and only_leaderless:
-            remedy = what_can_be_had(repaired.leaderless)
-            work.terminal.write(f"{escaped(f'{repaired.partition}: {remedy}')}\n")
+    text = work.table(PARTITION, rows)
+    for name, _, leaderless in rows if only_leaderless else ():
+        if leaderless:
+            text += f"{escaped(f'{name}: {what_can_be_had(leaderless)}')}\n"
+    work.answer(json_of(REPAIR.fields[:2], answer), text)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
-from operator import attrgetter
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
@@ -53,9 +52,15 @@ class RepairAnswer(NamedTuple):
 
 
 def outcomes_of(
-    repair: Repair, placement: Placement, lost: set[TopicPartition], elected: set[TopicPartition]
+    repair: Repair,
+    placement: Placement,
+    lost: set[TopicPartition],
+    elected: Collection[TopicPartition] | None,
 ) -> list[RepairedPartition]:
-    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left."""
+    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left.
+
+    Without *elected* ones, nothing has been done yet.
+    """
     missing = {move.partition for move in repair.plan.moves}
     leaderless = {each.partition: each for each in repair.leaderless}
     outcomes = []
@@ -65,9 +70,9 @@ def outcomes_of(
         elif partition in repair.plan.stuck:
             outcome = RepairOutcome.NO_BROKER
         elif partition in missing:
-            outcome = RepairOutcome.NOT_MOVED
+            outcome = RepairOutcome.PLANNED if elected is None else RepairOutcome.NOT_MOVED
         else:
-            is_elected = partition in elected
+            is_elected = partition in (elected or ())
             outcome = RepairOutcome.ELECTED if is_elected else RepairOutcome.REPAIRED
         outcomes.append(RepairedPartition(partition, outcome, leaderless.get(partition)))
     return outcomes
@@ -100,11 +105,11 @@ PARTITION = (
     text(
         "topic",
         "topic",
-        get=attrgetter("partition.topic"),
+        get="partition.topic",
         column=folded("PARTITION"),
         cell=lambda repaired: str(repaired.partition),
     ),
-    number("partition", "number", get=attrgetter("partition.number")),
+    number("partition", "number", get="partition.number"),
     text(
         "outcome",
         "what became of it",
@@ -118,7 +123,7 @@ PARTITION = (
         "lastInSync",
         "brokers that had all acknowledged records, or led last, of a partition without a leader",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and [*repaired.leaderless.last_in_sync],
+        get="leaderless.last_in_sync",
         column=Column("LAST IN SYNC", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.last_in_sync),
     ),
@@ -126,7 +131,7 @@ PARTITION = (
         "liveReplicas",
         "brokers with a replica that lacks records, of a partition without a leader",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and [*repaired.leaderless.live],
+        get="leaderless.live",
         column=Column("LIVE", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.live),
     ),
@@ -134,7 +139,7 @@ PARTITION = (
         "recordsAtStake",
         "that an unclean election may lose, by the disks of --from; null: unknown",
         may_be_null=True,
-        get=lambda repaired: repaired.leaderless and repaired.leaderless.at_stake,
+        get="leaderless.at_stake",
         column=number_column("AT STAKE", 2),
         cell=lambda repaired: repaired.leaderless and stake_text([repaired.leaderless]),
     ),
@@ -147,12 +152,12 @@ PARTITION = (
 )
 REPAIR = Answer(
     (
-        boolean("changed", "whether anything was done", get=attrgetter("is_changed")),
+        boolean("changed", "whether anything was done", get="is_changed"),
         parts(
             "outcomes",
             "all partitions that lost replicas with the brokers",
             PARTITION,
-            get=attrgetter("partitions"),
+            get="partitions",
         ),
         *(field for field in PLAN.fields if field.name != "changed"),
     ),

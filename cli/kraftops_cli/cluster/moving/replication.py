@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,11 +15,6 @@ from kraftops_cli.cluster.moving.options import (
 )
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kraftops.placement.placement import Placement, TopicPartition
 
 EXAMPLES = (
     (
@@ -76,7 +71,7 @@ def replication(
     from kraftops.placement.plan import plan_factor
     from kraftops.reassign.disks import disks_of
     from kraftops.reassign.moves import refuse_others
-    from kraftops_cli.cluster.moving.access import limits_of, work_of
+    from kraftops_cli.cluster.moving.access import check_topics, limits_of, work_of
     from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
 
     work, rest = work_of(context.obj, form, options)
@@ -84,7 +79,8 @@ def replication(
     with work.access as access:
         access.check()
         placement = access.patiently(access.placement_for_plan)
-        partitions = _partitions(placement, topics)
+        check_topics(placement, topics)
+        partitions = {name for name in placement.partitions if name.topic in topics}
         disks = disks_of(access, placement)
         limits = limits_of(placement, plan_options, disks)
         plan = plan_factor(placement, partitions, factor, limits)
@@ -116,18 +112,3 @@ def replication(
             lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
             (str(factor), f"give {count} {many(factor, 'replica')}"),
         )
-
-
-def _partitions(placement: Placement, topics: Sequence[str]) -> set[TopicPartition]:
-    """Return the partitions of topics.
-
-    Raises:
-        KraftopsError: a topic does not exist.
-    """
-    from kraftops.errors import KraftopsError
-
-    present = {partition.topic for partition in placement.partitions}
-    for topic in topics:
-        if topic not in present:
-            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
-    return {partition for partition in placement.partitions if partition.topic in topics}

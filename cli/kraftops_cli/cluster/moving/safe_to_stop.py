@@ -10,12 +10,13 @@ from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
+    DEFAULT_MIN_ISR,
+    UNCOUNTED_TOPIC,
     access_options,
     ids_option,
     moving_syntax,
 )
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.values import Number
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_of, table_text
 
@@ -33,7 +34,6 @@ EXAMPLES = (
     ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
     ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
 )
-_MAX_MIN_ISR = 1000
 _SHOWN = 20
 _PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("MIN ISR"))
 """The partitions that are in danger, with the brokers that stay in sync."""
@@ -62,19 +62,9 @@ seen.""",
 )
 @access_options
 @ids_option(is_required=False)
-@click.option(
-    "--min-isr",
-    metavar="N",
-    type=Number(_MAX_MIN_ISR, minimum=1),
-    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
-)
+@DEFAULT_MIN_ISR
 @ALLOW_SINGLE_REPLICA
-@click.option(
-    "--exclude-topic",
-    metavar="TOPIC",
-    multiple=True,
-    help="A topic that does not count; may be given more than once.",
-)
+@UNCOUNTED_TOPIC
 @click.pass_context
 def safe_to_stop(
     context: click.Context,
@@ -106,10 +96,8 @@ def safe_to_stop(
     rules = StopRules(placement, min_isr_by_topic, quorum, rest["allow_single_replica"])
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
-    if work.is_json:
-        work.terminal.answer("safe-to-stop", json_of(SAFE_TO_STOP.fields, answer))
-    else:
-        work.terminal.write("".join(stop_lines(answer, work.terminal.console)))
+    fields = json_of(SAFE_TO_STOP.fields, answer)
+    work.answer(fields, "".join(stop_lines(answer, work.terminal.console)))
     return 0 if answer.is_safe else HAS_FINDINGS
 
 

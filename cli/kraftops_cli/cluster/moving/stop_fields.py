@@ -59,43 +59,34 @@ def _answer_cell(row: NodeStop) -> Cell:
 
 
 _PARTITION = (
-    text("topic", "topic", get=lambda danger: danger.partition.topic),
-    number("partition", "number of the partition", get=lambda danger: danger.partition.number),
-    numbers("isr", "The replicas that stay in sync", get=lambda danger: [*danger.left]),
-    number("minIsr", "its min.insync.replicas", get=lambda danger: danger.min_isr.value),
+    text("topic", "topic", get="partition.topic"),
+    number("partition", "number of the partition", get="partition.number"),
+    numbers("isr", "The replicas that stay in sync", get="left"),
+    number("minIsr", "its min.insync.replicas", get="min_isr.value"),
     boolean(
         "isMinIsrAssumed",
         "whether it could not be seen, and is taken to be 1",
-        get=lambda danger: danger.min_isr.is_assumed,
+        get="min_isr.is_assumed",
     ),
-    boolean("isOffline", "whether no replica stays in sync", get=lambda danger: danger.is_offline),
-    boolean(
-        "isSingleReplica",
-        "whether it has only one replica",
-        get=lambda danger: danger.is_single_replica,
-    ),
+    boolean("isOffline", "whether no replica stays in sync"),
+    boolean("isSingleReplica", "whether it has only one replica"),
 )
 NODE = (
-    number("id", "node id", column=columns.number("NODE"), get=lambda row: row.node),
+    number("id", "node id", column=columns.number("NODE"), get="node"),
     texts(
         "roles",
         "broker, controller or both; of controllers, those that vote",
         column=columns.Column("ROLES", 1),
-        get=lambda row: [*row.roles],
         cell=lambda row: ", ".join(row.roles) or None,
     ),
     boolean(
         "isSafe",
         "whether it may stop alone",
         column=columns.Column("STOP"),
-        get=lambda row: row.stop.is_safe,
+        get="stop.is_safe",
         cell=_answer_cell,
     ),
-    number(
-        "offline",
-        "partitions with several replicas that would be offline",
-        get=lambda row: row.stop.offline,
-    ),
+    number("offline", "partitions with several replicas that would be offline", get="stop.offline"),
     number(
         "underMinIsr",
         "partitions that would be under min.insync.replicas",
@@ -116,11 +107,7 @@ NODE = (
 )
 SAFE_TO_STOP = Answer(
     (
-        boolean(
-            "isSafe",
-            "whether all that are named may stop at once; without names, each alone",
-            get=lambda answer: answer.is_safe,
-        ),
+        boolean("isSafe", "whether all that are named may stop at once; without names, each alone"),
         numbers(
             "brokers",
             "the nodes that are named; all brokers without names",
@@ -134,13 +121,13 @@ SAFE_TO_STOP = Answer(
             "partitions",
             "partitions that those which are named take offline, or under min.insync.replicas",
             _PARTITION,
-            get=lambda answer: answer.dangers,
+            get="dangers",
         ),
         text(
             "quorumReason",
             "why the controllers that are named must not stop",
             may_be_null=True,
-            get=lambda answer: answer.asked and answer.asked.quorum_reason,
+            get="asked.quorum_reason",
         ),
         boolean(
             "isQuorumSeen",
@@ -148,5 +135,5 @@ SAFE_TO_STOP = Answer(
             get=lambda answer: answer.rules.quorum is not None,
         ),
         parts("nodes", "each node alone", NODE, get=lambda answer: answer.rows()),
-    ),
+    )
 )

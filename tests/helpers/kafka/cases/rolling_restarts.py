@@ -1,9 +1,9 @@
 """Restart every node of a real cluster, and replace its controllers, under load; print what was lost.
 
 Three controllers and five brokers in three racks have producers with acks=all at min ISR 2, and a
-consumer. The tool is killed twice and a command fails once while all eight nodes are restarted;
-then the three controllers are replaced one by one, and what must be refused is tried. `--release`
-names another Kafka than 4.3.1.
+consumer. The tool is killed twice and a command fails once while all eight nodes are restarted, to
+look for the quorum at the addresses of the controllers to come, too; then the three controllers are
+replaced one by one, and what must be refused is tried. `--release` names another Kafka than 4.3.1.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from tests.helpers.kafka.nodes.clusters import (
     running_cluster,
     wait_for_leader,
 )
-from tests.helpers.kafka.nodes.configs import later_controller
+from tests.helpers.kafka.nodes.configs import CONTROLLER, Config, later_controller
 from tests.helpers.kafka.nodes.moving import create_topics, placement, ready
 from tests.helpers.kafka.nodes.nodes import running, until
 from tests.helpers.kafka.nodes.restarts import Restarter, restarter
@@ -75,12 +76,29 @@ def run_until(*words: str, kill_at: str = "") -> int:
     return process.returncode
 
 
-def replace_controllers(cluster: Cluster, jars: Path, folder: Path, version: str | None) -> None:
-    """Replace the voters by new ones; refused while another is down, and 5 without a successor."""
+def successors(cluster: Cluster, folder: Path) -> dict[int, Config]:
+    """Configure controllers, and all nodes to look for the quorum at their addresses, too.
+
+    Once no address leads to a voter, nodes of Kafka 3.9 find no other leader than the last.
+    """
     first = [cluster.nodes[node].config for node in (1, 2, 3)]
+    later = [later_controller(folder, node, first) for node in (4, 5, 6, 7)]
+    addresses = ",".join(f"localhost:{config.ports[CONTROLLER]}" for config in (*first, *later))
+    for node in cluster.nodes.values():
+        node.config.changed({"controller.quorum.bootstrap.servers": addresses})
+    return {
+        config.node_id: config.changed({"controller.quorum.bootstrap.servers": addresses})
+        for config in later
+    }
+
+
+def replace_controllers(
+    cluster: Cluster, jars: Path, later: Mapping[int, Config], version: str | None
+) -> None:
+    """Replace the voters by new ones; refused while another is down, and 5 without a successor."""
     with ExitStack() as stack:
         for old, new in ((1, 4), (2, 5), (3, 6)):
-            config = later_controller(folder, new, first)
+            config = later[new]
             formatted_later(config, version)
             cluster.nodes[new] = stack.enter_context(running(jars, config))
             if old == 2:
@@ -93,10 +111,8 @@ def replace_controllers(cluster: Cluster, jars: Path, folder: Path, version: str
             print_line(f"replaced {old} by {new}: voters {voters}")
             cluster.nodes[old].stop()
             wait_for_leader(cluster)
-        late = later_controller(folder, 7, first)
-        late = late.changed({"controller.quorum.bootstrap.servers": cluster.controllers})
-        formatted_later(late, version)
-        paused = stack.enter_context(running(jars, late))
+        formatted_later(later[7], version)
+        paused = stack.enter_context(running(jars, later[7]))
         assert until(lambda: 7 in cluster.nodes[101].quorum().observers, 60)
         os.kill(paused.pid, signal.SIGSTOP)
         waited = change(cluster, "add", "--id", "7", seconds=10)
@@ -152,12 +168,13 @@ def main() -> int:
         ready(cluster, *BROKERS)
         records = stack.enter_context(traffic(cluster.brokers, TOPICS))
         before = placement(cluster).partitions
+        later = successors(cluster, folder)
         restart_all(cluster, restarts)
         after = placement(cluster).partitions
         assert {p: (r.replicas, r.leader) for p, r in before.items()} == {
             p: (after[p].replicas, after[p].leader) for p in before
         }
-        replace_controllers(cluster, jars, folder, version)
+        replace_controllers(cluster, jars, later, version)
         count = records.end()
         print_line(str(count))
         longest = leaderless(cluster)

@@ -114,5 +114,6 @@ def ready(cluster: Cluster, *brokers: int) -> None:
     conditions = [f"broker={broker}:unfenced" for broker in brokers]
     conditions += ["no-under-replicated", "no-reassignments"]
     arguments = [word for each in conditions for word in ("--for", each)]
-    done = tool("wait", "-b", cluster.brokers, *arguments, "--timeout", "50")
+    # Before Kafka 4.0, brokers list no fenced ones.
+    done = tool("wait", "-C", cluster.controllers, *arguments, "--timeout", "50")
     assert (done.code, done.err) == (0, "")
