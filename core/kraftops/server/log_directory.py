@@ -7,7 +7,8 @@ What a broker writes beside the partitions are four checkpoints of offsets (Kafk
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -165,6 +166,39 @@ class LogDirectory:
             SourceError: it cannot be listed.
         """
         yield from filter(None, (partition.topic_id for partition in self.partitions()))
+
+
+class Duplicate(NamedTuple):
+    """A partition in a log directory of a server that has it in another one already."""
+
+    directory: LogDirectory
+    partition: PartitionDirectory
+    first: LogDirectory
+
+
+def duplicates(directories: Iterable[LogDirectory]) -> Iterator[Duplicate]:
+    """Yield the partitions that a server has twice, by its log directories.
+
+    `LogManager.loadLog` throws at the second one (IllegalStateException), and the broker ends. One
+    without a topic id, or with another one, is a stray by the metadata, and renamed before.
+
+    Raises:
+        SourceError: a directory cannot be listed.
+    """
+    partitions = [
+        (directory, partition)
+        for directory in directories
+        for partition in directory.partitions()
+        if partition.kind in (FolderKind.CURRENT, FolderKind.FUTURE)
+    ]
+    counts = Counter(partition[1:] for _, partition in partitions)
+    firsts: dict[tuple[object, ...], LogDirectory] = {}
+    for directory, partition in partitions:
+        # Only here are topic ids read: a broker may have thousands of partitions.
+        if counts[partition[1:]] > 1 and (topic_id := partition.topic_id):
+            first = firsts.setdefault((topic_id, *partition[1:]), directory)
+            if first is not directory:
+                yield Duplicate(directory, partition, first)
 
 
 def read_log_directory(path: str, *, is_metadata: bool | None = None) -> LogDirectory:

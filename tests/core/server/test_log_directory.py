@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, FolderKind
-from kraftops.server.log_directory import PartitionDirectory, read_log_directory
+from kraftops.server.log_directory import PartitionDirectory, duplicates, read_log_directory
 from tests.helpers.logs.log_directories import REAL
 
 
@@ -73,3 +73,27 @@ def test_topic_ids_are_those_of_partitions_but_the_metadata_log(tmp_path: Path) 
     assert list(directory.topic_ids()) == []
     (tmp_path / "t-1/partition.metadata").write_text(text)
     assert list(directory.topic_ids()) == [bytes((0, 0, 0, 16)) + bytes(12)]
+
+
+TOPIC_ID = "vOKEv8VrQAyGbyFDxfFCwA"
+
+
+def test_partitions_that_a_server_has_twice(tmp_path: Path) -> None:
+    """Not those that it renames first, for want of an id, nor deleted and moved ones beside them."""
+    folders = {
+        "d1": {"t-0": TOPIC_ID, "t-1": TOPIC_ID, "t-2": TOPIC_ID, "t-3": "", "t-4.ab-delete": ""},
+        "d2": {"t-0": TOPIC_ID, "t-1.ab-future": TOPIC_ID, "t-2": TOPIC_ID[::-1], "t-3": ""},
+        "d3": {"t-0": TOPIC_ID, "t-1.cd-future": TOPIC_ID, "t-4.ab-delete": TOPIC_ID},
+    }
+    for directory, ids in folders.items():
+        for name, topic_id in ids.items():
+            folder = tmp_path / directory / name
+            folder.mkdir(parents=True)
+            (folder / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}\n")
+
+    found = duplicates(read_log_directory(str(tmp_path / name)) for name in folders)
+
+    assert [
+        (Path(twice.partition.path).relative_to(tmp_path), Path(twice.first.path).name)
+        for twice in found
+    ] == [(Path("d2/t-0"), "d1"), (Path("d3/t-0"), "d1"), (Path("d3/t-1.cd-future"), "d2")]

@@ -35,7 +35,7 @@ from kraftops.log.files import (
 )
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server.loader.load_plan import FolderKind, PartitionLoad
-from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.log_directory import LogDirectory, duplicates, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
 
@@ -155,20 +155,34 @@ def _start_findings(
     for check in checks:
         if check.load is not None and check.path in directories:
             loads[directories[check.path].path].append(check.load)
-    for path, folders in by_path.items():
-        if folders != [path]:  # a whole log directory
-            directory = directories[folders[0]]
-            for start in _renamed_starts(directory, topics):
-                yield from start.refusals()
-                loads[directory.path] += [start.load] if start.load else []
+    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
+    for directory in whole:
+        for start in _renamed_starts(directory, topics):
+            yield from start.refusals()
+            loads[directory.path] += [start.load] if start.load else []
     by_directory = {directory.path: directory for directory in directories.values()}
+    twice = chain.from_iterable(map(duplicates, _servers(whole)))
     yield from server_findings(
         [
             DirectoryLoads(directory, loads[path], directory.node_id)
             for path, directory in by_directory.items()
         ],
+        twice,
         is_whole_server=False,
     )
+
+
+def _servers(directories: Iterable[LogDirectory]) -> list[list[LogDirectory]]:
+    """Return the log directories of each server.
+
+    A copy has the directory id of another one. Without an id, as before Kafka 3.7, that is unknown,
+    and the directory is left out.
+    """
+    servers: dict[tuple[str | None, int | None], dict[bytes, LogDirectory]] = defaultdict(dict)
+    for directory in directories:
+        if (meta := directory.meta) and meta.directory_id:
+            servers[meta.cluster_id, meta.node_id].setdefault(meta.directory_id, directory)
+    return [list(by_id.values()) for by_id in servers.values()]
 
 
 def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[Start]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
@@ -30,7 +31,7 @@ from kraftops.server.loader.load_plan import (
 )
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.log_directory import Duplicate, LogDirectory
 from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
@@ -282,12 +283,30 @@ class DirectoryLoads(NamedTuple):
 
 
 def server_findings(
-    directories: Sequence[DirectoryLoads], *, is_whole_server: bool
+    directories: Sequence[DirectoryLoads], twice: Iterable[Duplicate], *, is_whole_server: bool
 ) -> Iterator[Finding]:
     """Yield what partitions and checkpoints that cannot be loaded mean for their servers.
 
-    *is_whole_server* says that these are all log directories of one server, which needs one.
+    Args:
+        directories: log directories of one server or several.
+        twice: the partitions that one of these servers has twice.
+        is_whole_server: whether these are all log directories of one server, which needs one.
     """
+    names_twice: dict[str, list[str]] = defaultdict(list)
+    for directory, partition, first in twice:
+        names_twice[directory.path].append(os.path.basename(partition.path))
+        yield stop_finding(
+            "partition-twice",
+            f"the partition is in {first.path} too: the broker ends",
+            Place(
+                directory.node_id,
+                directory.path,
+                partition.topic,
+                partition.number,
+                partition.path,
+            ),
+            "move one of them away, with the broker stopped: keep the one with the higher end",
+        )
     offline = {
         loads.directory.path
         for loads in directories
@@ -296,7 +315,10 @@ def server_findings(
     paths = {loads.directory.path for loads in directories}
     is_last = is_whole_server and ends_server(offline, paths, "")
     for directory, loads, node_id in directories:
-        failed = DirectoryLoads(directory, loads, node_id)
+        refused = (
+            PartitionLoad(name, Consequence.BROKER_DIES) for name in names_twice[directory.path]
+        )
+        failed = DirectoryLoads(directory, [*loads, *refused], node_id)
         consequences = failed.consequences
         if consequences == {Consequence.LOADS}:
             continue

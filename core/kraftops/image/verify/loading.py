@@ -26,7 +26,7 @@ from kraftops.errors import SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, PartitionLoad
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.log_directory import LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
@@ -87,7 +87,8 @@ def loading_findings(
             yield from _lost_end(start, directory, name)
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
         directories.append(DirectoryLoads(directory, loads, node.config.node_id))
-    yield from server_findings(directories, is_whole_server=True)
+    twice = duplicates(loads.directory for loads in directories)
+    yield from server_findings(directories, twice, is_whole_server=True)
     if budget.skipped:
         yield Finding(
             "not-foretold",

@@ -1,13 +1,12 @@
 """How a start loads the partitions of a log directory (Kafka's `LogManager.loadLogs`).
 
-`load_plan` reads one directory, `duplicates` compares several; `foretell_partition` answers the
-requests of a plan.
+`load_plan` reads one directory; `foretell_partition` answers the requests of a plan.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -227,23 +226,6 @@ def possible_consequences(
     if unstable and marking and (len(unstable) > 1 or unstable != marking):
         return frozenset({Consequence.DIRECTORY_OFFLINE, Consequence.BROKER_DIES})
     return frozenset({Consequence.DIRECTORY_OFFLINE})
-
-
-def duplicates(plans: Mapping[str, LoadPlan]) -> Iterator[Refusal]:
-    """Yield the partitions that a server has twice, by its directories: the second ends it.
-
-    Directories that this start renames first are no duplicates: those of partitions that, by the
-    metadata, are not here. Leave them out.
-    """
-    places: dict[FolderName, str] = {}
-    for directory, plan in plans.items():
-        for name, folder in plan.folders.items():
-            place = f"{directory}/{name}"
-            first = places.setdefault(folder, place)
-            is_loaded = folder.kind in (FolderKind.CURRENT, FolderKind.FUTURE)
-            if is_loaded and first != place:
-                reason = f"Duplicate log directories are found: {first} and {place}"
-                yield Refusal(thrown.ILLEGAL_STATE, reason, place)
 
 
 def ends_server(

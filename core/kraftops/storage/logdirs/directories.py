@@ -13,6 +13,7 @@ from kraftops.fileio.reading import read_small
 from kraftops.java.properties import properties
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import meta_properties
+from kraftops.server.loader.load_plan import parse_folder_name
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.logdirs.proposals import cluster_id_argument
@@ -21,7 +22,6 @@ from kraftops.uuids import from_text, is_reserved, to_text
 if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
 
-PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
 # The file that formatting writes, and the temporary one that a killed format leaves.
 _FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
 
@@ -171,7 +171,7 @@ def partition_data(path: str) -> str | None:
         OSError: the directory cannot be listed.
     """
     for name in sorted(os.listdir(path)):
-        if not PARTITION.fullmatch(name) or not os.path.isdir(os.path.join(path, name)):
+        if not parse_folder_name(name) or not os.path.isdir(os.path.join(path, name)):
             continue
         for file in os.listdir(os.path.join(path, name)):
             if name != METADATA_PARTITION or not _FORMATTED_PARTITION.fullmatch(file):

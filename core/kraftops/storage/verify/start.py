@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Cure, Finding, Place, stop_finding
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.loader.load_plan import REMOTE_INDEXES, parse_folder_name
 from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.inspector import DirectoryState, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_command, rewrite_to_cluster, shown_cluster_id
-from kraftops.storage.verify import partitions
 from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
 
@@ -117,7 +117,6 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
 
 def _contents(node: Node) -> Iterator[Finding]:
     """Yield the contents of directories that must not be there."""
-    owners: dict[tuple[str, bytes], str] = {}
     for state in node.states:
         path = state.directory.path
         if state.status is None or state.problem:
@@ -131,4 +130,21 @@ def _contents(node: Node) -> Iterator[Finding]:
                 f"set metadata.log.dir={state.path}, or remove it if it is a leftover",
             )
         if node.is_broker and path in node.config.log_dirs:
-            yield from partitions.data_findings(state, owners)
+            yield from _misnamed(state)
+
+
+def _misnamed(state: DirectoryState) -> Iterator[Finding]:
+    """Yield what has no place in a log directory by its name (`LogManager.loadLogs`)."""
+    folder = state.directory.folder
+    for name in sorted(folder.directories - {REMOTE_INDEXES}):
+        if parse_folder_name(name) is None:
+            yield stop_finding(
+                "unknown-directory",
+                "it is not the directory of a partition: a broker stops",
+                Place(directory=os.path.join(state.path, name)),
+                "move it, or use a directory below the mount point",
+            )
+    for name in filter(parse_folder_name, sorted(folder.files)):
+        problem = "a file where a partition's directory belongs"
+        place = Place(directory=os.path.join(state.path, name))
+        yield stop_finding("file-for-partition", problem, place, "move it away")

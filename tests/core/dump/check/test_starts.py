@@ -358,6 +358,41 @@ def test_partition_that_is_moved_here_can_keep_a_directory_from_loading(stopped:
     assert future.name in new[1].text
 
 
+def with_second_directory(first: Path, identity: str) -> Path:
+    """Return a log directory beside another one, with one of its partitions."""
+    second = first.with_name("second")
+    shutil.copytree(first / "plain-0", second / "plain-0")
+    text = (first / "meta.properties").read_text()
+    (second / "meta.properties").write_text(text.replace(*identity.split("->")))
+    return second
+
+
+def findings_of_both(first: Path, second: Path) -> list[Finding]:
+    return [*check_directories(CheckRequest([str(first), str(second)]), lambda _: None)[1]]
+
+
+def test_partition_in_two_log_directories_of_a_broker_ends_it(stopped: Path) -> None:
+    second = with_second_directory(stopped, "directory.id=q->directory.id=r")
+    twice, stop = (finding for finding in findings_of_both(stopped, second) if finding.is_severe)
+    assert (twice.code, twice.severity) == ("partition-twice", Severity.STOPS)
+    assert twice.place.path == str(second / "plain-0")
+    assert str(stopped) in twice.text
+    assert stop.text == "node 1 will not start: it cannot load plain-0"
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        pytest.param("node.id=1->node.id=2", id="a replica on another broker"),
+        pytest.param("->", id="a copy of the directory"),
+        pytest.param("directory.id=->#", id="perhaps a copy: of Kafka before 3.7"),
+    ],
+)
+def test_same_partition_elsewhere_is_not_twice_on_a_broker(identity: str, stopped: Path) -> None:
+    second = with_second_directory(stopped, identity)
+    assert "partition-twice" not in {finding.code for finding in findings_of_both(stopped, second)}
+
+
 def test_forbidden_checkpoint_is_not_to_be_removed(
     stopped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,16 @@ def test_refused_partition_costs_a_directory_or_the_server(
     assert "plain-0" in findings[1].text
 
 
+def test_partition_in_two_directories_ends_the_broker(broker: Path) -> None:
+    shutil.copytree(broker / "d2/plain-0", broker / "d1/plain-0")
+
+    twice, stop = found(broker)
+
+    assert str(twice).startswith("d2/plain-0: the partition is in d1 too")
+    assert (twice.code, stop.code) == ("partition-twice", "server-stops")
+    assert (stop.place.directory, stop.text.rpartition(" ")[2]) == ("d2", "plain-0")
+
+
 def test_directory_of_the_metadata_log_takes_the_server_with_it(broker: Path) -> None:
     for path in (broker / "d2").iterdir():
         if path.name != "meta.properties":

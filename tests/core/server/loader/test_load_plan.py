@@ -8,7 +8,6 @@ from kraftops.server.loader.load_plan import (
     FolderKind,
     FolderName,
     PartitionLoad,
-    duplicates,
     ends_server,
     load_plan,
     parse_folder_name,
@@ -31,12 +30,21 @@ ID = "0" * 32
         (f"t-0.{ID}-future", FolderName("t", 0, FolderKind.FUTURE)),
         (f"t-0.{ID}-stray", FolderName("t", 0, FolderKind.STRAY)),
         ("t.u-3.x-future", FolderName("t.u", 3, FolderKind.FUTURE)),
-        ("t-0-delete", None),
-        ("lost+found", None),
-        ("some-folder", None),
-        ("t-99999999999", None),
-        ("-0", None),
-        ("t-", None),
+        ("t-0.a-b-delete", FolderName("t", 0, FolderKind.DELETED)),
+        ("t-+1", FolderName("t", 1, FolderKind.CURRENT)),
+        ("-5-0", FolderName("-5", 0, FolderKind.CURRENT)),
+        ("t 0-1", FolderName("t 0", 1, FolderKind.CURRENT)),
+        ("t-2147483647", FolderName("t", 2147483647, FolderKind.CURRENT)),
+        ("t-007", FolderName("t", 7, FolderKind.CURRENT)),
+        *(
+            (name, None)
+            for name in (
+                *("t", "t-", "-0", "t-x", "t-1_0", "t-2147483648", "t-99999999999999999999999"),
+                *("t-0-delete", "t-0.-delete", "t.abc-delete", "t u-0.abc-delete"),
+                *("t-0.abc-deleted", "lost+found", "some-folder", ".snapshot"),
+                *("remote-log-index-cache", "recovery-point-offset-checkpoint"),
+            )
+        ),
     ],
 )
 def test_names_of_folders(name: str, expected: FolderName | None) -> None:
@@ -94,17 +102,6 @@ def test_metadata_log_in_another_directory_ends_the_server() -> None:
 
     assert plan.refusal is not None
     assert "unexpected metadata location" in plan.refusal.message
-
-
-def test_partition_in_two_directories_ends_the_broker() -> None:
-    plans = {
-        "d1": load_plan(MemoryFolder({}, ["t-0", f"t-1.{ID}-future"]), has_metadata_log=True),
-        "d2": load_plan(MemoryFolder({}, ["t-0", "t-1"]), has_metadata_log=False),
-        "d3": load_plan(MemoryFolder({}, [f"t-0.{ID}-delete"]), has_metadata_log=False),
-        "d4": load_plan(MemoryFolder({}, [f"t-0.{ID}-delete"]), has_metadata_log=False),
-    }
-
-    assert [refusal.file for refusal in duplicates(plans)] == ["d2/t-0"]
 
 
 WORDS = {"leader-epoch-checkpoint": b"words\n"}

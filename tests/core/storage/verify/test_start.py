@@ -212,6 +212,18 @@ def test_only_a_broker_refuses_unknown_directories(
     assert len(stopping(node)) == count
 
 
+def test_files_and_directories_that_have_no_place_in_a_log_directory(static: Path) -> None:
+    (static / "d2/lost+found").mkdir()
+    (static / "d2/remote-log-index-cache").mkdir()
+    for name in ("t-0", "notes", ".kafka_cleanshutdown", "cleaner-offset-checkpoint"):
+        (static / "d2" / name).touch()
+
+    assert stopping(static) == [
+        "d2/lost+found: it is not the directory of a partition: a broker stops",
+        "d2/t-0: a file where a partition's directory belongs",
+    ]
+
+
 def test_directory_that_cannot_be_written(static: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     access = os.access
 

@@ -19,7 +19,6 @@ from kraftops.server.loader.load_plan import (
     LOG_START,
     RECOVERY_POINT,
     PartitionLoad,
-    duplicates,
     ends_server,
     load_plan,
     possible_consequences,
@@ -79,10 +78,8 @@ def foretell_broker(directories: Sequence[Path]) -> Foretold:
                 assert outcome.end_offset is not None
                 offsets = (outcome.local_start_offset, outcome.end_offset)
                 foretold.loaded[plan.folders[name].partition] = len(outcome.segments), *offsets
-    foretold.ends = (
-        frozenset({Consequence.BROKER_DIES}) in possible
-        or any(True for _ in duplicates(plans))
-        or ends_server(foretold.offline, [*plans], str(directories[0]))
+    foretold.ends = frozenset({Consequence.BROKER_DIES}) in possible or ends_server(
+        foretold.offline, [*plans], str(directories[0])
     )
     foretold.may_end = any(Consequence.BROKER_DIES in kinds for kinds in possible)
     return foretold
