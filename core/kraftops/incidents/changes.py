@@ -146,7 +146,8 @@ class _Raw(NamedTuple):
     after: Any
 
 
-_FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
+FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
+"""The begin of the change by which the format of a cluster sets its metadata.version."""
 _WATCHED = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
 
 
@@ -193,7 +194,7 @@ class _Listener:
         pending, self._pending = self._pending, []
         if not pending:
             return
-        if any(raw.change[:3] == _FIRST_VERSION for raw in pending):
+        if any(raw.change[:3] == FIRST_VERSION for raw in pending):
             client = "format of the cluster"
         else:
             client = CLIENT
