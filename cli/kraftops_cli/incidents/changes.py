@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import click
 
 from kraftops.answers.fields import json_of
-from kraftops.incidents.answer import NOBODY
+from kraftops.dump.sources.missing import refuse_missing
+from kraftops.incidents.answer import LIKELY, NOBODY, UNLOGGED
+from kraftops.incidents.authorizer import allowed_requests, with_principals
 from kraftops.incidents.changes import CLIENT, KINDS
 from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
@@ -20,11 +22,11 @@ from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_terminal.tables import table_of, table_text
 
-_KINDS = ["broker", "leader", "isr", "topic", "config", "acl", "quota", "user", "feature", "quorum"]
 EXAMPLES = (
     ("ten minutes of the last day", "kraftops changes /var/kafka/meta --since 14:00 --until 14:10"),
     ("what a broker did, by cause", "kraftops changes DIR --broker 3 --group-by cause"),
     ("configurations of some topics", "kraftops changes DIR --kind config --topic 'orders*'"),
+    ("who likely did it", "kraftops changes DIR --authorizer-log /var/log/kafka-authorizer.log"),
     ("a running cluster", "kraftops changes -C localhost:9093 --since 1h"),
 )
 SECTIONS = (
@@ -35,6 +37,15 @@ A broker that stops, is fenced, starts or is back is the cause of what becomes o
 the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What clients
 ask for has the cause "client": no record says which person. The topic, its partitions and its
 configurations that come or go together are one change. Secrets are redacted.""",
+    ),
+    (
+        "Principals",
+        """\
+With --authorizer-log, a change that a client asked for has the principals of requests that were
+allowed from 5 s before to 1 s after it, could make such a change, and named its topic or were for
+the whole cluster. They are likely, not certain. Kafka logs allowed requests if the logger
+kafka.authorizer.logger is at DEBUG, on controllers for most changes. Its times are local: set TZ to
+the time zone of the server, as TZ=UTC.""",
     ),
     exit_status({2: "done; damage hides a part of the log."}),
 )
@@ -48,6 +59,7 @@ class ChangeOptions(LogOptions):
     brokers: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
+    authorizer_logs: tuple[str, ...] = ()
     group_by: str | None = None
 
 
@@ -83,6 +95,13 @@ class ChangeOptions(LogOptions):
     help="Only changes of which this is true, as \"new ~ 'unclean' and offset > 100\".",
 )
 @click.option(
+    "--authorizer-log",
+    "authorizer_logs",
+    metavar="FILE",
+    multiple=True,
+    help="Join changes with the requests in this log of Kafka's authorizer.",
+)
+@click.option(
     "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
 )
 @FORM
@@ -90,6 +109,7 @@ class ChangeOptions(LogOptions):
 def changes(ctx: click.Context, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""
     terminal = ctx.obj
+    refuse_missing(options.authorizer_logs)
     wanted = ChangeFilter(
         frozenset(options.kinds),
         frozenset(options.brokers),
@@ -98,7 +118,8 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     )
     with opened(options, terminal) as (names, span):
         log, code = changes_of(names, span, terminal)
-    chosen = wanted.chosen(log.changes)
+    requests = allowed_requests(options.authorizer_logs)
+    chosen = wanted.chosen(with_principals(log.changes, requests))
     is_grouped = options.group_by is not None
     name, fields = ("groups", GROUP) if is_grouped else ("changes", CHANGE)
     rows = by_cause(chosen) if is_grouped else chosen
@@ -112,6 +133,8 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     if options.form == "text":
         if not rows:
             terminal.error("note: nothing of that changed")
+        elif any(change.likely_principals for change in chosen):
+            terminal.error(f"note: {LIKELY}")
         elif any(change.cause == CLIENT for change in chosen):
-            terminal.error(f"note: {NOBODY}")
+            terminal.error(f"note: {UNLOGGED if options.authorizer_logs else NOBODY}")
     return code

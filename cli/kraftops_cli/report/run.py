@@ -315,7 +315,7 @@ def _report_live(
     log = read_metadata_log(live.names, request.heading.span)
     cluster_id = quorum.expect_cluster_id or _cluster_id(quorum, terminal)
     story = story_of(live.names, log, request.heading.span)
-    metadata = MetadataInput(log, of_controllers(addresses), cluster_id, {}, story)
+    metadata = MetadataInput(log, of_controllers(addresses, cluster_id), cluster_id, {}, story)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)

@@ -14,6 +14,11 @@ from kraftops.incidents.rules import RULES, WORDS
 from kraftops.incidents.selection import CHANGE, GROUP
 
 NOBODY = "no record of the log says which person asked for a change"
+LIKELY = "principals are likely, not certain: their requests fit a change by time and resource"
+UNLOGGED = (
+    "no request in the authorizer's log fits: Kafka logs allowed ones if kafka.authorizer.logger is"
+    " at DEBUG, in local time"
+)
 CHANGES = Answer(
     (
         replace(

@@ -45,6 +45,8 @@ RECOVERING = 1
 """LeaderRecoveryState: the leader was elected uncleanly, and may lack records (KIP-704)."""
 CLIENT = "client"
 """The cause of what clients ask for: no record says who they are."""
+REASSIGNMENT = "reassignment"
+PREFERRED_ELECTION = "election of preferred leaders"
 _KIND_OF: Mapping[str, Kind] = {
     "configs": "config",
     "acls": "acl",
@@ -62,7 +64,8 @@ class MetadataChange:
     """A change: *old* and *new* are words, None where there was nothing or nothing is left.
 
     *before* and *after* are the states of a partition or broker. *needed* is the number of replicas
-    that the partition needs in sync, by `min.insync.replicas`.
+    that the partition needs in sync, by `min.insync.replicas`. *likely_principals* may have asked
+    for it (`authorizer`).
     """
 
     time: int
@@ -78,6 +81,7 @@ class MetadataChange:
     before: Any = None
     after: Any = None
     needed: int = 1
+    likely_principals: tuple[str, ...] = ()
 
 
 def read_changes(
@@ -142,7 +146,8 @@ class _Raw(NamedTuple):
     after: Any
 
 
-_FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
+FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
+"""The begin of the change by which the format of a cluster sets its metadata.version."""
 _WATCHED = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
 
 
@@ -189,7 +194,7 @@ class _Listener:
         pending, self._pending = self._pending, []
         if not pending:
             return
-        if any(raw.change[:3] == _FIRST_VERSION for raw in pending):
+        if any(raw.change[:3] == FIRST_VERSION for raw in pending):
             client = "format of the cluster"
         else:
             client = CLIENT
@@ -407,10 +412,10 @@ def _cause(before: PartitionState, after: PartitionState, events: Mapping[int, s
         after.adding_replicas,
         after.removing_replicas,
     ):
-        return "reassignment"
+        return REASSIGNMENT
     if before.leader != after.leader:
         preferred = after.replicas[:1] == [after.leader] and before.isr == after.isr
-        return "election of preferred leaders" if preferred else "controller"
+        return PREFERRED_ELECTION if preferred else "controller"
     # Only the leader of a partition asks for another ISR (`AlterPartition`).
     return f"leader {after.leader}" if {*before.isr} != {*after.isr} else "controller"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from kraftops.answers.fields import Field, numbers, parts, text
+from kraftops.answers.fields import Field, numbers, parts, text, texts
 from kraftops.answers.fields import number as number_field
 from kraftops.answers.fields import time as time_field
 from kraftops.display.columns import Column, folded
@@ -43,7 +43,7 @@ class ChangeFilter:
         ]
         if self.where is None:
             return chosen
-        rows = [[field.value_of(change) for field in CHANGE if field.get] for change in chosen]
+        rows = [[field.value_of(change) for field in CHANGE] for change in chosen]
         return [chosen[index] for index in selected(frame_of_rows(CHANGE, rows), self.where)]
 
 
@@ -107,6 +107,11 @@ def _change_text(change: MetadataChange) -> str:
     return change.new if change.old is None else f"{change.old} → {change.new}"
 
 
+def _cause_text(change: MetadataChange) -> str:
+    likely = " or ".join(change.likely_principals)
+    return f"{change.cause}, likely {likely}" if likely else change.cause
+
+
 CHANGE: tuple[Field, ...] = (
     time_field(
         "time", "time of the record", column=Column("TIME"), get=lambda change: change.time,
@@ -134,7 +139,11 @@ CHANGE: tuple[Field, ...] = (
     ),
     text(
         "cause", "what changed it, as far as the log tells; no record names a person",
-        column=folded("CAUSE", 2), get=lambda change: change.cause,
+        column=folded("CAUSE", 2), get=lambda change: change.cause, cell=_cause_text,
+    ),
+    texts(
+        "likelyPrincipals", "with --authorizer-log: who likely asked for it, the likeliest first:"
+        " their requests fit its time and resource",
     ),
     text("topic", "the topic", may_be_null=True, get=lambda change: change.topic),
     number_field(

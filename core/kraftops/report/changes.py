@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kraftops.engine.metadata_state import EntryChange
@@ -10,6 +11,7 @@ from kraftops.engine.timeline_contract import TimedChange as KeptChange
 from kraftops.errors import KraftopsError
 from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
 from kraftops.image.state.image import MetadataImage
+from kraftops.incidents.changes import FIRST_VERSION
 from kraftops.incidents.words import words_of
 from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
 from kraftops.report.commands import MetadataCommands
@@ -132,8 +134,11 @@ def timed_changes(
     *brokers* are their `broker_steps`.
     """
     by_table: dict[str, list[KeptChange]] = {}
+    bootstrap: int | None = None  # its records are in one batch, of one time
     for one in kept:
         by_table.setdefault(one.change.table, []).append(one)
+        if one.change[:3] == FIRST_VERSION:
+            bootstrap = one.time
     steps = {(step.address, broker): step for broker, each in brokers.items() for step in each}
     chosen: list[KeptChange] = []
     room = MOST_CHANGES
@@ -141,8 +146,9 @@ def timed_changes(
         share = room // (len(by_table) - left)
         chosen += some[-share:] if share else []
         room -= min(share, len(some))
-    made = (_shown(image, one, steps, commands) for one in chosen)
-    return tuple(sorted((one for one in made if one), key=lambda one: (one.time, one.offset)))
+    made = [_shown(image, one, steps, commands) for one in chosen]
+    ordered = sorted((one for one in made if one), key=lambda one: (one.time, one.offset))
+    return tuple(replace(one, is_bootstrap=one.time == bootstrap) for one in ordered)
 
 
 def _shown(
@@ -175,7 +181,8 @@ def _shown(
         cut(what),
         None if before is None else cut(before),
         None if after is None else cut(after),
-        commands.record(offset),
+        is_bootstrap=False,
+        command=commands.record(offset),
     )
 
 

@@ -18,15 +18,16 @@ from kraftops.report.changes import (
     without_consequences,
 )
 from kraftops.report.commands import MetadataCommands
+from kraftops.report.controllers import controller_bands
 from kraftops.report.document import (
     Band,
     BandState,
     Broker,
-    BrokerBands,
     Cluster,
     Controller,
     Feature,
     Leadership,
+    NodeBands,
     Series,
     WorstPartition,
     WorstTopic,
@@ -91,6 +92,7 @@ def metadata_part(
         began = timeline.start if timeline.began is None else timeline.began
         if more.bands:  # the states before the first step that was kept are not known
             began = min((step.time for one in steps.values() for step in one), default=began)
+        leadership = _leaderships(log, timeline.end, commands)
         buckets = (timeline.end - timeline.start) // timeline.step + 1
         made = document.Timeline(
             step=timeline.step,
@@ -99,7 +101,10 @@ def metadata_part(
             buckets=buckets,
             bucket_command=commands.bucket(),
             brokers=_bands(log, steps, began, timeline.end, commands),
-            leadership=_leaderships(log, timeline.end, commands),
+            controllers=controller_bands(
+                log.image, timeline.changes, leadership, (began, timeline.end), commands
+            ),
+            leadership=leadership,
             series=series,
             changes=changes,
         )
@@ -174,7 +179,7 @@ def _bands(
     began: int,
     end: int,
     commands: MetadataCommands,
-) -> tuple[BrokerBands, ...]:
+) -> tuple[NodeBands, ...]:
     """Return the bands of all brokers of the time."""
     image = log.image
     found = []
@@ -191,7 +196,7 @@ def _bands(
             offset = offset_of(image, entry.newest.address)
             command = commands.record(offset)
             bands = [Band(_STATES[broker_status(state)], began, end, offset, command)]
-        found.append(BrokerBands(broker, rack, tuple(bands)))
+        found.append(NodeBands(broker, rack, tuple(bands)))
     return tuple(found)
 
 

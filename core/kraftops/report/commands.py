@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,8 +53,13 @@ class MetadataCommands:
 
 
 def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCommands:
-    """Return the commands about the files of a metadata log, or about its directory."""
+    """Return the commands about the files of a metadata log, or about its directory.
+
+    They name absolute paths: a page is read elsewhere than where it was made.
+    """
+    paths = list(map(_absolute, paths))
     if directory is not None:
+        directory = _absolute(directory)
         dump = ("kraftops", "dump-log", "--from-start", directory)
         of_directory = ("kraftops", "metadata-shell", "-s", directory)
         return MetadataCommands(dump, of_directory, ("kraftops", "changes", directory))
@@ -64,12 +70,14 @@ def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCo
     return MetadataCommands((*decoder, *paths), shell, ("kraftops", "changes", *paths))
 
 
-def of_controllers(addresses: str) -> MetadataCommands:
-    """Return the commands about the metadata log of running controllers."""
+def of_controllers(addresses: str, cluster_id: str | None) -> MetadataCommands:
+    """Return the commands about the metadata log of running controllers, of one cluster only."""
+    expected = () if cluster_id is None else ("--expect-cluster-id", cluster_id)
+    options = "-C", addresses, *expected
     return MetadataCommands(
-        ("kraftops", "dump-log", "-C", addresses),
-        ("kraftops", "metadata-shell", "-C", addresses),
-        ("kraftops", "changes", "-C", addresses),
+        ("kraftops", "dump-log", *options),
+        ("kraftops", "metadata-shell", *options),
+        ("kraftops", "changes", *options),
     )
 
 
@@ -77,8 +85,7 @@ def of_log(paths: Sequence[str], *options: str) -> str | None:
     """Return the command that prints records of other logs; None without names to read them by."""
     if not paths:
         return None
-    words = [path if not path.startswith("-") else f"./{path}" for path in paths]
-    return join(["kraftops", "dump-log", *words, *options])
+    return join(["kraftops", "dump-log", *map(_absolute, paths), *options])
 
 
 def bucket_of_log(paths: Sequence[str], decoder: str) -> str | None:
@@ -86,3 +93,7 @@ def bucket_of_log(paths: Sequence[str], decoder: str) -> str | None:
     options = (topic.option for topic in INTERNAL_TOPICS if topic.decoder == decoder)
     command = of_log(paths, next(options, "--print-data-log"))
     return None if command is None else f"{command} --since {{from}} --until {{to}}"
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path else os.path.abspath(path)

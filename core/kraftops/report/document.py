@@ -15,7 +15,16 @@ from kraftops.findings.finding import Finding
 from kraftops.incidents.answer import INCIDENT
 from kraftops.incidents.incidents import Incident
 
-BandState = Literal["active", "starting", "fenced", "controlled-shutdown", "unregistered"]
+BandState = Literal[
+    "active",
+    "starting",
+    "fenced",
+    "controlled-shutdown",
+    "unregistered",
+    "leader",
+    "follower",
+    "down",
+]
 ChangeWord = Literal[
     "topic-created",
     "topic-deleted",
@@ -107,7 +116,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A state of a broker from one time to another; *offset* of the record that began it."""
+    """A state of a node from one time to another; *offset* of the record that began it."""
 
     state: BandState
     start: int = field(metadata={"name": "from"})
@@ -117,8 +126,8 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerBands:
-    """The states of a broker, in order of time; they begin late where earlier ones are left out."""
+class NodeBands:
+    """The states of a node, in order of time; they begin late where earlier ones are left out."""
 
     id: int
     rack: str | None
@@ -153,7 +162,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class TimedChange:
-    """A change of the metadata; *what* names the entry, *before* and *after* are texts."""
+    """A change of the metadata; *what* names the entry, *before* and *after* are texts.
+
+    *is_bootstrap* if the first leader wrote it because the format of the cluster says so.
+    """
 
     time: int
     offset: int
@@ -161,6 +173,7 @@ class TimedChange:
     what: str
     before: str | None
     after: str | None
+    is_bootstrap: bool
     command: str | None
 
 
@@ -177,7 +190,8 @@ class Timeline:
     end: int
     buckets: int
     bucket_command: str | None
-    brokers: tuple[BrokerBands, ...]
+    brokers: tuple[NodeBands, ...]
+    controllers: tuple[NodeBands, ...]
     leadership: tuple[Leadership, ...]
     series: tuple[Series, ...]
     changes: tuple[TimedChange, ...]

@@ -13,7 +13,7 @@ from kraftops.image.state.findings import DAMAGE
 from kraftops.records.internal_topics import METADATA, USER
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
-from kraftops.report.document import BrokerBands, Log, OpenTransaction, Timeline
+from kraftops.report.document import Log, NodeBands, OpenTransaction, Timeline
 from kraftops.report.metadata_log import MetadataLog
 
 MOST_FINDINGS = 200
@@ -137,7 +137,7 @@ def metadata_findings(
         yield Finding("known-since", Severity.NOTE, text, place)
 
 
-def _flapping(broker: BrokerBands) -> Finding | None:
+def _flapping(broker: NodeBands) -> Finding | None:
     left = [
         band
         for before, band in zip(broker.bands, broker.bands[1:], strict=False)

@@ -1,6 +1,8 @@
 """`kraftops changes` and `kraftops incidents`."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,6 +74,32 @@ def test_running_controllers_are_asked() -> None:
     assert [each["what"] for each in changes] == ["topic t1"]
 
 
+def test_the_log_of_the_authorizer_tells_who_likely_did_it(tmp_path: Path) -> None:
+    folder = DATA / "incidents/principals"
+    log, names = str(folder / "00000000000000000000.log"), str(tmp_path / "kafka-authorizer.log")
+    lines = (folder / "kafka-authorizer.log").read_text()
+    Path(names).write_text(re.sub(r"(,\d{3})]", r"\1Z]", lines))
+
+    done = run("changes", log, "--authorizer-log", names, "--topic", "orders", "--kind", "topic")
+
+    assert done.code == 0
+    assert done.text.splitlines()[1].endswith("client, likely User:alice")
+    assert "note: principals are likely" in done.err
+    wanted = "'User:bob' in likelyPrincipals and kind = 'config'"
+    bob = data("changes", log, "--authorizer-log", names, "--where", wanted)["changes"]
+    assert [change["what"] for change in bob] == [
+        "TOPIC:team-a retention.ms", "TOPIC:team-a cleanup.policy",
+    ]  # fmt: skip
+
+
+def test_a_log_of_the_authorizer_without_requests_says_what_to_set(tmp_path: Path) -> None:
+    (tmp_path / "empty.log").touch()
+
+    done = run("changes", LOG, "--authorizer-log", str(tmp_path / "empty.log"))
+
+    assert "kafka.authorizer.logger is at DEBUG" in done.err
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -91,3 +119,4 @@ def test_bad_arguments_are_refused(args: tuple[str, ...], message: str) -> None:
 
 def test_a_log_that_is_not_there_is_named() -> None:
     assert run("incidents", "nowhere").code == 4
+    assert run("changes", LOG, "--authorizer-log", "nowhere").code == 4

@@ -10,7 +10,12 @@ from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.findings.finding import worst_first
 from kraftops.report.build import Heading, MetadataInput, build
 from kraftops.report.cluster import metadata_part
-from kraftops.report.commands import MetadataCommands, of_metadata_files
+from kraftops.report.commands import (
+    MetadataCommands,
+    of_controllers,
+    of_log,
+    of_metadata_files,
+)
 from kraftops.report.document import Report, Series, as_data
 from kraftops.report.metadata_log import Span, read_metadata_log
 from tests.helpers.logs.incidents import (
@@ -25,6 +30,7 @@ from tests.helpers.logs.incidents import (
 )
 from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.project.json_schemas import problems
+from tests.helpers.tools.corpus import DATA
 
 NOW = at(60)
 
@@ -183,6 +189,74 @@ def test_the_quorum_has_its_leaders(report: Report) -> None:
         (102, 3, 11.5, 11.75),
         (100, 4, 11.75, 30),
     ]
+
+
+def _recorded(path: Path) -> Report:
+    span = Span(None, None, 2 * NOW)
+    found = read_metadata_log([str(path)], span)
+    metadata = MetadataInput(found, of_metadata_files([str(path)], None), "abc")
+    return build(Heading("What happened", span, "kraftops 1"), metadata, {})
+
+
+def test_a_leader_of_the_quorum_that_is_killed_is_down_until_it_registers_again() -> None:
+    report = _recorded(DATA / "incidents/three/00000000000000000000.log")
+
+    assert report.timeline
+    states = {
+        node.id: [(band.state, band.end - band.start) for band in node.bands]
+        for node in report.timeline.controllers
+    }
+    assert states == {
+        1: [("follower", 138_857), ("leader", 100_381)],
+        2: [("follower", 239_238)],
+        3: [("leader", 139_311), ("down", 2_735), ("follower", 97_646)],
+    }
+
+
+def test_a_follower_that_registers_again_has_a_mark(log: Path, tmp_path: Path) -> None:
+    def register(number: int) -> bytes:
+        record = new_record(
+            "RegisterControllerRecord", controllerId=9, zkMigrationReady=False,
+            incarnationId=bytes([number]) * 16, endPoints=[], features=[],
+        )  # fmt: skip
+        return bytes(LogBatch(34 + number, [record._replace(timestamp=at(30 + number))], 4))
+
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    data = (log / "__cluster_metadata-0" / f"{0:020}.log").read_bytes()
+    (folder / f"{0:020}.log").write_bytes(data + register(1) + register(2))
+
+    report = _report(tmp_path)
+
+    assert report.timeline
+    (node,) = (node for node in report.timeline.controllers if node.id == 9)
+    assert [(band.state, band.start, band.offset) for band in node.bands] == [
+        ("follower", at(31), 35), ("down", at(32), 36),
+    ]  # fmt: skip
+
+
+def test_changes_by_the_format_of_the_cluster_are_marked() -> None:
+    report = _recorded(DATA / "incidents/principals/00000000000000000000.log")
+
+    assert report.timeline
+    bootstrap = [change.offset for change in report.timeline.changes if change.is_bootstrap]
+    assert bootstrap == [2, 3, 4, 5, 6, 7, 8]
+
+
+def test_commands_name_absolute_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    commands = of_metadata_files((), "meta/__cluster_metadata-0")
+
+    assert commands.record(5) == (
+        f"kraftops dump-log --from-start {tmp_path}/meta/__cluster_metadata-0 --offset 5"
+    )
+    assert of_controllers("c:1", "abc").changes(0, None) == (
+        "kraftops changes -C c:1 --expect-cluster-id abc --since 1970-01-01T00:00:00.000Z"
+    )
+    assert of_log(["s3://bucket/t-0", "-odd"], "--summary") == (
+        f"kraftops dump-log s3://bucket/t-0 {tmp_path}/-odd --summary"
+    )
 
 
 def test_findings_name_what_went_wrong(report: Report) -> None:

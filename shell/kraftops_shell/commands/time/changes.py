@@ -7,6 +7,7 @@ from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
 from kraftops.incidents.answer import INCIDENT
+from kraftops.incidents.authorizer import allowed_requests, with_principals
 from kraftops.incidents.changes import KINDS, ChangeLog, read_changes
 from kraftops.incidents.incidents import incidents_of
 from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
@@ -29,7 +30,8 @@ def changes(session: Session, call: Call) -> None:
         tuple(_names(call, "--topic", ())),
         changes_where(_words(call, "--where"), session.source.now()),
     )
-    rows = wanted.chosen(changes_between(session, call).changes)
+    requests = allowed_requests(_words(call, "--authorizer-log"))
+    rows = wanted.chosen(with_principals(changes_between(session, call).changes, requests))
     if "--group-by" in call.flags:
         groups = by_cause(rows)
         if call.is_json:

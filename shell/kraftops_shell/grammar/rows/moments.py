@@ -92,14 +92,16 @@ oldest first.""",
             Flag("--topic", "GLOB", "Only changes of topics, as 'orders*'."),
             Flag("--where", "CONDITION", "Only changes of which a condition is true."),
             Flag("--group-by", "cause", "A line for each cause, with its changes.", ("cause",)),
+            Flag("--authorizer-log", "FILE", "Show principals by this log of Kafka's authorizer."),
             TEXT_OR_ROWS,
         ),
         details="""\
 A line for each change: time, offset, kind, what was changed, its old and new value, and the cause
 as far as the log tells: a broker that stops, is fenced, starts or is back, the leader of a
-partition, a reassignment, or a client, since no record says which person. What a snapshot has is no
-change. The columns for --where are time, offset, kind, what, old, new, cause, topic, partition and
-brokers.
+partition, a reassignment, or a client: no record says which person. --authorizer-log adds who
+likely asked for it, by time and topic; kraftops-changes(1) says how. What a snapshot has is no
+change. The columns for --where are time, offset, kind, what, old, new, cause, likelyPrincipals,
+topic, partition and brokers.
 Several values of a flag are separated by commas.""",
         examples=(
             ("changes --since 14:00 --until 14:10", "ten minutes of the last day of the log"),

@@ -63,20 +63,24 @@ function hatch(pen, word) {
   return pen.createPattern(tile, "repeat");
 }
 
-/* The states of a broker: each has a colour, and all but the usual one a texture or a height. */
+const plain = (word) => (pen, x, y, width, height) => {
+  pen.fillStyle = colour(word);
+  pen.fillRect(x, y, width, height);
+};
+
+/* The states of nodes: each has a colour, and some a texture. */
+const BROKER_STATES = ["active", "starting", "fenced", "controlled-shutdown", "unregistered"];
+const CONTROLLER_STATES = ["leader", "follower", "down"];
 const STATES = {
-  active: (pen, x, y, width, height) => {
-    pen.fillStyle = colour("state-active");
-    pen.fillRect(x, y, width, height);
-  },
+  active: plain("state-active"),
+  leader: plain("leader"),
+  follower: plain("state-active"),
+  down: plain("state-fenced"),
   starting: (pen, x, y, width, height) => {
     pen.fillStyle = hatch(pen, "state-active");
     pen.fillRect(x, y, width, height);
   },
-  fenced: (pen, x, y, width, height) => {
-    pen.fillStyle = colour("state-fenced");
-    pen.fillRect(x, y, width, height);
-  },
+  fenced: plain("state-fenced"),
   "controlled-shutdown": (pen, x, y, width, height) => {
     pen.fillStyle = colour("state-shutdown");
     pen.fillRect(x, y, width, height);
@@ -101,11 +105,6 @@ function swatch(draw) {
   again();
   return canvas;
 }
-
-const plain = (word) => (pen, x, y, width, height) => {
-  pen.fillStyle = colour(word);
-  pen.fillRect(x, y, width, height);
-};
 
 /* Horizontal bars: [label, amount, text] each. */
 function bars(rows) {

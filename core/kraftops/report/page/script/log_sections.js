@@ -19,7 +19,7 @@ function logs() {
       left: more.logs,
       columns: [
         { label: "Log", value: logName, text: (row) => `${logName(row)}\n${row.directory ?? ""}` },
-        { label: "Kind", value: (row) => row.kind },
+        { label: "Kind", value: (row) => row.kind, cell: (row) => el("span.nowrap", {}, row.kind) },
         { label: "Records", number: true, value: (row) => row.records },
         { label: "Size", number: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
         { label: "First", value: (row) => row.firstTime, cell: (row) => timeLink(row.firstTime) },
@@ -175,7 +175,7 @@ function sources() {
       left: report.more.sources,
       columns: [
         { label: "Source", value: (row) => row.name },
-        { label: "Kind", value: (row) => row.kind },
+        { label: "Kind", value: (row) => row.kind, cell: (row) => el("span.nowrap", {}, row.kind) },
         { label: "Records", number: true, value: (row) => row.records },
         { label: "Size", number: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
         { label: "First offset", number: true, value: (row) => row.firstOffset },

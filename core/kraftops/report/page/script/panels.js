@@ -183,31 +183,31 @@ function drawBands(it, pen, bands, y, height) {
   }
 }
 
-function brokers(it) {
-  const { data, plots, panels, gutter, timeAt } = it;
-  const all = data.brokers;
+/* The states of nodes, a row each: those that had other states than the quiet ones first. */
+function nodes(it, { title, thing, all, states, quiet, early = 0 }) {
+  const { plots, panels, gutter, timeAt } = it;
   if (!all.length) return;
-  const eventful = all.filter((each) => each.bands.some((band) => !["active", "starting"].includes(band.state)));
+  const things = `${thing}s`;
+  const eventful = all.filter((each) => each.bands.some((band) => !quiet.includes(band.state)));
   let isAll = all.length <= MOST_ROWS;
   const rows = () =>
     isAll ? all.slice(0, ALL_ROWS) : (eventful.length ? eventful : all).slice(0, MOST_ROWS);
-  const states = Object.keys(STATES);
   const { node, values } = panel(
     it,
-    "Brokers",
+    title,
     states.map((state) => [STATES[state], stateText(state)]),
   );
   const note = el("p.remark");
   const canvas = el("canvas", {
     role: "img",
-    "aria-label": `States of ${plural(all.length, "broker")}: ${
+    "aria-label": `States of ${plural(all.length, thing)}: ${
       eventful
         .slice(0, 12)
         .map(
           (each) =>
-            `broker ${each.id} was ${[...new Set(each.bands.map((band) => stateText(band.state)))].join(", ")}`,
+            `${thing} ${each.id} was ${[...new Set(each.bands.map((band) => stateText(band.state)))].join(", ")}`,
         )
-        .join("; ") || "all were active all the time"
+        .join("; ") || `all were ${quiet[0]} all the time`
     }. The states are in a table below.`,
   });
   node.append(canvas, note);
@@ -233,17 +233,13 @@ function brokers(it) {
           ROW - 6,
         );
       });
-      const early =
-        report.more.bands > 0
-          ? [`${plural(report.more.bands, "earlier change")} of state left out `]
-          : [];
       note.replaceChildren(
-        ...early,
+        ...(early > 0 ? [`${plural(early, "earlier change")} of state left out `] : []),
         ...(all.length > MOST_ROWS
           ? [
               isAll
-                ? `${number(shown.length)} of ${number(all.length)} brokers`
-                : `${number(shown.length)} of ${number(all.length)} brokers: ${eventful.length ? "of those that were not always active" : "all were active all the time"}`,
+                ? `${number(shown.length)} of ${number(all.length)} ${things}`
+                : `${number(shown.length)} of ${number(all.length)} ${things}: ${eventful.length ? `of those that were not always ${quiet[0]}` : `all were ${quiet[0]} all the time`}`,
               button(
                 isAll ? "Show fewer" : `Show ${number(Math.min(all.length, ALL_ROWS))}`,
                 () => {
@@ -268,7 +264,7 @@ function brokers(it) {
       const row = rows()[Math.floor((y - canvas.offsetTop - 4) / ROW)];
       const at = timeAt(x);
       return y >= canvas.offsetTop + 4 && row
-        ? { broker: row, band: row.bands.find((band) => band.from <= at && band.to > at) }
+        ? { node: `${capital(thing)} ${row.id}`, band: row.bands.find((band) => band.from <= at && band.to > at) }
         : null;
     },
   };
@@ -277,56 +273,6 @@ function brokers(it) {
 
 function leftOut(node, many, thing) {
   if (many > 0) node.append(el("p.remark", {}, `${plural(many, thing)} left out`));
-}
-
-function leaders(it) {
-  const { data, plots, panels, gutter } = it;
-  if (!data.leadership.length) return;
-  const { node, values } = panel(it, "Leader of the quorum", [[plain("leader-odd"), "controller"]]);
-  const canvas = el("canvas", {
-    role: "img",
-    "aria-label": `Leaders of the quorum: ${data.leadership
-      .slice(0, 12)
-      .map((each) => `${each.leader} in epoch ${each.epoch}`)
-      .join(", ")}`,
-  });
-  node.append(canvas);
-  leftOut(node, report.more.leadership, "leader");
-  panels.push({
-    draw() {
-      const pen = sized(canvas, plots.clientWidth, ROW + 6);
-      pen.font = FONT();
-      pen.textBaseline = "middle";
-      pen.strokeStyle = colour("line");
-      drawBands(
-        it,
-        pen,
-        data.leadership.map((each) => ({
-          ...each,
-          draw(_, x, y, width, height) {
-            pen.fillStyle = colour(each.epoch % 2 ? "leader-odd" : "leader-even");
-            pen.fillRect(x, y, width, height);
-            pen.fillStyle = colour("ground");
-            if (x > gutter()) pen.fillRect(x, y, 1, height);
-            const text = `${each.leader} · epoch ${each.epoch}`;
-            pen.fillStyle = colour("text");
-            if (pen.measureText(text).width + 12 < width)
-              pen.fillText(text, x + 6, y + height / 2 + 1);
-            else if (pen.measureText(String(each.leader)).width + 4 < width)
-              pen.fillText(String(each.leader), x + 2, y + height / 2 + 1);
-          },
-        })),
-        4,
-        ROW - 4,
-      );
-    },
-    read(from, to) {
-      const found = data.leadership.filter((each) => each.from < to && each.to > from);
-      const ids = [...new Set(found.map((each) => each.leader))];
-      values[0].textContent =
-        found.length > 3 ? `${plural(found.length, "epoch")}` : ids.join(", ") || "none";
-    },
-  });
 }
 
 function incidentBands(it) {

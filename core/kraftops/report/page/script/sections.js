@@ -244,7 +244,7 @@ function cluster() {
 /* What clients ask for comes before what nodes do by themselves. */
 const OF_NODES = new Set(["broker", "controller"]);
 
-const changeFilter = { kind: "", inZoom: false, table: null, zoom: null };
+const changeFilter = { kind: "", inZoom: false, withBootstrap: false, table: null, zoom: null };
 
 function changes() {
   const rows = [...(report.timeline?.changes ?? [])].sort(
@@ -273,6 +273,14 @@ function changes() {
       list.render();
     },
   });
+  const started = rows.filter((row) => row.isBootstrap).length;
+  const bootstrap = el("input", {
+    type: "checkbox",
+    onchange: () => {
+      changeFilter.withBootstrap = bootstrap.checked;
+      list.render();
+    },
+  });
   const list = table({
     section: "changes",
     caption: { text: "Changes", quiet: true },
@@ -280,6 +288,7 @@ function changes() {
     left: report.more.changes,
     keep: (row) =>
       (!changeFilter.kind || row.kind === changeFilter.kind) &&
+      (!row.isBootstrap || changeFilter.withBootstrap || changeFilter.kind || wanted) &&
       (!changeFilter.inZoom || (row.time >= timeline.zoom.from && row.time <= timeline.zoom.to)),
     columns: [
       {
@@ -313,6 +322,8 @@ function changes() {
       {},
       kind,
       el("label.choice", {}, zoomed, "Only in the time shown by the timeline"),
+      started > 0 &&
+        el("label.choice", {}, bootstrap, `Also ${number(started)} by the format of the cluster`),
     ),
     list,
   );

@@ -133,7 +133,7 @@ function makeTimeline() {
   const out = button("−", () => scale(2), { "aria-label": "Zoom out" });
   const all = button("Whole time", () => setZoom(whole.from, whole.to));
 
-  /* Show what happened in a span of time; `hit` is the broker that was pointed at. */
+  /* Show what happened in a span of time; `hit` is the node that was pointed at. */
   function choose(from, to, hit = null) {
     it.chosen = { from, to };
     const values = [...series, ...ofLogs]
@@ -203,18 +203,14 @@ function makeTimeline() {
           el(
             "div.content",
             {},
-            el("p", {}, `Broker ${hit.broker.id}: ${stated(hit.band)}`),
+            el("p", {}, `${hit.node}: ${stated(hit.band)}`),
             command(hit.band.command),
           ),
         away.length > 0 &&
           el(
             "div.content",
             {},
-            el(
-              "p",
-              {},
-              hit?.band ? "Other brokers that were not active" : "Brokers that were not active",
-            ),
+            el("p", {}, `${hit?.band ? "Other brokers" : "Brokers"} that were not active`),
             el(
               "ul",
               {},
@@ -416,8 +412,21 @@ function makeTimeline() {
     axis(it);
     if (data) {
       incidentBands(it);
-      brokers(it);
-      leaders(it);
+      nodes(it, {
+        title: "Brokers",
+        thing: "broker",
+        all: data.brokers,
+        states: BROKER_STATES,
+        quiet: ["active", "starting"],
+        early: report.more.bands,
+      });
+      nodes(it, {
+        title: "Controllers",
+        thing: "controller",
+        all: data.controllers,
+        states: CONTROLLER_STATES,
+        quiet: ["follower", "leader"],
+      });
       for (const each of PANELS) seriesPanel(it, each, series);
       const known = new Set(PANELS.flatMap((each) => each.names));
       for (const word of new Set(series.map((each) => each.name))) {
@@ -458,7 +467,10 @@ function makeTimeline() {
       detail,
       series.length > 0 && numbers("Numbers by time", () => valueTable(series)),
       ofLogs.length > 0 && numbers("Numbers of the logs by time", () => valueTable(ofLogs)),
-      data?.brokers.length > 0 && numbers("States of brokers", () => bandTable(data)),
+      data?.brokers.length > 0 &&
+        numbers("States of brokers", () => bandTable("broker", data.brokers)),
+      data?.controllers.length > 0 &&
+        numbers("States of controllers", () => bandTable("controller", data.controllers)),
       data?.leadership.length > 0 && numbers("Leaders of the quorum", () => leaderTable(data)),
     );
     draw();

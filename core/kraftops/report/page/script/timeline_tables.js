@@ -51,16 +51,16 @@ const BAND_COLUMNS = [
   },
   { label: "Offset", number: true, value: (row) => row.offset },
 ];
-const bandTable = (data) =>
+const bandTable = (thing, nodes) =>
   table({
-    caption: { text: "States of brokers", quiet: true },
-    rows: data.brokers.flatMap((each) =>
+    caption: { text: `States of ${thing}s`, quiet: true },
+    rows: nodes.flatMap((each) =>
       each.bands.map((band) => ({ id: each.id, rack: each.rack, ...band })),
     ),
-    left: report.more.bands,
+    left: thing === "broker" ? report.more.bands : 0,
     detail: records,
     columns: [
-      { label: "Broker", number: true, isId: true, value: (row) => row.id },
+      { label: capital(thing), number: true, isId: true, value: (row) => row.id },
       { label: "State", value: (row) => stateText(row.state) },
       ...BAND_COLUMNS,
     ],
