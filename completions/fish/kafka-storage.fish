@@ -129,7 +129,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l choos
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l output -x -a '(__kraftops_paths \'.\')' -d 'Write to this directory, which is new'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l elect-newest -d 'Make the brokers with the newest copies of partitions their leaders, where records would be lost otherwise'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l unseen-broker -x -d 'Registered brokers whose disks are not at hand; what only they have may be lost'
-complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l offline -d 'Ask no controller whether it leads'
+complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l offline -d 'Ask no controller whether it leads or can be elected'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l max-memory -x -d 'Memory beside the image, as 512m or 2g; a quarter for a batch'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'

@@ -184,7 +184,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l output -x -a '(__kraftops_paths \'.\')' -d 'Write to this directory, which is new'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l elect-newest -d 'Make the brokers with the newest copies of partitions their leaders, where records would be lost otherwise'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l unseen-broker -x -d 'Registered brokers whose disks are not at hand; what only they have may be lost'
-complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l offline -d 'Ask no controller whether it leads'
+complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l offline -d 'Ask no controller whether it leads or can be elected'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -s h -l help -d 'Show this message and exit'
