@@ -21,6 +21,7 @@ MEANINGS = {
     "--at-offset": "the state after the record of an offset",
     "--at-once": "most brokers of a rack that restart together",
     "--at-time": "the state at a time",
+    "--authorizer-log": "a log of the authorizer of Kafka, for who asked",
     "--backup": "where the copy of the old log goes",
     "--baseline": "the JSON of an earlier run, to tell what is new",
     "--batch": "most partitions in flight",
