@@ -31,7 +31,7 @@ LIMITS = {
     "item": 39,
     "data": 312,
     "value": 381,
-    "entry": 132,
+    "entry": 131,
 }
 """The most often that a word may be assigned, looped over or a parameter, in all packages."""
 

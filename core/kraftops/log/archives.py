@@ -116,7 +116,6 @@ class _Pass:
 
 
 def _output(inflater: _Inflater, data: bytes) -> Iterator[bytes]:
-    """Yield the output of *data*."""
     while True:
         block = inflater.decompress(data, BLOCK)
         if block:

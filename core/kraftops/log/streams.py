@@ -232,7 +232,6 @@ def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
 
 
 def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[bytes]:
-    """Yield the bytes from *start* to *stop*."""
     position = 0
     while stop is None or position < stop:
         block = next(blocks, b"")

@@ -79,7 +79,7 @@ def _below(base: str, pages: Iterable[EntryPage], *, from_start: bool) -> Iterat
         if entries is None:
             yield LogPage([Log([base])], is_last=True)
             return
-        names += [entry.name for entry in entries if entry.uri.rpartition("/")[0] == base]
+        names += [listed.name for listed in entries if listed.uri.rpartition("/")[0] == base]
         waiting += entries
         count = len(waiting) if is_last else _complete(base, waiting)
         complete, waiting = waiting[:count], waiting[count:]

@@ -94,7 +94,6 @@ def read_group_change(record: Record) -> GroupChange | None:
 
 
 def _topic_partition_end(key: bytes, start: int) -> int:
-    """Return the end of the topic and partition that begin at *start*."""
     size = int.from_bytes(key[start : start + 2], signed=True)
     end = start + 2 + size + 4
     if size < 0 or end > len(key):

@@ -81,12 +81,10 @@ def readings(
     planned = []
     for path, log in files:
         is_shown = log in selected
-        is_needed = log.decoder == _TRANSACTION or (needs_ends and newest[log] == path)
+        has_ids = log.decoder == _TRANSACTION
+        is_needed = has_ids or (needs_ends and newest[log] == path)
         if is_shown or (log.topic is not None and is_needed):
-            with_details = has_details if is_shown else False
-            planned.append(
-                Reading(path, log, with_details or log.decoder == _TRANSACTION, is_shown)
-            )
+            planned.append(Reading(path, log, has_ids or (is_shown and has_details), is_shown))
     return planned
 
 

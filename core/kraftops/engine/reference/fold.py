@@ -310,6 +310,5 @@ class ReferenceFold(Fold):
 
 
 def _state_of(fold: Fold) -> State:
-    """Return the state of a fold by this engine."""
     assert isinstance(fold, ReferenceFold)
     return fold.state

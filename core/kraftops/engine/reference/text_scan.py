@@ -256,7 +256,6 @@ class TextScan:
     def _message_line(
         self, message: LegacyRecord, position: int, time_type: str
     ) -> str | Iterator[str]:
-        """Return the line of a message of magic 0 or 1."""
         record, text = message.record, ""
         if not self._query.skip_record_metadata:
             text = (

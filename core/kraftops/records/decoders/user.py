@@ -102,10 +102,8 @@ class UserDecoder:
     def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - the secrets are unknown
         """Return a function to key and value as text, or as base64 if they are not text."""
         name = self.name
-        shown_key, shown_value = (
-            _text_reader(class_name, whole=whole)
-            for class_name in (self.key_class, self.value_class)
-        )
+        shown_key = _text_reader(self.key_class, whole=whole)
+        shown_value = _text_reader(self.value_class, whole=whole)
 
         def meaning(record: Record) -> Meaning:
             key, key_encoding = shown_key(record.key)

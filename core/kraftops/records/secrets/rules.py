@@ -36,7 +36,7 @@ class Redacted(str):
     _secret: object
 
     def __new__(cls, secret: object) -> Self:
-        """Return the text of a secret."""
+        """Keep the secret beside the text that stands for it."""
         text = super().__new__(cls, REDACTED)
         text._secret = secret
         return text

@@ -320,7 +320,6 @@ class _Generator:
 
 
 def _default_text(field: Field, version: int) -> str:
-    """Return the text of the default of a field."""
     if field.default is None:
         return "null"
     if field.array:

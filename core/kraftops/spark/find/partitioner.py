@@ -102,7 +102,6 @@ class Partitioner:
         return self._of_data(number, data)
 
     def _of_partition(self, topic_id: bytes, number: int) -> tuple[int, ...]:
-        """Return the shard of a partition."""
         if not self._topics.ranges:
             return self._by_id[topic_id][:1]
         topic = self._hashes[topic_id]

@@ -6,10 +6,16 @@ snapshots; it uses the results of the prescan.
 
 from __future__ import annotations
 
+import os
+import pickle
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from uuid import uuid4
 from zlib import crc32
 
 from kraftops.findings.finding import Finding
@@ -20,6 +26,9 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.ranges import ByteRange
+from kraftops.spark.session.failures import job_errors
+from kraftops.spark.session.session import Session
+from kraftops.spark.session.shipping import sent_file
 
 _ID = 16  # bytes of a topic's id
 
@@ -195,3 +204,40 @@ def _hashes(names: TopicRanges) -> tuple[TopicHashes, dict[str, str]]:
     order = sorted(ids)
     hashes = b"".join(hash_of(root(ids[topic_id])).to_bytes(4) for topic_id in order)
     return TopicHashes(b"".join(order), hashes), aliases
+
+
+@dataclass(frozen=True)
+class ScanFile:
+    """File with the result of a scan, which may be too large for each task.
+
+    *path* is a path of this machine, or a name that Spark knows.
+    """
+
+    path: str
+
+    @property
+    def value(self) -> LogScan:
+        """The result; a worker keeps it for its next task."""
+        return _read(self.path)
+
+
+@contextmanager
+def sent(session: Session, scan: LogScan) -> Iterator[ScanFile]:
+    """Send a result to all workers; on this machine, its file is deleted at the end."""
+    with TemporaryDirectory() as directory:
+        path = os.path.join(directory, f"scan-{uuid4().hex}")
+        with open(path, "wb") as file:
+            pickle.dump(scan, file)
+        if session.settings.is_local:
+            yield ScanFile(path)
+            return
+        with job_errors("the scan cannot be sent to the workers"):
+            session.spark.addArtifacts(path, file=True)
+        yield ScanFile(os.path.basename(path))
+
+
+@lru_cache(1)
+def _read(path: str) -> LogScan:
+    with open(path if os.path.isabs(path) else sent_file(path), "rb") as file:
+        scan: LogScan = pickle.load(file)  # noqa: S301 - written by `sent`
+    return scan

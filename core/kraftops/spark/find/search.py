@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kraftops.findings.finding import Finding
 from kraftops.image.load.prescan import CountedRange
 from kraftops.spark.find.prescan_job import prescanned
-from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog
+from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog, sent
 from kraftops.spark.find.search_tables import (
     LINE,
     batches_table,
@@ -32,7 +32,6 @@ from kraftops.spark.find.search_tasks import (
     Sharding,
     ShardWork,
 )
-from kraftops.spark.find.sent_scan import sent
 from kraftops.spark.jobs.run import awaited, reading_whole_log, run, shipped
 from kraftops.spark.session.job_progress import Show, watched
 from kraftops.spark.session.our_jobs import spark_may_be_gone

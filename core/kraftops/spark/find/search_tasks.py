@@ -13,7 +13,7 @@ from kraftops.image.load.prescan import CountedRange
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.streams import open_log
 from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner, Topics
-from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog, scan_log
+from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, ScanFile, SearchedLog, scan_log
 from kraftops.spark.find.shard_replay import RecordFinding, findings_image, shard_image
 from kraftops.spark.find.sharded_batch import ShardedBatch, sharded
 
@@ -57,19 +57,11 @@ class ScanWork:
                 yield error
 
 
-class SentScan(Protocol):
-    """Result of the scan of a log, as it comes to workers."""
-
-    @property
-    def value(self) -> LogScan:
-        """The result."""
-
-
 @dataclass(frozen=True)
 class Sharding:
     """Number of shards of a log, and the result of its scan, as workers have it."""
 
-    scan: SentScan
+    scan: ScanFile
     count: int
     dialect: str
 

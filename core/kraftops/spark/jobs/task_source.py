@@ -99,9 +99,7 @@ def _batches(rows: Iterable[tuple[object, ...]], schema: pa.Schema) -> Iterator[
 
     def batch() -> pa.RecordBatch:
         columns = zip(*some, strict=True)
-        arrays = [
-            pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
-        ]
+        arrays = list(map(pa.array, columns, schema.types))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     some: list[tuple[object, ...]] = []

@@ -17,7 +17,7 @@ from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.options import SourceOptions
-from kraftops.spark.stream.marks import Mark, Marks
+from kraftops.spark.stream.marks import Mark, Marks, directories_by_partition
 from kraftops.uris import is_remote
 
 _PROPERTIES = "meta.properties"
@@ -125,12 +125,9 @@ def _moving(names: Iterable[str]) -> list[str]:
 
     There are two only for a moment: one has just got its name, and the other is about to lose it.
     """
-    by_partition: dict[str, list[str]] = {}
-    for name in sorted(names):
-        by_partition.setdefault(os.path.basename(name), []).append(name)
     brokers: dict[str, object] = {}
     duplicates = []
-    for partition, several in by_partition.items():
+    for partition, several in directories_by_partition(sorted(names)).items():
         if len(several) == 1 or partition == _NEVER_MOVED:
             continue
         seen = set()

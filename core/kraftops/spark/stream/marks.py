@@ -53,10 +53,10 @@ def moved(start: Marks, logs: Collection[str]) -> Marks:
     A log is moved if its directory is gone and there is a new one of the same partition, among the
     names of *logs* that are there now.
     """
-    gone = _by_partition(name for name in start if name not in logs)
+    gone = directories_by_partition(name for name in start if name not in logs)
     if not gone:
         return start
-    new = _by_partition(name for name in logs if name not in start)
+    new = directories_by_partition(name for name in logs if name not in start)
     names = {
         olds[0]: new[partition][0]
         for partition, olds in gone.items()
@@ -65,11 +65,12 @@ def moved(start: Marks, logs: Collection[str]) -> Marks:
     return {names.get(name, name): mark for name, mark in start.items()}
 
 
-def _by_partition(names: Iterable[str]) -> dict[str, list[str]]:
-    by_partition: dict[str, list[str]] = {}
+def directories_by_partition(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return directories of partitions by their last names, `TOPIC-PARTITION`."""
+    by_name: dict[str, list[str]] = {}
     for name in names:
-        by_partition.setdefault(os.path.basename(name), []).append(name)
-    return by_partition
+        by_name.setdefault(os.path.basename(name), []).append(name)
+    return by_name
 
 
 def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:
