@@ -362,8 +362,8 @@ def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> N
     warning, question = "", "Type yes to write this"
     if voters:
         warning = (
-            "If most of the old voters ever start with their old disks, there are two clusters with "
-            "one id."
+            "If most of the old voters ever start with their old disks, there are two clusters "
+            "with one id."
         )
         question = "Type the ids of the voters, to confirm that their disks are wiped first"
         question += f" ({voters})"
