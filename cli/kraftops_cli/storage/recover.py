@@ -315,7 +315,6 @@ def _recover(
     from kraftops.recovery.backup import backup_folder
     from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
-    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
@@ -326,14 +325,7 @@ def _recover(
     changes = bool(plan.steps) and not options.is_dry
     backup = path if changes else None
     if changes:
-        _check_unseen(terminal, plan)
-        if not (options.is_confirmed or _is_confirmed(terminal, plan)):
-            raise RecoveryRefused(
-                "not-confirmed",
-                "nothing was written: the question was not answered with yes",
-                "--yes says that no other voter starts with its old disk",
-                **json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan)),
-            )
+        _confirm(terminal, plan, is_confirmed=options.is_confirmed)
         execute(plan, backup)
     recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
@@ -346,41 +338,47 @@ def _recover(
     return 0
 
 
-def _check_unseen(terminal: Terminal, plan: RecoveryPlan) -> None:
-    """Ask whether to go on without the disks of some brokers; --yes does not answer that.
+def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> None:
+    """Ask whether to go on without the disks of some brokers, and whether to write new voters.
+
+    A person types ids, or `yes` where no voter is lost. --yes answers the second question only.
 
     Raises:
-        RecoveryRefused: the answer is not theirs.
+        RecoveryRefused: the answer is another, or nobody can answer.
     """
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery
+    from kraftops.recovery.refusal import RecoveryRefused
 
-    expected = ",".join(map(str, plan.unseen_brokers))
-    if not expected:
-        return
-    if can_ask():
-        terminal.line("Records that only the brokers below have are lost if they do not lead.")
-        question = f"Type the ids of the brokers whose disks cannot be read ({expected})"
-        if re.split(r"[,\s]+", asked(question)) == expected.split(","):
-            return
     answer = json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan))
-    raise plan.unseen_refusal(**answer)
+    brokers, voters = (",".join(map(str, ids)) for ids in (plan.unseen_brokers, plan.lost_ids))
+    warning = "Records that only the brokers below have are lost if they do not lead."
+    question = f"Type the ids of the brokers whose disks cannot be read ({brokers})"
+    if brokers and not _is_typed(terminal, warning, question, brokers):
+        raise plan.unseen_refusal(**answer)
+    warning, question = "", "Type yes to write this"
+    if voters:
+        warning = (
+            "If most of the old voters ever start with their old disks, there are two clusters "
+            "with one id."
+        )
+        question = "Type the ids of the voters, to confirm that their disks are wiped first"
+        question += f" ({voters})"
+    if not (is_confirmed or _is_typed(terminal, warning, question, voters or "yes")):
+        raise RecoveryRefused(
+            "not-confirmed",
+            "nothing was written: the question was not answered with yes",
+            "--yes says that no other voter starts with its old disk",
+            **answer,
+        )
 
 
-def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
-    """Ask for the ids of the lost voters, or `yes` where there are none; False off a terminal."""
+def _is_typed(terminal: Terminal, warning: str, question: str, expected: str) -> bool:
+    """Ask on a terminal; return whether the answer has the expected words. False off a terminal."""
     if not can_ask():
         return False
-    expected = ",".join(map(str, plan.lost_ids)) or "yes"
-    question = "Type yes to write this"
-    if plan.lost_ids:
-        terminal.line(
-            "If one of the other voters ever starts with its old disk, there are two clusters with "
-            "one id."
-        )
-        question = (
-            f"Type the ids of the voters, to confirm that their disks are wiped first ({expected})"
-        )
+    if warning:
+        terminal.line(warning)
     return re.split(r"[,\s]+", asked(question)) == expected.split(",")
 
 

@@ -28,6 +28,7 @@ from kraftops.server.loader.load_plan import (
 )
 from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
+from kraftops.storage.config.server_config import ServerConfig
 
 PACK = (
     r"find /var/lib/kafka -type f \( -path '/var/lib/kafka/__cluster_metadata-0/*' -o "
@@ -55,6 +56,13 @@ class LogSource(NamedTuple):
     folder: str
     is_unpacked: bool = False
     node_id: int | None = None
+
+
+def sources_of(config: ServerConfig, name: str | None = None) -> Iterator[LogSource]:
+    """Yield the formatted log directories of a node on this host, under a name or their paths."""
+    for path in dict.fromkeys((config.metadata_log_dir, *config.log_dirs)):
+        if os.path.isfile(os.path.join(path, META_FILE)):
+            yield LogSource(name or path, path)
 
 
 class PackedNode(NamedTuple):

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource, unpacked_node
+from kraftops.recovery.archives import LogSource, sources_of, unpacked_node
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
@@ -110,18 +110,13 @@ def _copy(name: str, stack: ExitStack) -> NodeCopy:
 
 def _local(name: str) -> NodeCopy:
     config = load_config(name, (), os.environ)
-    directories = dict.fromkeys((config.metadata_log_dir, *config.log_dirs))
     return NodeCopy(
         name=name,
         config=config,
         config_path=os.path.abspath(name),
         host=os.uname().nodename,
         directory=config.metadata_log_dir,
-        sources=tuple(
-            LogSource(name, directory)
-            for directory in directories
-            if os.path.isfile(os.path.join(directory, META_FILE))
-        ),
+        sources=tuple(sources_of(config, name)),
     )
 
 

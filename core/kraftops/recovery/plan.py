@@ -7,7 +7,7 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import PACK, LogSource
+from kraftops.recovery.archives import PACK, LogSource, sources_of
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
     NO_UNSEEN,
@@ -47,7 +47,6 @@ from kraftops.recovery.target_voters import (
     missing_majority,
     target_record,
 )
-from kraftops.server import meta_properties
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.voters import Voter
@@ -195,7 +194,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
             check_majority(config, logs, quorum.voters or ())
     image = load([chosen.folder])
     compared = compare_logs(logs, common_ends, chosen, image)
-    disks = read_disks([*_own_directories(config), *request.sources])
+    disks = read_disks([*sources_of(config), *request.sources])
     # The voters of a log that was recovered get it as it is: all must have the same one.
     is_shared = is_copied and len(new_voters) > 1
     partitions = plan_partitions(
@@ -263,13 +262,6 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     if epoch > _LAST_EPOCH:
         raise RecoveryRefused("last-epoch", f"epoch {epoch - 1} is the last that there can be")
     return epoch
-
-
-def _own_directories(config: ServerConfig) -> Iterator[LogSource]:
-    """Yield the formatted log directories of this node, which may be a broker too."""
-    for path in dict.fromkeys((*config.log_dirs, config.metadata_log_dir)):
-        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME)):
-            yield LogSource(path, path)
 
 
 def _release(image: MetadataImage) -> str | None:

@@ -34,6 +34,11 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
         cut = f"{offsets} of broker {loss.copy.broker} would be cut"
         yield f"- {loss.copy.name}: {cut}, since broker {loss.leader} may lead"
+    partitions = recovery.partitions
+    for election in partitions.elections if partitions.is_elected else ():
+        copy, epoch = election.copy, election.leader_epoch
+        yield f"- {copy.name}: broker {copy.broker} is made the leader, which has the newest copy"
+        yield f"    (end offset {copy.end}), in leader epoch {epoch}"
     yield ""
     yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
     yield f"Voters: {', '.join(map(str, plan.voters))}"

@@ -319,5 +319,13 @@ def test_brokers_start_in_the_order_of_their_copies(tmp_path: Path) -> None:
     ]
     assert starts == ["n1", "n102", "n101"]
     assert "start no other before" in page
+    assert "is made the leader" not in page
+
+    (tmp_path / "plan").rename(tmp_path / "first-plan")
+    plan(tmp_path, *copies, "--voters", "1", "--elect-newest")
+
+    page = (tmp_path / "plan/README.txt").read_text()
+    assert "- orders-0: broker 102 is made the leader, which" in page
+    assert "in leader epoch 5\n" in page
     assert "start it once broker 102 runs" in run(tmp_path, 101)[1]
     assert "start it once" not in run(tmp_path, 102)[1]
