@@ -52,7 +52,7 @@ def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
 
 def image_of(node: Node) -> MetadataImage | None:
     """Return the metadata in the log of a node; None if it has none that is whole."""
-    return image_in(node.metadata.directory.path) if node.log.is_used else None
+    return image_in(node.metadata.path) if node.log.is_used else None
 
 
 def image_in(directory: str) -> MetadataImage | None:
@@ -90,24 +90,28 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
-    states = [state for state in node.states if state.status and not state.problem]
-    states = [state for state in states if state.directory.path in node.config.log_dirs]
+    directories = node.data_directories
     present: set[tuple[bytes, int]] = set()
-    for state in states:
-        for partition in state.directory.partitions():
+    for directory in directories:
+        for partition in directory.partitions():
             if partition.topic_id and not partition.is_renamed:
                 present.add((partition.topic_id, partition.number))
             owner = DirectoryOwner(
-                node.config.node_id, state.meta.directory_id if state.meta else None
+                node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
             found = misplacement(image, owner, partition)
             if found is None or found.code == SET_ASIDE:
                 continue
             if not (partition.is_renamed and found.code in NO_STRAYS):
                 yield _with_known_id(
-                    misplaced_finding(node.config.node_id, state.path, partition, found), image
+                    misplaced_finding(node.config.node_id, directory.java_path, partition, found),
+                    image,
                 )
-    paths = {state.meta.directory_id: state.path for state in states if state.meta}
+    paths = {
+        directory.meta.directory_id: directory.java_path
+        for directory in directories
+        if directory.meta
+    }
     for key, partition_state in replicas_on(node.config.node_id, image):
         if key not in present:
             topic, number = image.topics[key[0]].name, key[1]

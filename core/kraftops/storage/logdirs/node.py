@@ -6,11 +6,12 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent, read_content
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.inspector import DirectoryState, inspect
+from kraftops.storage.logdirs.inspector import inspect
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 
@@ -20,12 +21,26 @@ class Node:
     """A node of a cluster: its configuration and its directories."""
 
     config: ServerConfig
-    states: tuple[DirectoryState, ...]
+    directories: tuple[LogDirectory, ...]
 
     @property
-    def metadata(self) -> DirectoryState:
+    def metadata(self) -> LogDirectory:
         """The metadata directory."""
-        return next(state for state in self.states if state.directory.is_metadata)
+        return next(directory for directory in self.directories if directory.is_metadata)
+
+    @property
+    def metadata_path(self) -> str:
+        """The path of the metadata directory, as Kafka's tool prints it."""
+        return self.metadata.java_path
+
+    @property
+    def data_directories(self) -> list[LogDirectory]:
+        """The directories of log.dirs that can be read."""
+        return [
+            directory
+            for directory in self.directories
+            if directory.is_readable and directory.path in self.config.log_dirs
+        ]
 
     @property
     def log(self) -> MetadataLog:
@@ -45,7 +60,7 @@ class Node:
     @property
     def cluster_id(self) -> str | None:
         """The cluster id of the first directory that has one."""
-        ids = (state.meta.cluster_id for state in self.states if state.meta)
+        ids = (directory.meta.cluster_id for directory in self.directories if directory.meta)
         return next((found for found in ids if found is not None), None)
 
     @property

@@ -56,7 +56,7 @@ def binding_findings(node: Node, host: Host) -> Iterator[Finding]:
     looked at.
     """
     place = node.config.place(LISTENERS)
-    is_running = any(state.holder for state in node.states)
+    is_running = any(directory.holder for directory in node.directories)
     for listener in node.config.listeners:
         if not (addresses := _bound(listener)):
             continue  # --resolve looks up names

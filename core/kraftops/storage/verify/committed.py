@@ -58,9 +58,8 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
         topic_id
         for node in nodes
         if node.is_broker
-        for state in node.states
-        if state.status and not state.problem
-        for topic_id in state.directory.topic_ids()
+        for directory in node.data_directories
+        for topic_id in directory.topic_ids()
     }
 
 

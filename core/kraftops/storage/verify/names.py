@@ -126,7 +126,7 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
     # A candidate needs no name of its own; its followers find it by their bootstrap servers too.
     named = sum(host not in failures for host in hosts.values())
     reached = named + 1 if node.is_controller or named else 0
-    yield _voters(hosts, failures, reached, node.metadata.path, cure)
+    yield _voters(hosts, failures, reached, node.metadata_path, cure)
 
 
 def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
