@@ -12,11 +12,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
-from kraftops.dump.check.log_directory import (
-    log_directory_findings,
-    missing_findings,
-    missing_partitions,
-)
+from kraftops.dump.check.log_directory import log_directory_findings, missing_findings
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.start import DirectoryLoads, Start, foretold, server_findings
 from kraftops.dump.check.tier import Surroundings
@@ -103,8 +99,10 @@ def check_directories(
     for check in _absent_tiers(by_path, tiered, around):
         add(check)
     _note_wrong_topic_ids(checks, around.topics)
-    common += _missing_partitions(by_path, directories, around.topics)
-    common += _start_findings(by_path, directories, checks, around.topics)
+    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
+    for directory in whole:
+        common += missing_findings(directory, around.topics.names)
+    common += _start_findings(whole, directories, checks, around.topics)
     return checks, tuple(common)
 
 
@@ -143,19 +141,21 @@ def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[
 
 
 def _start_findings(
-    by_path: Mapping[str, list[str]],
+    whole: Sequence[LogDirectory],
     directories: Mapping[str, LogDirectory],
     checks: Iterable[PartitionCheck],
     topics: Topics,
 ) -> Iterator[Finding]:
-    """Yield what the loading of all partitions means for the servers of the log directories."""
+    """Yield what the loading of all partitions means for the servers of the log directories.
+
+    *whole* are those whose partitions are all checked.
+    """
     loads: dict[str, list[PartitionLoad]] = {
         directory.path: [] for directory in directories.values()
     }
     for check in checks:
         if check.load is not None and check.path in directories:
             loads[directories[check.path].path].append(check.load)
-    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
     for directory in whole:
         for start in _renamed_starts(directory, topics):
             yield from start.refusals()
@@ -196,20 +196,6 @@ def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[Start]:
                 files = partition_files(os.path.join(directory.path, name))
                 settings = topics.settings(topic, is_tiered=directory.is_topic_tiered(topic))
                 yield foretold(files, directory, settings)
-
-
-def _missing_partitions(
-    by_path: dict[str, list[str]], directories: dict[str, LogDirectory], topics: Topics
-) -> list[Finding]:
-    """Return the findings about partitions of log directories that have no directory there."""
-    found: list[Finding] = []
-    for path, folders in by_path.items():
-        if folders == [path]:
-            continue  # a partition that is named alone
-        directory = directories[folders[0]]
-        missing = missing_partitions(directory)
-        found += missing_findings(directory, missing, topics.names)
-    return found
 
 
 def _is_tiered(folder: str) -> bool:

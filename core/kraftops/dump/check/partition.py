@@ -41,9 +41,7 @@ _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segme
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-def check_partition(
-    path: str, directory: LogDirectory, around: Surroundings | None = None
-) -> PartitionCheck:
+def check_partition(path: str, directory: LogDirectory, around: Surroundings) -> PartitionCheck:
     """Check the partition in the directory *path* of a log directory, or of a tier.
 
     *around* has what is known beside the directories of a tier.
@@ -101,7 +99,7 @@ class _Look(NamedTuple):
 
 
 def _look(
-    path: str, directory: LogDirectory, around: Surroundings | None, *, is_again: bool = False
+    path: str, directory: LogDirectory, around: Surroundings, *, is_again: bool = False
 ) -> _Look:
     try:
         files = partition_files(path)
@@ -112,9 +110,9 @@ def _look(
         check = PartitionCheck(path, files.topic, files.partition, unreadable=reason)
         return _Look(check, files)
     try:
-        if around and is_again:
+        if is_again:
             around.read_metadata()  # after the files, which are named there before they are made
-        check = _PartitionLook(files, directory, around or Surroundings(())).check()
+        check = _PartitionLook(files, directory, around).check()
     except SourceError as error:
         check = PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
     return _Look(check, files)

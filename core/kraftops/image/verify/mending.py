@@ -12,10 +12,9 @@ from kraftops.image.verify.directories import (
     DirectoryOwner,
     misplacement,
 )
-from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
-from kraftops.storage.logdirs import directories as log_directories
 from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import is_reserved
 
@@ -29,15 +28,15 @@ def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     Raises:
         KraftopsError: a directory, or the metadata log, cannot be read any more.
     """
-    directories = log_directories.read_directories(config)
-    image = image_of(read_node(config))
+    node = read_node(config)
+    image = image_of(node)
     if image is None:
         return {}
     known = {}
-    for directory in directories_to_mend(directories):
-        directory_id = _unaccounted_id(image, config.node_id, directories)
+    for directory in directories_to_mend(node.directories):
+        directory_id = _unaccounted_id(image, config.node_id, node.directories)
         owner = DirectoryOwner(config.node_id, directory_id)
-        if directory_id and _has_all(image, owner, directory.path):
+        if directory_id and _has_all(image, owner, directory):
             known[directory.path] = directory_id
     return known
 
@@ -52,10 +51,10 @@ def _unaccounted_id(
     return left.pop() if len(left) == 1 and not any(map(is_reserved, left)) else None
 
 
-def _has_all(image: MetadataImage, owner: DirectoryOwner, path: str) -> bool:
+def _has_all(image: MetadataImage, owner: DirectoryOwner, directory: LogDirectory) -> bool:
     """Tell whether a directory has exactly the partitions that are assigned to its id."""
     present = set()
-    for partition in read_log_directory(path).partitions():
+    for partition in directory.partitions():
         found = misplacement(image, owner, partition)
         is_moving = partition.is_renamed and found and found.code == OTHER_DIRECTORY
         if found and found.code != SET_ASIDE and not is_moving:

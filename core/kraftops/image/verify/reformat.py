@@ -10,16 +10,14 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import image_of, lost_text, partition_loss
 from kraftops.image.verify.takeover import LossRefused, newest_whole, partitions_of_others, refusal
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server import meta_properties
 from kraftops.server.log_directory import read_log_directory
-from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.server.metadata_log.log import read_partition
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.logdirs.directories import has_metadata_log
@@ -81,7 +79,7 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
         log = read_partition(folder)
     except OSError as error:
         raise SourceError.of(name, error) from None
-    meta = _owner(os.path.dirname(os.path.abspath(folder)))
+    meta = read_log_directory(os.path.dirname(os.path.abspath(folder))).meta
     if meta and meta.cluster_id not in (None, cluster_id):
         raise UsageError(
             f"{name} is of the cluster {meta.cluster_id}, not of {cluster_id}",
@@ -91,14 +89,6 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
     if not (log.is_used or log.snapshots or log.segments):
         raise SourceError(f"{name} holds no metadata log", "name a directory that does")
     return _Log(name, meta.node_id if meta else None, load(folder)) if log.is_used else None
-
-
-def _owner(folder: str) -> MetaProperties | None:
-    path = os.path.join(folder, meta_properties.FILE_NAME)
-    try:
-        return read_meta(path)
-    except (OSError, DecodeError):
-        return None
 
 
 def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Iterator[LossRefused]:
