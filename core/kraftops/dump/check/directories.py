@@ -224,27 +224,27 @@ def _absent_tiers(
 ) -> Iterator[PartitionCheck]:
     """Yield the checks of partitions that have remote segments, and no directory in a tier."""
     tiers = {
-        path: found
-        for path, found in by_path.items()
-        if any(one != path and one in tiered for one in found)
+        path: folders
+        for path, folders in by_path.items()
+        if any(folder != path and folder in tiered for folder in folders)
         and not TIERED_TOPIC.fullmatch(os.path.basename(os.path.abspath(path)))
     }
     if not tiers:
         return
-    there = {_tier_place(folder) for found in tiers.values() for folder in found}
+    there = {_tier_place(folder) for folders in tiers.values() for folder in folders}
     for (topic_id, partition), remote in around.metadata.partitions.items():
         if (topic_id, partition) in there or remote.is_deleted or not remote.live:
             continue
-        root, found = next(iter(tiers.items()))
-        is_flat = os.path.dirname(found[-1]) == os.path.normpath(root)
+        root, folders = next(iter(tiers.items()))
+        is_flat = os.path.dirname(folders[-1]) == os.path.normpath(root)
         name = f"{remote.topic}-{partition}-{topic_id}"
         folder = os.path.join(root, name if is_flat else f"{remote.topic}-{topic_id}/{partition}")
         yield check_absent_tier(folder, remote, around)
 
 
 def _tier_place(folder: str) -> tuple[str | None, int | None]:
-    found = partition_of(os.path.join(folder, f"{'0' * 20}-{'0' * 22}.log"))
-    return tiered_topic_id(folder), found[1] if found else None
+    place = partition_of(os.path.join(folder, f"{'0' * 20}-{'0' * 22}.log"))
+    return tiered_topic_id(folder), place[1] if place else None
 
 
 def partition_folders(path: str) -> list[str]:
@@ -257,17 +257,17 @@ def partition_folders(path: str) -> list[str]:
     names = _names(path)
     if partition_log(path, names, from_start=True) or TOPIC_ID in names:
         return [path]
-    found = []
+    partitions = []
     for name in names:
         folder = os.path.join(path, name)
         match = PARTITION_NAME.fullmatch(name)
         if match and not match[3] and os.path.isdir(folder):
-            found.append((match[1], int(match[2]), folder))
+            partitions.append((match[1], int(match[2]), folder))
         elif not match and os.path.isdir(folder):
-            found += [(name, 0, inner) for inner in _tiered_folders(folder)]
-    if not found:
+            partitions += [(name, 0, inner) for inner in _tiered_folders(folder)]
+    if not partitions:
         raise no_log(path, names)
-    return [folder for _, _, folder in sorted(found)]
+    return [folder for _, _, folder in sorted(partitions)]
 
 
 def _tiered_folders(path: str) -> list[str]:
@@ -279,7 +279,9 @@ def _tiered_folders(path: str) -> list[str]:
         if not TIERED_TOPIC.fullmatch(os.path.basename(path)):
             return []
         inner = [os.path.join(path, name) for name in names if name.isdecimal()]
-        return [one for one in inner if partition_log(one, _names(one), from_start=True)]
+        return [
+            folder for folder in inner if partition_log(folder, _names(folder), from_start=True)
+        ]
     except SourceError:
         return []
 

@@ -139,7 +139,7 @@ class LogWalk:
     @property
     def snapshots_behind(self) -> list[tuple[int, str]]:
         """The producer snapshots at offsets behind the end of the log."""
-        return [one for one in self._snapshots if one[0] > self.next_offset]
+        return [snapshot for snapshot in self._snapshots if snapshot[0] > self.next_offset]
 
     def run(self) -> None:
         """Walk over all segments.
@@ -183,14 +183,14 @@ class LogWalk:
             largest = -1
             checks = self._index_checks(segment, stack, severity, is_last=is_last)
             end = 0
-            for found in salvaged(log):
-                end = found.position + found.size
-                if isinstance(found, Gap):
+            for part in salvaged(log):
+                end = part.position + part.size
+                if isinstance(part, Gap):
                     checks = []  # entries may lead into the damage
                     txns.stop()
-                    self._damage(segment, log, found)
+                    self._damage(segment, log, part)
                     continue
-                batch = seen(found)
+                batch = seen(part)
                 largest = max(largest, batch.max_timestamp)
                 self._batch(segment, batch, txns)
                 if self._recovery.cuts:

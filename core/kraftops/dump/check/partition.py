@@ -72,8 +72,10 @@ def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) 
 
 def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
     """Return the second look, with the findings that the first one had too."""
-    known = {(finding.code, finding.place.path) for finding in first.findings}
-    kept = tuple(one for one in second.findings if (one.code, one.place.path) in known)
+    causes = {(finding.code, finding.place.path) for finding in first.findings}
+    kept = tuple(
+        finding for finding in second.findings if (finding.code, finding.place.path) in causes
+    )
     losses = second.losses if worst(kept) is Severity.LOSS else ()
     return replace(second, findings=kept, losses=losses)
 
@@ -325,11 +327,11 @@ class _PartitionLook:
         directory = self._directory
         if self._files.is_metadata:
             ends = [file.snapshot_id[0] for file in self._files.checkpoints]
-            known = max(ends, default=0)
-            if start > known:
+            newest_end = max(ends, default=0)
+            if start > newest_end:
                 reason = "the offsets after the newest snapshot"
-                evidence = Evidence(self._files.path, f"its newest snapshot ends at {known}")
-                self._lose("missing-start", (known, start - 1), reason, evidence)
+                evidence = Evidence(self._files.path, f"its newest snapshot ends at {newest_end}")
+                self._lose("missing-start", (newest_end, start - 1), reason, evidence)
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:

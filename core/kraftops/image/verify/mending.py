@@ -32,13 +32,13 @@ def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     image = image_of(node)
     if image is None:
         return {}
-    known = {}
+    directory_ids = {}
     for directory in directories_to_mend(node.directories):
         directory_id = _unaccounted_id(image, config.node_id, node.directories)
         owner = DirectoryOwner(config.node_id, directory_id)
         if directory_id and _has_all(image, owner, directory):
-            known[directory.path] = directory_id
-    return known
+            directory_ids[directory.path] = directory_id
+    return directory_ids
 
 
 def _unaccounted_id(
@@ -47,17 +47,18 @@ def _unaccounted_id(
     """Return the only registered id that no directory has; None if there are none or several."""
     broker = image.broker(node_id)
     present = {directory.meta.directory_id for directory in directories if directory.meta}
-    left = set(broker["logDirs"] if broker else ()) - present
-    return left.pop() if len(left) == 1 and not any(map(is_reserved, left)) else None
+    unaccounted = set(broker["logDirs"] if broker else ()) - present
+    is_certain = len(unaccounted) == 1 and not any(map(is_reserved, unaccounted))
+    return unaccounted.pop() if is_certain else None
 
 
 def _has_all(image: MetadataImage, owner: DirectoryOwner, directory: LogDirectory) -> bool:
     """Tell whether a directory has exactly the partitions that are assigned to its id."""
     present = set()
     for partition in directory.partitions():
-        found = misplacement(image, owner, partition)
-        is_moving = partition.is_renamed and found and found.code == OTHER_DIRECTORY
-        if found and found.code != SET_ASIDE and not is_moving:
+        misplaced = misplacement(image, owner, partition)
+        is_moving = partition.is_renamed and misplaced and misplaced.code == OTHER_DIRECTORY
+        if misplaced and misplaced.code != SET_ASIDE and not is_moving:
             return False
         if not partition.is_renamed:
             present.add((partition.topic_id, partition.number))

@@ -89,16 +89,16 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
             )
         if meta.directory_id is None:
             continue
-        shown = to_text(meta.directory_id)
+        directory_id = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
             raise StorageError(
-                f"Invalid reserved directory ID {shown} found in {directory.path}",
+                f"Invalid reserved directory ID {directory_id} found in {directory.path}",
                 hint=f"take directory.id out of {directory.meta_path}: a server makes a new one",
             )
         owner = owners.setdefault(meta.directory_id, directory.path)
         if owner != directory.path:
             raise StorageError(
-                f"Duplicate directory ID Optional[{shown}] found. "
+                f"Duplicate directory ID Optional[{directory_id}] found. "
                 f"It was the ID of {owner}, but also of {directory.path}",
                 hint="one is a copy of the other: remove it, or take directory.id out of its "
                 "meta.properties",

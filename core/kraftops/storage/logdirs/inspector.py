@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.locks import lock_holder
 from kraftops.server.log_directory import DirectoryStatus, LogDirectory
@@ -95,13 +95,8 @@ def findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Ite
     """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
     for directory in directories:
         if directory.read_problem and not directory.problem:
-            yield Finding(
-                "unreadable",
-                Severity.STOPS,
-                directory.read_problem,
-                directory.place,
-                "mend it, or give the permission to read it",
-            )
+            cure = "mend it, or give the permission to read it"
+            yield stop_finding("unreadable", directory.read_problem, directory.place, cure)
     yield from _id_findings(config, directories)
     for directory in directories:
         if directory.is_metadata:
@@ -134,38 +129,26 @@ def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) ->
                 cure = f"set node.id={meta.node_id} in the configuration, or {cure}"
             commands = (rewrite_to_node(config.path, config.node_id),)
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
-            yield Finding(
-                OTHER_NODE_ID, Severity.STOPS, problem, Place(directory=path), cure, commands
-            )
+            yield stop_finding(OTHER_NODE_ID, problem, directory.place, cure, commands)
         if meta.directory_id is None:
             continue
-        shown = to_text(meta.directory_id)
+        directory_id = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
-            yield Finding(
-                "reserved-directory-id",
-                Severity.STOPS,
-                f"its directory id {shown} is a reserved one",
-                Place(directory=path),
-                "take directory.id out of its meta.properties: a server makes a new one",
-            )
+            problem = f"its directory id {directory_id} is a reserved one"
+            cure = "take directory.id out of its meta.properties: a server makes a new one"
+            yield stop_finding("reserved-directory-id", problem, directory.place, cure)
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
-            yield Finding(
-                "directory-twice",
-                Severity.STOPS,
-                f"it is {owner} under another name",
-                Place(directory=path),
-                "name it once in log.dirs",
-            )
+            problem = f"it is {owner} under another name"
+            cure = "name it once in log.dirs"
+            yield stop_finding("directory-twice", problem, directory.place, cure)
         elif owner != path:
-            yield Finding(
-                "directory-id-twice",
-                Severity.STOPS,
-                f"its directory id {shown} is also the id of {owner}",
-                Place(directory=path),
+            problem = f"its directory id {directory_id} is also the id of {owner}"
+            cure = (
                 "if it is a copy, take it out of log.dirs; "
-                "else take directory.id out of its meta.properties",
+                "else take directory.id out of its meta.properties"
             )
+            yield stop_finding("directory-id-twice", problem, directory.place, cure)
 
 
 def _bootstrap_findings(config: ServerConfig, directory: LogDirectory) -> Iterator[Finding]:
@@ -183,10 +166,6 @@ def _bootstrap_findings(config: ServerConfig, directory: LogDirectory) -> Iterat
             cure,
         )
     elif directory.meta and not bootstrap and not is_used and "controller" in config.roles:
-        yield Finding(
-            "no-bootstrap",
-            Severity.NOTE,
-            "it has no bootstrap.checkpoint, so that a new cluster begins without features",
-            directory.place,
-            f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs",
-        )
+        problem = "it has no bootstrap.checkpoint, so that a new cluster begins without features"
+        cure = f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs"
+        yield note_finding("no-bootstrap", problem, directory.place, cure)

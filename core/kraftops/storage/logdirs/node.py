@@ -61,7 +61,7 @@ class Node:
     def cluster_id(self) -> str | None:
         """The cluster id of the first directory that has one."""
         ids = (directory.meta.cluster_id for directory in self.directories if directory.meta)
-        return next((found for found in ids if found is not None), None)
+        return next((cluster_id for cluster_id in ids if cluster_id is not None), None)
 
     @property
     def is_broker(self) -> bool:
@@ -77,15 +77,17 @@ class Node:
     def bootstrap_controllers(self) -> list[tuple[str, int]]:
         """Host and port of the controllers that it asks for the leader, unless it votes."""
         servers = [server.rpartition(":") for server in self.config.bootstrap_servers]
-        found = [(host.strip("[]"), int(port)) for host, _, port in servers]
-        return found or list(self.config.voters.values())
+        controllers = [(host.strip("[]"), int(port)) for host, _, port in servers]
+        return controllers or list(self.config.voters.values())
 
     @property
     def asks_itself(self) -> bool:
         """Whether these controllers are this node itself, by their names."""
         host_name = os.uname().nodename
         names = {*_THIS_HOST, host_name, host_name.partition(".")[0]}
-        own = {(each.host or "", each.port) for each in self.config.advertised_controllers}
+        own = {
+            (listener.host or "", listener.port) for listener in self.config.advertised_controllers
+        }
         own |= {(name, port) for host, port in own if host in _THIS_HOST for name in names}
         return own.issuperset(self.bootstrap_controllers)
 

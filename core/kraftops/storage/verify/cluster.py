@@ -104,20 +104,20 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:
-        known = by_id.get(voter.node_id)
-        if known is None:
+        voting = by_id.get(voter.node_id)
+        if voting is None:
             continue
-        meta = known.metadata.meta
-        if not known.is_controller:
+        meta = voting.metadata.meta
+        if not voting.is_controller:
             problem = f"it is the voter {voter}, but no controller"
             cure = "give it the role of a controller"
-            yield stop_finding("not-a-controller", problem, Place(file=known.config.path), cure)
+            yield stop_finding("not-a-controller", problem, Place(file=voting.config.path), cure)
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
             yield stop_finding(
                 "other-directory-id",
                 f"its directory id is {own}, {newest.metadata_path} has it as {voter}",
-                known.metadata.place,
+                voting.metadata.place,
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
             )

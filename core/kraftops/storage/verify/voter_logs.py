@@ -69,15 +69,15 @@ class _Quorum:
     @cached_property
     def behind(self) -> dict[int, str]:
         """The able voters that lack committed records of a higher log, with the evidence, by id."""
-        found = {}
+        evidence_by_id = {}
         for node in filter(self._waits, self.able):
-            higher = [each for each in self.nodes if each.content.rank > node.content.rank]
-            evidence = next(filter(None, (self._lacking(node, each) for each in higher)), None)
+            higher = [other for other in self.nodes if other.content.rank > node.content.rank]
+            evidence = next(filter(None, (self._lacking(node, other) for other in higher)), None)
             if not node.log.is_used:
                 evidence = evidence or "it is empty"
             if evidence:
-                found[node.config.node_id] = evidence
-        return found
+                evidence_by_id[node.config.node_id] = evidence
+        return evidence_by_id
 
     def _lacking(self, node: Node, other: Node) -> str | None:
         """Return the evidence of committed records of another node that a log lacks, if any."""
@@ -89,7 +89,7 @@ class _Quorum:
         """Return how far a log was committed, read from the first offset that another lacks."""
         number = id(node)
         if number not in self._ends:
-            shared = (_shared_end(each, node) for each in self.able if each is not node)
+            shared = (_shared_end(other, node) for other in self.able if other is not node)
             start = min(shared, default=node.content.end_offset or 0)
             self._ends[number] = committed_end(node, start, self._topics)
         return self._ends[number]
