@@ -19,8 +19,8 @@ from kraftops_terminal.findings import finding_blocks
 from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
+    from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.logdirs.describe import NodeState
-    from kraftops.storage.logdirs.inspector import DirectoryState
 
 EXAMPLES = (
     ("the text of Kafka's tool", "kafka-storage info -c server.properties"),
@@ -62,24 +62,24 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     )
 
     loaded = load_config(config, overrides, os.environ)
-    states = inspect(loaded)
+    directories = inspect(loaded)
     node = NodeState(
         loaded,
-        states,
-        [*kafka_problems(states)],
-        [*findings(loaded, states), *damage_findings(states)],
+        directories,
+        [*kafka_problems(directories)],
+        [*findings(loaded, directories), *damage_findings(directories)],
     )
     if form == "text":
-        for state in states:
-            if state.directory.is_opaque and state.status:
-                raise StorageError(f"{state.directory.meta_path}: {state.directory.problem}")
+        for directory in directories:
+            if directory.is_opaque and directory.status:
+                raise StorageError(f"{directory.meta_path}: {directory.problem}")
     print_answer(
         terminal,
         form,
         "info",
         lambda: json_of(INFO.fields, node),
         lambda: (
-            _text(states, node.problems, terminal.shown)
+            _text(directories, node.problems, terminal.shown)
             if form == "text"
             else _table(terminal.console, node)
         ),
@@ -91,14 +91,14 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
 
 
 def _text(
-    states: Sequence[DirectoryState], problems: Sequence[str], escape: Callable[[str], str]
+    directories: Sequence[LogDirectory], problems: Sequence[str], escape: Callable[[str], str]
 ) -> str:
     """Return the text of Kafka's tool."""
-    ordered = sorted(states, key=lambda state: state.directory.path)
+    ordered = sorted(directories, key=lambda directory: directory.path)
     parts = []
-    if paths := [escape(state.path) for state in ordered if state.status]:
+    if paths := [escape(directory.java_path) for directory in ordered if directory.status]:
         parts.append(_listed("Found log director", "y", "ies", paths))
-    if metas := [state.meta for state in ordered if state.meta]:
+    if metas := [directory.meta for directory in ordered if directory.meta]:
         shown = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
         parts.append(f"Found metadata: {{{escape(shown)}}}\n\n")
     if problems:

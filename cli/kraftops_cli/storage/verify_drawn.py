@@ -55,5 +55,5 @@ def _title(console: Console, text: str) -> str:
 
 def _is_about(finding: Finding, node: Node) -> bool:
     path = finding.place.path
-    places = [node.config.path, *(state.directory.path for state in node.states)]
+    places = [node.config.path, *(directory.path for directory in node.directories)]
     return any(path == place or path.startswith((f"{place}/", f"{place}:")) for place in places)

@@ -85,9 +85,9 @@ def diagnosis_of(
     """Join the findings of checks."""
     runs = list(runs)
     nodes = {
-        examination.shown(state.path): node.config.node_id
+        examination.shown(directory.java_path): node.config.node_id
         for node in (examination.nodes if _was_read(runs) else ())
-        for state in node.states
+        for directory in node.directories
     }
 
     def node_of(path: str) -> int | None:

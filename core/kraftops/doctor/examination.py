@@ -114,10 +114,10 @@ class Examination:
     def directories(self) -> list[tuple[Node, LogDirectory]]:
         """The log directories of whole nodes that can be read."""
         return [
-            (node, state.directory)
+            (node, directory)
             for node in self.whole_nodes
-            for state in node.states
-            if state.status and not state.problem
+            for directory in node.directories
+            if directory.is_readable
         ]
 
     @cached_property
@@ -132,7 +132,7 @@ class Examination:
         newest = max(used, key=lambda node: node.content.rank, default=None)
         if newest is None:
             return None
-        return os.path.join(newest.metadata.directory.path, METADATA_PARTITION)
+        return os.path.join(newest.metadata.path, METADATA_PARTITION)
 
     @cached_property
     def image(self) -> MetadataImage | None:
@@ -151,7 +151,7 @@ class Examination:
 
     def is_running(self, node: Node) -> bool:
         """Tell whether a server has the directories of a node in use."""
-        return any(state.holder for state in node.states)
+        return any(directory.holder for directory in node.directories)
 
     def shown(self, text: str) -> str:
         """Return a text with the names of archives for the directories they were unpacked to."""

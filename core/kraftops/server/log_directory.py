@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
+from kraftops.findings.finding import Place
 from kraftops.java.properties import properties
+from kraftops.java.text import path_text
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
@@ -28,9 +30,12 @@ from kraftops.server.loader.load_plan import (
     load_plan,
     parse_folder_name,
 )
-from kraftops.server.locks import lock_holder
+from kraftops.server.locks import Holder, lock_holder
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.partition_files import topic_id_of
+
+if TYPE_CHECKING:
+    from kraftops.server.metadata_log.log import BootstrapFile, MetadataLog
 
 
 class PartitionDirectory(NamedTuple):
@@ -52,9 +57,21 @@ class PartitionDirectory(NamedTuple):
         return topic_id_of(self.path)
 
 
+class DirectoryStatus(NamedTuple):
+    """Owner and mode of a directory; free space and size of its file system in bytes."""
+
+    user: int
+    group: int
+    mode: int
+    free: int
+    size: int
+
+
 @dataclass(frozen=True)
 class LogDirectory:
     """A log directory; what is not in its fields is read once, when it is first needed.
+
+    The fields from *status* on are set by `inspect` alone.
 
     Attributes:
         path: as the configuration or the command line has it.
@@ -62,6 +79,11 @@ class LogDirectory:
         meta: its meta.properties; without, it is not formatted, or the file has a *problem*.
         problem: why its meta.properties cannot be used.
         is_opaque: whether not even keys and values of that file can be read.
+        status: None where it does not exist or is not a directory.
+        holder: the process that holds its lock.
+        bootstrap: its bootstrap.checkpoint.
+        log: its metadata log, where that belongs.
+        read_problem: why the rest of it cannot be read.
     """
 
     path: str
@@ -69,6 +91,31 @@ class LogDirectory:
     meta: MetaProperties | None = None
     problem: str | None = None
     is_opaque: bool = False
+    status: DirectoryStatus | None = None
+    holder: Holder | None = None
+    bootstrap: BootstrapFile | None = None
+    log: MetadataLog | None = None
+    read_problem: str | None = None
+
+    @property
+    def java_path(self) -> str:
+        """The path as Kafka's tool prints it."""
+        return path_text(self.path)
+
+    @property
+    def place(self) -> Place:
+        """The place of a finding about it."""
+        return Place(directory=self.java_path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything at its path."""
+        return os.path.exists(self.path)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it is a directory that `inspect` could read."""
+        return self.status is not None and self.read_problem is None
 
     @property
     def meta_path(self) -> str:
@@ -158,6 +205,14 @@ class LogDirectory:
             folder = parse_folder_name(name)
             if folder and name != METADATA_PARTITION:
                 yield PartitionDirectory(os.path.join(self.path, name), *folder)
+
+    @property
+    def partition_count(self) -> int:
+        """The number of partitions in it; 0 where it cannot be listed."""
+        try:
+            return sum(1 for _ in self.partitions())
+        except SourceError:
+            return 0
 
     def topic_ids(self) -> Iterator[bytes]:
         """Yield the topic id of each partition that has one.

@@ -41,28 +41,28 @@ def parse_initial_controllers(text: str) -> tuple[Voter, ...]:
         raise UsageError("No voters given.", hint="name them as ID@HOST:PORT:DIRECTORY_ID,…")
     by_directory: dict[bytes, Voter] = {}
     for voter in voters.values():
-        shown = to_text(voter.directory_id)
+        directory_id = to_text(voter.directory_id)
         if not voter.host:
             raise UsageError(
                 f"voter {voter.node_id} has no host", hint="other nodes connect to it by that name"
             )
         if is_reserved(voter.directory_id):
             raise UsageError(
-                f"voter {voter.node_id} has the reserved directory id {shown}",
+                f"voter {voter.node_id} has the reserved directory id {directory_id}",
                 hint="kafka-storage random-uuid makes one",
             )
         other = by_directory.setdefault(voter.directory_id, voter)
         if other is not voter:
             raise UsageError(
-                f"voters {other.node_id} and {voter.node_id} have one directory id, {shown}",
+                f"voters {other.node_id} and {voter.node_id} have one directory id, {directory_id}",
                 hint="kafka-storage random-uuid makes another",
             )
     return tuple(voters[node_id] for node_id in sorted(voters))
 
 
 def _voter(text: str) -> Voter:
-    number, at, rest = text.partition("@")
-    if not at:
+    number, separator, rest = text.partition("@")
+    if not separator:
         raise UsageError("No @ found in dynamic voter string.")
     if not number:
         raise UsageError("Invalid @ at beginning of dynamic voter string.")

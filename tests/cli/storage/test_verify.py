@@ -319,9 +319,7 @@ class _Node:
 
     def __init__(self, number: int, *directories: str) -> None:
         self.config = SimpleNamespace(node_id=number, path=f"n{number}.properties")
-        self.states = [
-            SimpleNamespace(directory=SimpleNamespace(path=path)) for path in directories
-        ]
+        self.directories = [SimpleNamespace(path=path) for path in directories]
 
 
 def test_findings_are_grouped_by_node_with_their_cures() -> None:

@@ -13,7 +13,7 @@ from kraftops.java.properties import properties_bytes
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.bootstrap.records import SNAPSHOT_NAME
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import DirectoryState, inspect
+from kraftops.storage.logdirs.inspector import inspect
 from kraftops.uuids import to_text
 from tests.helpers.tools.console import STORAGE, Done, run_here
 
@@ -76,13 +76,13 @@ def format_node(node: Path, *args: str, cluster_id: str = CLUSTER_ID, stdin: str
     return storage(node, *format_args(*args, cluster_id=cluster_id), stdin=stdin)
 
 
-def states(node: Path) -> dict[str, DirectoryState]:
+def states(node: Path) -> dict[str, LogDirectory]:
     """Return what `info` knows of the directories of a node, by name."""
     with chdir(node):
         found = inspect(load_config(PROPERTIES))
         for state in found:
             assert state.log is None or state.log.quorum  # it is read here, where paths are right
-    return {state.directory.path: state for state in found}
+    return {state.path: state for state in found}
 
 
 def formatted(node: Path, *, is_dynamic: bool = False, cluster_id: str = CLUSTER_ID) -> list[str]:
@@ -90,14 +90,14 @@ def formatted(node: Path, *, is_dynamic: bool = False, cluster_id: str = CLUSTER
     found = []
     for name, state in states(node).items():
         if state.meta is None:
-            assert state.directory == LogDirectory(name, state.directory.is_metadata)
+            assert (state.path, state.problem, state.is_opaque) == (name, None, False)
             continue
         assert (state.meta.version, state.meta.cluster_id, state.meta.node_id) == (1, cluster_id, 1)
         assert state.meta.directory_id
         assert state.bootstrap
         assert state.bootstrap.damage is None
         assert state.bootstrap.features["metadata.version"] == 30
-        if not (is_dynamic and state.directory.is_metadata):
+        if not (is_dynamic and state.is_metadata):
             assert not (node / name / SNAPSHOT).exists()
         else:
             assert state.log

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from kraftops.answers.fields import Answer, boolean, number, parts, text
 from kraftops.display.columns import Column, Styled, folded
@@ -14,16 +13,7 @@ from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
 from kraftops.server.loader.contract import Consequence
 
-_STYLES: Mapping[State, str] = MappingProxyType(
-    {
-        State.CLEAN: "good",
-        State.MENDED: "warning",
-        State.DAMAGED: "bad",
-        State.REFUSED: "bad",
-        State.LOST: "bad",
-        State.UNREADABLE: "bad",
-    }
-)
+_STYLES = {State.CLEAN: "good", State.MENDED: "warning"}  # of all others "bad"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +43,7 @@ PARTITION = (
         values=[str(state) for state in State],
         column=Column("STATE"),
         get=lambda check: str(check.state),
-        cell=lambda check: Styled(str(check.state), _STYLES[check.state]),
+        cell=lambda check: Styled(str(check.state), _STYLES.get(check.state, "bad")),
     ),
     boolean(
         "starts",

@@ -12,11 +12,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
-from kraftops.dump.check.log_directory import (
-    log_directory_findings,
-    missing_findings,
-    missing_partitions,
-)
+from kraftops.dump.check.log_directory import log_directory_findings, missing_findings
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.start import DirectoryLoads, Start, foretold, server_findings
 from kraftops.dump.check.tier import Surroundings
@@ -103,8 +99,10 @@ def check_directories(
     for check in _absent_tiers(by_path, tiered, around):
         add(check)
     _note_wrong_topic_ids(checks, around.topics)
-    common += _missing_partitions(by_path, directories, around.topics)
-    common += _start_findings(by_path, directories, checks, around.topics)
+    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
+    for directory in whole:
+        common += missing_findings(directory, around.topics.names)
+    common += _start_findings(whole, directories, checks, around.topics)
     return checks, tuple(common)
 
 
@@ -143,19 +141,21 @@ def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[
 
 
 def _start_findings(
-    by_path: Mapping[str, list[str]],
+    whole: Sequence[LogDirectory],
     directories: Mapping[str, LogDirectory],
     checks: Iterable[PartitionCheck],
     topics: Topics,
 ) -> Iterator[Finding]:
-    """Yield what the loading of all partitions means for the servers of the log directories."""
+    """Yield what the loading of all partitions means for the servers of the log directories.
+
+    *whole* are those whose partitions are all checked.
+    """
     loads: dict[str, list[PartitionLoad]] = {
         directory.path: [] for directory in directories.values()
     }
     for check in checks:
         if check.load is not None and check.path in directories:
             loads[directories[check.path].path].append(check.load)
-    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
     for directory in whole:
         for start in _renamed_starts(directory, topics):
             yield from start.refusals()
@@ -198,20 +198,6 @@ def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[Start]:
                 yield foretold(files, directory, settings)
 
 
-def _missing_partitions(
-    by_path: dict[str, list[str]], directories: dict[str, LogDirectory], topics: Topics
-) -> list[Finding]:
-    """Return the findings about partitions of log directories that have no directory there."""
-    found: list[Finding] = []
-    for path, folders in by_path.items():
-        if folders == [path]:
-            continue  # a partition that is named alone
-        directory = directories[folders[0]]
-        missing = missing_partitions(directory)
-        found += missing_findings(directory, missing, topics.names)
-    return found
-
-
 def _is_tiered(folder: str) -> bool:
     try:
         return has_tiered_name(os.listdir(folder))
@@ -238,27 +224,27 @@ def _absent_tiers(
 ) -> Iterator[PartitionCheck]:
     """Yield the checks of partitions that have remote segments, and no directory in a tier."""
     tiers = {
-        path: found
-        for path, found in by_path.items()
-        if any(one != path and one in tiered for one in found)
+        path: folders
+        for path, folders in by_path.items()
+        if any(folder != path and folder in tiered for folder in folders)
         and not TIERED_TOPIC.fullmatch(os.path.basename(os.path.abspath(path)))
     }
     if not tiers:
         return
-    there = {_tier_place(folder) for found in tiers.values() for folder in found}
+    there = {_tier_place(folder) for folders in tiers.values() for folder in folders}
     for (topic_id, partition), remote in around.metadata.partitions.items():
         if (topic_id, partition) in there or remote.is_deleted or not remote.live:
             continue
-        root, found = next(iter(tiers.items()))
-        is_flat = os.path.dirname(found[-1]) == os.path.normpath(root)
+        root, folders = next(iter(tiers.items()))
+        is_flat = os.path.dirname(folders[-1]) == os.path.normpath(root)
         name = f"{remote.topic}-{partition}-{topic_id}"
         folder = os.path.join(root, name if is_flat else f"{remote.topic}-{topic_id}/{partition}")
         yield check_absent_tier(folder, remote, around)
 
 
 def _tier_place(folder: str) -> tuple[str | None, int | None]:
-    found = partition_of(os.path.join(folder, f"{'0' * 20}-{'0' * 22}.log"))
-    return tiered_topic_id(folder), found[1] if found else None
+    place = partition_of(os.path.join(folder, f"{'0' * 20}-{'0' * 22}.log"))
+    return tiered_topic_id(folder), place[1] if place else None
 
 
 def partition_folders(path: str) -> list[str]:
@@ -271,17 +257,17 @@ def partition_folders(path: str) -> list[str]:
     names = _names(path)
     if partition_log(path, names, from_start=True) or TOPIC_ID in names:
         return [path]
-    found = []
+    partitions = []
     for name in names:
         folder = os.path.join(path, name)
         match = PARTITION_NAME.fullmatch(name)
         if match and not match[3] and os.path.isdir(folder):
-            found.append((match[1], int(match[2]), folder))
+            partitions.append((match[1], int(match[2]), folder))
         elif not match and os.path.isdir(folder):
-            found += [(name, 0, inner) for inner in _tiered_folders(folder)]
-    if not found:
+            partitions += [(name, 0, inner) for inner in _tiered_folders(folder)]
+    if not partitions:
         raise no_log(path, names)
-    return [folder for _, _, folder in sorted(found)]
+    return [folder for _, _, folder in sorted(partitions)]
 
 
 def _tiered_folders(path: str) -> list[str]:
@@ -293,7 +279,9 @@ def _tiered_folders(path: str) -> list[str]:
         if not TIERED_TOPIC.fullmatch(os.path.basename(path)):
             return []
         inner = [os.path.join(path, name) for name in names if name.isdecimal()]
-        return [one for one in inner if partition_log(one, _names(one), from_start=True)]
+        return [
+            folder for folder in inner if partition_log(folder, _names(folder), from_start=True)
+        ]
     except SourceError:
         return []
 

@@ -76,17 +76,17 @@ class EpochCheck:
             return
         assert self.starts
         for offset in (batch.base_offset, batch.last_offset):
-            at = bisect_right(self._offsets, offset) - 1
-            if at < 0 and (self._log_start is None or offset < self._log_start):
+            index = bisect_right(self._offsets, offset) - 1
+            if index < 0 and (self._log_start is None or offset < self._log_start):
                 continue
-            start_epoch = self.starts[at].epoch if at >= 0 else None
+            start_epoch = self.starts[index].epoch if index >= 0 else None
             if start_epoch != batch.epoch:
-                shown = "no epoch" if start_epoch is None else f"epoch {start_epoch}"
-                self._differs(f"{shown} at offset {offset}, where the log has {batch.epoch}")
+                epoch_text = "no epoch" if start_epoch is None else f"epoch {start_epoch}"
+                self._differs(f"{epoch_text} at offset {offset}, where the log has {batch.epoch}")
                 return
-        if at >= 0:
-            end = self._offsets[at + 1] if at + 1 < len(self._offsets) else _NO_END
-            self._current = self._offsets[at], end, batch.epoch
+        if index >= 0:
+            end = self._offsets[index + 1] if index + 1 < len(self._offsets) else _NO_END
+            self._current = self._offsets[index], end, batch.epoch
 
     def end(self, end_offset: int) -> int:
         """Return the end of the log that the epochs know of, at least *end_offset*."""

@@ -91,13 +91,13 @@ class PartitionCheck:
         """Return it as that of a file in the log of a partition."""
         return replace(self, topic=topic, partition=partition, is_file=True)
 
-    def renamed(self, shown: Callable[[str], str]) -> Self:
+    def renamed(self, rename: Callable[[str], str]) -> Self:
         """Return it with paths as *shown* makes them in a text."""
         return replace(
             self,
-            path=shown(self.path),
-            findings=tuple(finding.renamed(shown) for finding in self.findings),
-            unreadable=shown(self.unreadable),
+            path=rename(self.path),
+            findings=tuple(finding.renamed(rename) for finding in self.findings),
+            unreadable=rename(self.unreadable),
         )
 
 

@@ -50,35 +50,17 @@ def _marker_findings(path: str) -> Iterator[Finding]:
         yield Finding("bad-checkpoint", Severity.NOTE, reason, Place(file=path))
 
 
-def missing_partitions(directory: LogDirectory) -> dict[tuple[str, int], str]:
-    """Return the partitions that have no directory, with the checkpoint that names them.
+def missing_findings(directory: LogDirectory, topics: Container[str]) -> tuple[Finding, ...]:
+    """Return the findings about partitions of checkpoints that have no directory.
 
-    A broker that deletes or moves a partition renames its directory, and writes the checkpoints
-    anew before that is gone (Kafka's `LogManager.asyncDelete`); so they are read once more.
+    Those of *topics* were not deleted. A broker that deletes or moves a partition renames its
+    directory, and writes the checkpoints anew before that is gone (Kafka's
+    `LogManager.asyncDelete`); so they are read once more.
     """
     missing = _missing(directory)
-    if not missing:
-        return {}
-    again = _missing(read_log_directory(directory.path))
-    return {partition: name for partition, name in missing.items() if partition in again}
-
-
-def _missing(directory: LogDirectory) -> dict[tuple[str, int], str]:
-    plan = directory.plan
-    present = {(folder.topic, folder.partition) for folder in plan.folders.values()}
-    checkpoints: dict[tuple[str, int], str] = {}
-    for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
-        for partition in sorted(plan.offsets.get(checkpoint, {}).keys() - present):
-            checkpoints.setdefault(partition, checkpoint)
-    return checkpoints
-
-
-def missing_findings(
-    directory: LogDirectory, missing: dict[tuple[str, int], str], topics: Container[str]
-) -> tuple[Finding, ...]:
-    """Return the findings about missing partitions; those of *topics* were not deleted."""
+    again = _missing(read_log_directory(directory.path)) if missing else {}
     findings = Findings()
-    for (topic, partition), checkpoint in missing.items():
+    for topic, partition in (key for key in missing if key in again):
         end = directory.offset(HIGH_WATERMARK, topic, partition)
         high_watermark = "" if end is None else f"; its high watermark was {end}"
         is_live = topic in topics
@@ -88,6 +70,17 @@ def missing_findings(
             else "no metadata log here tells whether it was deleted"
         )
         severity = Severity.LOSS if is_live else Severity.NOTE
-        place = os.path.join(directory.path, checkpoint)
-        findings.add("missing-partition", place, reason, severity)
+        path = os.path.join(directory.path, missing[topic, partition])
+        findings.add("missing-partition", path, reason, severity)
     return findings.all()
+
+
+def _missing(directory: LogDirectory) -> dict[tuple[str, int], str]:
+    """Return the partitions that have no directory, with the checkpoint that names them."""
+    plan = directory.plan
+    present = {(folder.topic, folder.partition) for folder in plan.folders.values()}
+    checkpoints: dict[tuple[str, int], str] = {}
+    for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
+        for partition in sorted(plan.offsets.get(checkpoint, {}).keys() - present):
+            checkpoints.setdefault(partition, checkpoint)
+    return checkpoints

@@ -69,7 +69,7 @@ class LogSpan(NamedTuple):
 class Hole(NamedTuple):
     """Bytes of a log without a whole batch, from the offset *first* on.
 
-    *last* is the last offset of the damaged batch, by its own header, or None. A tail was not
+    *last* is the last offset of the damaged batch, by its own header, or None. A torn one was not
     completely written.
     """
 
@@ -78,11 +78,9 @@ class Hole(NamedTuple):
     size: int
     reason: str
     first: int
-    last: int | None
-    is_zeros: bool
-    is_torn: bool
-    is_mended: bool
-    """Whether a start removes it."""
+    last: int | None = None
+    is_zeros: bool = False
+    is_torn: bool = True
 
 
 class OffsetGap(NamedTuple):
@@ -141,7 +139,7 @@ class LogWalk:
     @property
     def snapshots_behind(self) -> list[tuple[int, str]]:
         """The producer snapshots at offsets behind the end of the log."""
-        return [one for one in self._snapshots if one[0] > self.next_offset]
+        return [snapshot for snapshot in self._snapshots if snapshot[0] > self.next_offset]
 
     def run(self) -> None:
         """Walk over all segments.
@@ -185,14 +183,14 @@ class LogWalk:
             largest = -1
             checks = self._index_checks(segment, stack, severity, is_last=is_last)
             end = 0
-            for found in salvaged(log):
-                end = found.position + found.size
-                if isinstance(found, Gap):
+            for part in salvaged(log):
+                end = part.position + part.size
+                if isinstance(part, Gap):
                     checks = []  # entries may lead into the damage
                     txns.stop()
-                    self._damage(segment, log, found)
+                    self._damage(segment, log, part)
                     continue
-                batch = seen(found)
+                batch = seen(part)
                 largest = max(largest, batch.max_timestamp)
                 self._batch(segment, batch, txns)
                 if self._recovery.cuts:
@@ -315,38 +313,20 @@ class LogWalk:
 
     def _damage(self, segment: SegmentFiles, log: LogFile, gap: Gap) -> None:
         head = log.read_at(gap.position, HEADER_SIZE)
-        left = log.size - gap.position
+        size_left = log.size - gap.position
         stated = int.from_bytes(head[8:LOG_OVERHEAD], signed=True) + LOG_OVERHEAD
         ends_in_zeros = gap.position + gap.size < log.size
-        self._add_hole(
-            Hole(
-                segment.log,
-                gap.position,
-                gap.size,
-                gap.reason,
-                self.next_offset,
-                self._last_by_header(head),
-                is_zeros=False,
-                is_torn=len(head) < LOG_OVERHEAD or stated > left or ends_in_zeros,
-                is_mended=self._recovery.removes(segment.log, gap.position),
-            )
+        is_torn = len(head) < LOG_OVERHEAD or stated > size_left or ends_in_zeros
+        last = self._last_by_header(head)
+        hole = Hole(
+            segment.log, gap.position, gap.size, gap.reason, self.next_offset, last, is_torn=is_torn
         )
+        self._add_hole(hole)
 
     def _zeros(self, segment: SegmentFiles, log: LogFile, start: int) -> None:
         size = log.size - start
-        self._add_hole(
-            Hole(
-                segment.log,
-                start,
-                size,
-                f"{size} bytes of zeros",
-                self.next_offset,
-                None,
-                is_zeros=True,
-                is_torn=True,
-                is_mended=self._recovery.removes(segment.log, start),
-            )
-        )
+        reason = f"{size} bytes of zeros"
+        self._add_hole(Hole(segment.log, start, size, reason, self.next_offset, is_zeros=True))
 
     def _add_hole(self, hole: Hole) -> None:
         """Keep damage until it is known what follows; zeros behind other damage add to it."""
@@ -366,7 +346,7 @@ class LogWalk:
         """Report damage with the offset that follows it."""
         assert self._hole
         hole, self._hole = self._hole, None
-        if hole.is_mended:
+        if self._recovery.removes(hole.path, hole.position):
             # The start itself is told of with what it removes.
             self._findings.add("bad-batch", hole.path, hole.reason, Severity.NOTE, hole.position)
         elif following > hole.first:
@@ -420,7 +400,8 @@ class LogWalk:
         """Report damage at the end of the log."""
         if hole.is_torn:
             code = "zero-tail" if hole.is_zeros else "torn-tail"
-            is_mended = hole.is_mended or not self._recovery.is_known
+            is_mended = self._recovery.removes(hole.path, hole.position)
+            is_mended = is_mended or not self._recovery.is_known
             severity = Severity.NOTE if is_mended else Severity.RISK
             self._findings.add(code, hole.path, hole.reason, severity, hole.position)
             return

@@ -41,9 +41,7 @@ _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segme
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-def check_partition(
-    path: str, directory: LogDirectory, around: Surroundings | None = None
-) -> PartitionCheck:
+def check_partition(path: str, directory: LogDirectory, around: Surroundings) -> PartitionCheck:
     """Check the partition in the directory *path* of a log directory, or of a tier.
 
     *around* has what is known beside the directories of a tier.
@@ -74,8 +72,10 @@ def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) 
 
 def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
     """Return the second look, with the findings that the first one had too."""
-    known = {(finding.code, finding.place.path) for finding in first.findings}
-    kept = tuple(one for one in second.findings if (one.code, one.place.path) in known)
+    causes = {(finding.code, finding.place.path) for finding in first.findings}
+    kept = tuple(
+        finding for finding in second.findings if (finding.code, finding.place.path) in causes
+    )
     losses = second.losses if worst(kept) is Severity.LOSS else ()
     return replace(second, findings=kept, losses=losses)
 
@@ -101,7 +101,7 @@ class _Look(NamedTuple):
 
 
 def _look(
-    path: str, directory: LogDirectory, around: Surroundings | None, *, is_again: bool = False
+    path: str, directory: LogDirectory, around: Surroundings, *, is_again: bool = False
 ) -> _Look:
     try:
         files = partition_files(path)
@@ -112,9 +112,9 @@ def _look(
         check = PartitionCheck(path, files.topic, files.partition, unreadable=reason)
         return _Look(check, files)
     try:
-        if around and is_again:
+        if is_again:
             around.read_metadata()  # after the files, which are named there before they are made
-        check = _PartitionLook(files, directory, around or Surroundings(())).check()
+        check = _PartitionLook(files, directory, around).check()
     except SourceError as error:
         check = PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
     return _Look(check, files)
@@ -327,11 +327,11 @@ class _PartitionLook:
         directory = self._directory
         if self._files.is_metadata:
             ends = [file.snapshot_id[0] for file in self._files.checkpoints]
-            known = max(ends, default=0)
-            if start > known:
+            newest_end = max(ends, default=0)
+            if start > newest_end:
                 reason = "the offsets after the newest snapshot"
-                evidence = Evidence(self._files.path, f"its newest snapshot ends at {known}")
-                self._lose("missing-start", (known, start - 1), reason, evidence)
+                evidence = Evidence(self._files.path, f"its newest snapshot ends at {newest_end}")
+                self._lose("missing-start", (newest_end, start - 1), reason, evidence)
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:

@@ -23,20 +23,20 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 
 
 def record_findings(
-    logs: Iterable[LogFile], decoder: str | None, known: Iterable[Finding]
+    logs: Iterable[LogFile], decoder: str | None, findings: Iterable[Finding]
 ) -> Iterator[tuple[str, str, str, Severity, int]]:
     """Yield the arguments of findings about records that cannot be read, in whole batches.
 
     Args:
         logs: the segments; each is closed when it is read.
         decoder: its name, or None: only the framing is read.
-        known: findings about batches, whose records are not reported again.
+        findings: about batches, whose records are not reported again.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     query = _query(decoder)
-    damaged = {(finding.place.path, finding.place.position) for finding in known}
+    damaged = {(finding.place.path, finding.place.position) for finding in findings}
     for log in logs:
         request = Request(log.path, query)
         with log:

@@ -293,18 +293,12 @@ def server_findings(
         is_whole_server: whether these are all log directories of one server, which needs one.
     """
     names_twice: dict[str, list[str]] = defaultdict(list)
-    for directory, partition, first in twice:
-        names_twice[directory.path].append(os.path.basename(partition.path))
+    for directory, (path, topic, number, _), first in twice:
+        names_twice[directory.path].append(os.path.basename(path))
         yield stop_finding(
             "partition-twice",
             f"the partition is in {first.path} too: the broker ends",
-            Place(
-                directory.node_id,
-                directory.path,
-                partition.topic,
-                partition.number,
-                partition.path,
-            ),
+            Place(directory.node_id, directory.path, topic, number, path),
             "move one of them away, with the broker stopped: keep the one with the higher end",
         )
     offline = {

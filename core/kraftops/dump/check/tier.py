@@ -65,12 +65,12 @@ class Surroundings:
 
     def remote_of(self, topic: str | None, partition: int | None) -> RemotePartition | None:
         """Return the remote segments of a partition that exists; None if they are unknown."""
-        found = (
-            one
-            for one in self.metadata.partitions.values()
-            if (one.topic, one.partition) == (topic, partition) and not one.is_deleted
+        partitions = (
+            remote
+            for remote in self.metadata.partitions.values()
+            if (remote.topic, remote.partition) == (topic, partition) and not remote.is_deleted
         )
-        return next(found, None)
+        return next(partitions, None)
 
     def locals_of(
         self, topic: str | None, partition: int | None, topic_id: str
@@ -104,10 +104,10 @@ class TierCheck:
         self._around = around
         self.losses: list[Loss] = []
         self._objects = _objects(files.names, files.path)
-        known, topic_id = around.metadata, tiered_topic_id(files.path)
+        metadata, topic_id = around.metadata, tiered_topic_id(files.path)
         if remote is None and topic_id is not None and files.partition is not None:
-            remote = known.partitions.get((topic_id, files.partition))
-        self.remote = remote or known.of_segments(self._objects)
+            remote = metadata.partitions.get((topic_id, files.partition))
+        self.remote = remote or metadata.of_segments(self._objects)
         self._topic_id = self.remote.topic_id if self.remote else topic_id or ""
 
     def live_files(self) -> PartitionFiles:
@@ -139,9 +139,9 @@ class TierCheck:
     def _compare(self, remote: RemotePartition, ends: dict[str, int]) -> None:
         """Look for the logs of all segments that readers are sent to."""
         live = remote.live
-        missing = [one for one in live if self._log_path(one) is None]
-        there = [one for one in live if one not in missing]
-        spans = [(one.start, one.end) for one in there] + self._local_spans()
+        missing = [segment for segment in live if self._log_path(segment) is None]
+        there = [segment for segment in live if segment not in missing]
+        spans = [(segment.start, segment.end) for segment in there] + self._local_spans()
         for segment in missing:
             path = os.path.join(self._folder, segment.log_name)
             reason = f"the log of {offsets_text(segment.start, segment.end)} is missing"
@@ -155,7 +155,7 @@ class TierCheck:
                 reason = f"it ends at offset {end - 1}, and by the metadata at {segment.end}"
             else:
                 continue
-            others = [(one.start, one.end) for one in there if one != segment]
+            others = [(other.start, other.end) for other in there if other != segment]
             others += self._local_spans()
             lost = (segment.start if end is None else end, segment.end)
             if end is None:  # the damage is told already
@@ -174,8 +174,8 @@ class TierCheck:
         """Report offsets that are lost, as far as nothing else has them."""
         lost = list(uncovered(span, others))
         self.losses += (Loss(first, last) for first, last in lost)
-        shown = ", ".join(lost_text(first, last) for first, last in lost)
-        ending = f"; {shown}" if lost else "; their records are found elsewhere"
+        losses_text = ", ".join(lost_text(first, last) for first, last in lost)
+        ending = f"; {losses_text}" if lost else "; their records are found elsewhere"
         severity = Severity.LOSS if lost else Severity.RISK
         self._findings.add(code, path, reason + ending, severity)
 
@@ -199,8 +199,9 @@ class TierCheck:
 
     def _incomplete(self) -> None:
         """Look for segments that lack files which others have beside their logs."""
-        kinds = {kind for one in self._objects.values() for kind in one.files} - {_LOG, _TXN_INDEX}
-        live = None if self.remote is None else {one.segment_id for one in self.remote.live}
+        all_kinds = {kind for objects in self._objects.values() for kind in objects.files}
+        kinds = all_kinds - {_LOG, _TXN_INDEX}
+        live = None if self.remote is None else {segment.segment_id for segment in self.remote.live}
         for segment_id, objects in self._objects.items():
             if _LOG not in objects.files or not (live is None or segment_id in live):
                 continue
@@ -219,13 +220,13 @@ class TierCheck:
     def _gaps(self, ends: dict[str, int]) -> None:
         """Look for offsets between segments, and between them and the local logs."""
         if self.remote is not None:
-            spans = [(one.start, one.end) for one in self.remote.live]
+            spans = [(segment.start, segment.end) for segment in self.remote.live]
         else:
             tiered = (tiered_name(path) for path in ends)
             spans = [
-                (one.base_offset, end - 1)
-                for one, end in zip(tiered, ends.values(), strict=True)
-                if one is not None
+                (segment.base_offset, end - 1)
+                for segment, end in zip(tiered, ends.values(), strict=True)
+                if segment is not None
             ]
         if not spans:
             return
@@ -249,16 +250,18 @@ class TierCheck:
 
 def _objects(names: Iterable[str], folder: str) -> dict[str, TierObjects]:
     """Return the files of each tiered segment, by its id."""
-    found: dict[str, TierObjects] = {}
+    objects: dict[str, TierObjects] = {}
     for name in names:
         parsed = tiered_name(name)
         if parsed is not None:
-            one = found.setdefault(parsed.segment_id, TierObjects(parsed.base_offset, {}))
-            one.files[parsed.kind] = os.path.join(folder, name)
-    return found
+            segment = objects.setdefault(parsed.segment_id, TierObjects(parsed.base_offset, {}))
+            segment.files[parsed.kind] = os.path.join(folder, name)
+    return objects
 
 
 def _is_replaced(segment: RemoteSegment, remote: RemotePartition) -> bool:
     """Tell whether the offsets of a segment were copied again."""
-    spans = [(one.start, one.end) for one in remote.live if one.event_time >= segment.event_time]
+    spans = [
+        (other.start, other.end) for other in remote.live if other.event_time >= segment.event_time
+    ]
     return not list(uncovered((segment.start, segment.end), spans))

@@ -195,9 +195,9 @@ def snapshot_differences(
 
 def _difference(state: ProducerState, offset: int, producers: Producers, *, is_exact: bool) -> str:
     """Return how a snapshot contradicts the log; empty if it does not."""
-    for known in (state.last_offset, state.first_txn_offset):
-        if known >= offset:
-            return f"offset {known} is not before {offset}, where the snapshot ends"
+    for offset_in_state in (state.last_offset, state.first_txn_offset):
+        if offset_in_state >= offset:
+            return f"offset {offset_in_state} is not before {offset}, where the snapshot ends"
     last = producers.last.get(state.producer_id)
     if not is_exact:
         return ""

@@ -121,12 +121,12 @@ def _check_in_turn(
     check: Callable[[Unit], PartitionCheck], workers: int, index: int
 ) -> PartitionCheck:
     """Check the unit at an index within the memory budget that *workers* processes share."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         turns = iter((_TURN.get(),))
 
         def await_turn() -> None:
             for turn in turns:  # once
-                held.enter_context(turn)
+                stack.enter_context(turn)
 
         with shared_memory(workers, await_turn):
             return check(_UNITS.get()[index])

@@ -44,7 +44,7 @@ def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
     Logs that cannot be read, or begin late, are left out.
     """
     images: dict[str | None, MetadataImage] = {}
-    for node in sorted(nodes, key=lambda each: each.content.rank, reverse=True):
+    for node in sorted(nodes, key=lambda node: node.content.rank, reverse=True):
         if node.cluster_id not in images and (image := image_of(node)):
             images[node.cluster_id] = image
     return images
@@ -52,7 +52,7 @@ def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
 
 def image_of(node: Node) -> MetadataImage | None:
     """Return the metadata in the log of a node; None if it has none that is whole."""
-    return image_in(node.metadata.directory.path) if node.log.is_used else None
+    return image_in(node.metadata.path) if node.log.is_used else None
 
 
 def image_in(directory: str) -> MetadataImage | None:
@@ -90,24 +90,30 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
-    states = [state for state in node.states if state.status and not state.problem]
-    states = [state for state in states if state.directory.path in node.config.log_dirs]
+    directories = node.data_directories
     present: set[tuple[bytes, int]] = set()
-    for state in states:
-        for partition in state.directory.partitions():
+    for directory in directories:
+        for partition in directory.partitions():
             if partition.topic_id and not partition.is_renamed:
                 present.add((partition.topic_id, partition.number))
             owner = DirectoryOwner(
-                node.config.node_id, state.meta.directory_id if state.meta else None
+                node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
-            found = misplacement(image, owner, partition)
-            if found is None or found.code == SET_ASIDE:
+            misplaced = misplacement(image, owner, partition)
+            if misplaced is None or misplaced.code == SET_ASIDE:
                 continue
-            if not (partition.is_renamed and found.code in NO_STRAYS):
+            if not (partition.is_renamed and misplaced.code in NO_STRAYS):
                 yield _with_known_id(
-                    misplaced_finding(node.config.node_id, state.path, partition, found), image
+                    misplaced_finding(
+                        node.config.node_id, directory.java_path, partition, misplaced
+                    ),
+                    image,
                 )
-    paths = {state.meta.directory_id: state.path for state in states if state.meta}
+    paths = {
+        directory.meta.directory_id: directory.java_path
+        for directory in directories
+        if directory.meta
+    }
     for key, partition_state in replicas_on(node.config.node_id, image):
         if key not in present:
             topic, number = image.topics[key[0]].name, key[1]
@@ -128,24 +134,24 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
 
 
 def misplaced_finding(
-    node_id: int, directory: str, partition: PartitionDirectory, found: Misplacement
+    node_id: int, directory: str, partition: PartitionDirectory, misplaced: Misplacement
 ) -> Finding:
     """Return that a partition does not belong into a log directory, with what is at stake."""
     data = partition_data_of(partition.path)
-    problem = f"{found.reason} ({data})"
-    if found.code == OTHER_DIRECTORY:
+    problem = f"{misplaced.reason} ({data})"
+    if misplaced.code == OTHER_DIRECTORY:
         cure = "leave it: the broker tells the controller where it is"
-    elif found.code == OTHER_NAME:
+    elif misplaced.code == OTHER_NAME:
         cure = "give it its name again, if no other directory has it; no broker uses this one"
     else:
         problem += "; a broker sets it aside as a stray"
         cure = "copy it, if the records are wanted"
-        if found.code == OTHER_BROKER:
+        if misplaced.code == OTHER_BROKER:
             cure = "move it to a replica, with the broker stopped, or copy it"
-    is_loss = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
+    is_loss = misplaced.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
     severity = Severity.LOSS if is_loss else Severity.NOTE
     place = place_of_partition(directory, partition, node_id)
-    return Finding(found.code, severity, problem, place, cure, stake=data)
+    return Finding(misplaced.code, severity, problem, place, cure, stake=data)
 
 
 def partition_loss(
@@ -222,6 +228,6 @@ def lost_text(findings: Sequence[Finding]) -> str:
     """Return the partitions of findings with the sums of their records and bytes."""
     names = [finding.place.partition_name for finding in findings]
     stakes = [finding.stake for finding in findings if finding.stake]
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    names_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     records = sum(stake.records or 0 for stake in stakes)
-    return f"{shown} ({records} records, {sum(stake.bytes for stake in stakes)} bytes)"
+    return f"{names_text} ({records} records, {sum(stake.bytes for stake in stakes)} bytes)"

@@ -64,14 +64,14 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
     for path in directories:
         owner = owner_of(path)
         for partition in read_log_directory(path).partitions():
-            found = misplacement(image, owner, partition)
-            if found is None:
+            misplaced = misplacement(image, owner, partition)
+            if misplaced is None:
                 continue
-            place = Place() if found.entry is None else place_of(image, found.entry)
+            place = Place() if misplaced.entry is None else place_of(image, misplaced.entry)
             yield Finding(
-                found.code,
-                severity_of(found),
-                found.reason,
+                misplaced.code,
+                severity_of(misplaced),
+                misplaced.reason,
                 replace(
                     place,
                     directory=path,

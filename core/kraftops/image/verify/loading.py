@@ -69,14 +69,11 @@ def loading_findings(
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
-    states = [state for state in node.states if state.status and not state.problem]
-    states = [state for state in states if state.directory.path in node.config.log_dirs]
     budget = _Budget(most_bytes)
     directories: list[DirectoryLoads] = []
-    for state in states:
-        directory = state.directory
+    for directory in node.data_directories:
         for checkpoint in directory.plan.damaged:
-            yield damaged_checkpoint(checkpoint, state.path)
+            yield damaged_checkpoint(checkpoint, directory.java_path)
         loads: list[PartitionLoad] = []
         for name in directory.plan.folders:
             path = os.path.join(directory.path, name)
@@ -87,7 +84,7 @@ def loading_findings(
             yield from _lost_end(start, directory, name)
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
         directories.append(DirectoryLoads(directory, loads, node.config.node_id))
-    twice = duplicates(loads.directory for loads in directories)
+    twice = duplicates(node.data_directories)
     yield from server_findings(directories, twice, is_whole_server=True)
     if budget.skipped:
         yield Finding(
@@ -97,7 +94,10 @@ def loading_findings(
             f"{size_text(budget.skipped_bytes)} of unflushed segments, which are not read here",
             Place(node=node.config.node_id, file=node.config.path),
             "check the log directories to be sure",
-            tuple(f"kafka-dump-log --check {shlex.quote(state.path)}" for state in states),
+            tuple(
+                f"kafka-dump-log --check {shlex.quote(directory.java_path)}"
+                for directory in node.data_directories
+            ),
         )
 
 

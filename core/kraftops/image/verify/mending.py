@@ -12,10 +12,9 @@ from kraftops.image.verify.directories import (
     DirectoryOwner,
     misplacement,
 )
-from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
-from kraftops.storage.logdirs import directories as log_directories
 from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import is_reserved
 
@@ -29,17 +28,17 @@ def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     Raises:
         KraftopsError: a directory, or the metadata log, cannot be read any more.
     """
-    directories = log_directories.read_directories(config)
-    image = image_of(read_node(config))
+    node = read_node(config)
+    image = image_of(node)
     if image is None:
         return {}
-    known = {}
-    for directory in directories_to_mend(directories):
-        directory_id = _unaccounted_id(image, config.node_id, directories)
+    directory_ids = {}
+    for directory in directories_to_mend(node.directories):
+        directory_id = _unaccounted_id(image, config.node_id, node.directories)
         owner = DirectoryOwner(config.node_id, directory_id)
-        if directory_id and _has_all(image, owner, directory.path):
-            known[directory.path] = directory_id
-    return known
+        if directory_id and _has_all(image, owner, directory):
+            directory_ids[directory.path] = directory_id
+    return directory_ids
 
 
 def _unaccounted_id(
@@ -48,17 +47,18 @@ def _unaccounted_id(
     """Return the only registered id that no directory has; None if there are none or several."""
     broker = image.broker(node_id)
     present = {directory.meta.directory_id for directory in directories if directory.meta}
-    left = set(broker["logDirs"] if broker else ()) - present
-    return left.pop() if len(left) == 1 and not any(map(is_reserved, left)) else None
+    unaccounted = set(broker["logDirs"] if broker else ()) - present
+    is_certain = len(unaccounted) == 1 and not any(map(is_reserved, unaccounted))
+    return unaccounted.pop() if is_certain else None
 
 
-def _has_all(image: MetadataImage, owner: DirectoryOwner, path: str) -> bool:
+def _has_all(image: MetadataImage, owner: DirectoryOwner, directory: LogDirectory) -> bool:
     """Tell whether a directory has exactly the partitions that are assigned to its id."""
     present = set()
-    for partition in read_log_directory(path).partitions():
-        found = misplacement(image, owner, partition)
-        is_moving = partition.is_renamed and found and found.code == OTHER_DIRECTORY
-        if found and found.code != SET_ASIDE and not is_moving:
+    for partition in directory.partitions():
+        misplaced = misplacement(image, owner, partition)
+        is_moving = partition.is_renamed and misplaced and misplaced.code == OTHER_DIRECTORY
+        if misplaced and misplaced.code != SET_ASIDE and not is_moving:
             return False
         if not partition.is_renamed:
             present.add((partition.topic_id, partition.number))

@@ -48,23 +48,23 @@ def verify_nodes(
     Raises:
         KraftopsError: a file cannot be read any more.
     """
-    found = [finding for node in nodes for finding in verify_node(node, cluster_id)]
+    findings = [finding for node in nodes for finding in verify_node(node, cluster_id)]
     if len(nodes) > 1:
-        found += verify_cluster(nodes)
+        findings += verify_cluster(nodes)
     images = newest_images(nodes)
     assumed_releases = []
     for node in nodes:
         image = images.get(node.cluster_id)
         assumed = assumed_release(node, image, target)
         if image and node.is_broker:
-            found += assignment_findings(node, image)
+            findings += assignment_findings(node, image)
         if node.is_broker:
-            found += loading_findings(node, image, assumed.newest.release.name)
-        found += release_findings(node, assumed)
+            findings += loading_findings(node, image, assumed.newest.release.name)
+        findings += release_findings(node, assumed)
         assumed_releases.append(assumed)
     if is_here:
         host = read_host()
-        found += (finding for node in nodes for finding in binding_findings(node, host))
+        findings += (finding for node in nodes for finding in binding_findings(node, host))
     if resolves:
-        found += name_findings(nodes)
-    return Verified(without_wrong_rewrites(found), assumed_releases)
+        findings += name_findings(nodes)
+    return Verified(without_wrong_rewrites(findings), assumed_releases)

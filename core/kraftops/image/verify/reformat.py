@@ -10,16 +10,14 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import image_of, lost_text, partition_loss
 from kraftops.image.verify.takeover import LossRefused, newest_whole, partitions_of_others, refusal
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server import meta_properties
 from kraftops.server.log_directory import read_log_directory
-from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.server.metadata_log.log import read_partition
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.logdirs.directories import has_metadata_log
@@ -53,7 +51,7 @@ def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRef
     """
     if not plan.targets:
         return
-    data = [each.path for each in plan.directories if not each.is_metadata]
+    data = [directory.path for directory in plan.directories if not directory.is_metadata]
     names = [*metadata, *filter(has_metadata_log, data)]
     logs = [log for name in names if (log := _log_in(name, plan.cluster_id))]
     own = image_of(read_node(plan.config))
@@ -62,13 +60,13 @@ def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRef
         paths = [target.directory.path for target in plan.targets]
         paths = [path for path in paths if os.path.isdir(path)]
         findings = [
-            each
+            finding
             for path in paths
-            for each in partitions_of_others(image, path, plan.config.node_id)
+            for finding in partitions_of_others(image, path, plan.config.node_id)
         ]
         if findings:
             yield refusal(findings)
-    target = next((each for each in plan.targets if each.directory.is_metadata), None)
+    target = next((target for target in plan.targets if target.directory.is_metadata), None)
     if target and "controller" in plan.config.roles and not has_metadata_log(target.directory.path):
         yield from _voter_losses(plan, target, logs)
 
@@ -81,7 +79,7 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
         log = read_partition(folder)
     except OSError as error:
         raise SourceError.of(name, error) from None
-    meta = _owner(os.path.dirname(os.path.abspath(folder)))
+    meta = read_log_directory(os.path.dirname(os.path.abspath(folder))).meta
     if meta and meta.cluster_id not in (None, cluster_id):
         raise UsageError(
             f"{name} is of the cluster {meta.cluster_id}, not of {cluster_id}",
@@ -91,14 +89,6 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
     if not (log.is_used or log.snapshots or log.segments):
         raise SourceError(f"{name} holds no metadata log", "name a directory that does")
     return _Log(name, meta.node_id if meta else None, load(folder)) if log.is_used else None
-
-
-def _owner(folder: str) -> MetaProperties | None:
-    path = os.path.join(folder, meta_properties.FILE_NAME)
-    try:
-        return read_meta(path)
-    except (OSError, DecodeError):
-        return None
 
 
 def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Iterator[LossRefused]:
@@ -119,9 +109,9 @@ def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Ite
             hint = f"restore the metadata; or {_JOIN}"
             yield LossRefused(METADATA_LOST, message, hint, findings)
     elif own in static and newest:
-        known = {log.node_id for log in logs} & (static.keys() - {own})
-        if len(known) <= len(static) // 2:
-            others = ", ".join(str(number) for number in sorted(static.keys() - known - {own}))
+        nodes_with_log = {log.node_id for log in logs} & (static.keys() - {own})
+        if len(nodes_with_log) <= len(static) // 2:
+            others = ", ".join(map(str, sorted(static.keys() - nodes_with_log - {own})))
             message = (
                 f"{path} would be an empty voter: if the voters {others} are empty too, they elect "
                 f"a leader without what {newest.name} has: {_content(newest)}"
@@ -137,13 +127,13 @@ def _content(log: _Log) -> str:
     image = log.image
     names = [topic.name for topic in image.topics.values()]
     count = sum(len(image.fold.numbers(topic_id)) for topic_id in image.topics)
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"metadata to offset {image.offset}: topics {shown or 'none'}; partitions {count}"
+    topics_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"metadata to offset {image.offset}: topics {topics_text or 'none'}; partitions {count}"
 
 
 def _partitions(plan: FormatPlan) -> Iterator[Finding]:
     """Yield the partitions in the directories of a node."""
-    for path in (each.path for each in plan.directories if os.path.isdir(each.path)):
+    for path in (directory.path for directory in plan.directories if os.path.isdir(directory.path)):
         for partition in read_log_directory(path).partitions():
             text, cure = "its metadata is lost", "restore the metadata"
             yield partition_loss(METADATA_LOST, text, path, partition, cure)

@@ -86,25 +86,28 @@ def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
     """
     replicas = [_Replica(source) for source in dict.fromkeys(sources)]
     while True:
-        replicas = [one for one in replicas if one.batch is not None]
+        replicas = [replica for replica in replicas if replica.batch is not None]
         if len(replicas) < 2:
             return
-        offset = min(one.offset for one in replicas)
-        present = [one for one in replicas if one.offset == offset]
-        absent = [one for one in replicas if one.offset > offset and one.has_begun]
-        identities = {id(one): one.identity for one in present} | {id(one): None for one in absent}
+        offset = min(replica.offset for replica in replicas)
+        present = [replica for replica in replicas if replica.offset == offset]
+        absent = [replica for replica in replicas if replica.offset > offset and replica.has_begun]
+        identities: dict[int, tuple[int, int, int] | None] = dict.fromkeys(map(id, absent))
+        identities |= {id(replica): replica.identity for replica in present}
         groups = Counter(identities.values()).most_common(2)
         if len(groups) > 1:
             if groups[0][1] == groups[1][1]:
                 yield _disagreement(offset, present, absent)
                 return
-            usual = next(one for one in present + absent if identities[id(one)] == groups[0][0])
-            odd = [one for one in present + absent if identities[id(one)] != groups[0][0]]
-            yield from (_deviation(offset, one, usual, is_present=one in present) for one in odd)
-            replicas = [one for one in replicas if one not in odd]
-        for one in replicas:
-            if one in present:
-                one.step()
+            is_usual = {number: identity == groups[0][0] for number, identity in identities.items()}
+            usual = next(replica for replica in present + absent if is_usual[id(replica)])
+            odd = [replica for replica in present + absent if not is_usual[id(replica)]]
+            for replica in odd:
+                yield _deviation(offset, replica, usual, is_present=replica in present)
+            replicas = [replica for replica in replicas if replica not in odd]
+        for replica in replicas:
+            if replica in present:
+                replica.step()
 
 
 def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool) -> Finding:
@@ -120,8 +123,8 @@ def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool)
 
 def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
     """Return the finding that replicas differ without a majority."""
-    parts = [f"{one.source} has {_described(one)}" for one in present]
-    parts += [f"{one.source} has nothing before offset {one.offset}" for one in absent]
+    parts = [f"{replica.source} has {_described(replica)}" for replica in present]
+    parts += [f"{replica.source} has nothing before offset {replica.offset}" for replica in absent]
     first = offset
     if len(present) > 1:
         first = min(_first_difference(present[0], other) for other in present[1:])
@@ -133,13 +136,13 @@ def _described(replica: _Replica) -> str:
     return f"offsets {replica.offset} to {last}, epoch {epoch}, CRC {crc:#010x}"
 
 
-def _first_difference(one: _Replica, other: _Replica) -> int:
+def _first_difference(replica: _Replica, other: _Replica) -> int:
     """Return the first offset at which batches of the same base offset differ."""
-    mine, theirs = one.records(), other.records()
+    mine, theirs = replica.records(), other.records()
     for a, b in zip(mine or (), theirs or (), strict=False):
         if a != b:
             return a.offset
     if mine and theirs and len(mine) != len(theirs):
         shorter, longer = sorted((mine, theirs), key=len)
         return longer[len(shorter)].offset
-    return one.offset
+    return replica.offset

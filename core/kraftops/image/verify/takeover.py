@@ -73,10 +73,10 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
         KraftopsError: the directory, or a source of the image, cannot be read.
     """
     for partition in read_log_directory(path).partitions():
-        found = misplacement(image, DirectoryOwner(node_id, None), partition)
-        if found and found.code == OTHER_BROKER:
+        misplaced = misplacement(image, DirectoryOwner(node_id, None), partition)
+        if misplaced and misplaced.code == OTHER_BROKER:
             cure = "move it to a replica, or copy it"
-            yield partition_loss(OTHER_BROKER, found.reason, path, partition, cure)
+            yield partition_loss(OTHER_BROKER, misplaced.reason, path, partition, cure)
 
 
 def refusal(findings: Sequence[Finding]) -> LossRefused:

@@ -65,8 +65,8 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
 def _blocked(state: BrokerState | RegisterControllerRecord, wanted: dict[str, int]) -> str | None:
     """Return the first level that a registration does not support; None if it has all."""
     ranges = {
-        one["name"]: (one["minSupportedVersion"], one["maxSupportedVersion"])
-        for one in state["features"]
+        feature["name"]: (feature["minSupportedVersion"], feature["maxSupportedVersion"])
+        for feature in state["features"]
     }
     for name, level in wanted.items():
         first, last = ranges.get(name, _NOT_SUPPORTED)

@@ -58,7 +58,7 @@ def state_finding(
 
 def place_of(image: MetadataImage, entry: EntryKey) -> Place:
     """Return the place of the last change of an entry, as far as the log tells."""
-    last = image.last_change(lambda one: newest_record(one, entry))
+    last = image.last_change(lambda past: newest_record(past, entry))
     newest = newest_record(image, entry)
     if last is None or newest is None:
         return Place()
@@ -116,12 +116,14 @@ _GATES = (
         ),
     ),
     _Gate(
-        14, "delegation tokens", lambda image: (EntryKey("tokens", (one,)) for one in image.tokens)
+        14,
+        "delegation tokens",
+        lambda image: (EntryKey("tokens", (token,)) for token in image.tokens),
     ),
     _Gate(
         15,
         "controller registrations",
-        lambda image: (EntryKey("controllers", (one,)) for one in image.controllers),
+        lambda image: (EntryKey("controllers", (number,)) for number in image.controllers),
     ),
     _Gate(
         17,
@@ -145,10 +147,11 @@ def _unwritable(image: MetadataImage) -> Iterator[Finding]:
     for gate in _GATES:
         entry = next(iter(gate.entries(image)), None) if level < gate.level else None
         if entry is not None:
-            known, least = by_level(level), by_level(gate.level)
+            present, least = by_level(level), by_level(gate.level)
             reason = (
                 f"{gate.description} cannot be written at metadata.version "
-                f"{known.name if known else level}, they need {least.name if least else gate.level}"
+                f"{present.name if present else level}, "
+                f"they need {least.name if least else gate.level}"
             )
             yield state_finding(image, STATE, reason, entry)
 
@@ -203,7 +206,7 @@ def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]])
         yield "it has no replicas"
     if len(distinct) < len(replicas):
         yield f"a broker is twice among its replicas {replicas}"
-    unknown = [one for one in replicas if one not in directories]
+    unknown = [broker for broker in replicas if broker not in directories]
     if unknown:
         yield f"it has replicas on {_brokers(unknown)}, not registered"
     for subset, name in (
@@ -212,16 +215,16 @@ def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]])
         (state.adding_replicas, "list of replicas to add"),
         (state.removing_replicas, "list of replicas to remove"),
     ):
-        others = [one for one in subset if one not in distinct]
+        others = [broker for broker in subset if broker not in distinct]
         if others:
             yield f"its {name} has {_brokers(others)}, not among its replicas {replicas}"
     yield from _leader_problems(state, directories)
     in_sync = set(state.isr)
     for broker, directory in zip(replicas, state.directories, strict=False):
-        known = directories.get(broker)
+        registered = directories.get(broker)
         if directory == LOST_DIRECTORY and broker in in_sync:
             yield f"broker {broker} is in its ISR, and the directory there is lost"
-        elif known and directory not in known and not is_reserved(directory):
+        elif registered and directory not in registered and not is_reserved(directory):
             yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"
 
 

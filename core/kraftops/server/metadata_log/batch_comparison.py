@@ -95,10 +95,10 @@ class SoundBatches:
         for segment in self._segments[number:]:
             with LogFile(segment.path) as log:
                 rest += log.size - start
-                for found in salvaged(log, start):
-                    if not isinstance(found, Gap) and not found.is_legacy:
+                for part in salvaged(log, start):
+                    if not isinstance(part, Gap) and not part.is_legacy:
                         batches += 1
-                        epoch = max(epoch, found.header.leader_epoch)
+                        epoch = max(epoch, part.header.leader_epoch)
             start = 0
         return LogTail(number, position, reason, rest, batches, epoch)
 

@@ -57,7 +57,7 @@ class MetadataLog:
         """The snapshot that a server loads; it ignores those that end before the log begins."""
         start = self.segments[0].base_offset if self.segments else 0
         usable = [snapshot for snapshot in self.snapshots if snapshot.end_offset >= start]
-        return max(usable, key=lambda each: (each.epoch, each.end_offset), default=None)
+        return max(usable, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset), default=None)
 
     @cached_property
     def content(self) -> LogContent:

@@ -18,9 +18,9 @@ from kraftops.answers.fields import (
 from kraftops.display import columns
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.inspector import DirectoryState
 from kraftops.uuids import to_text
 
 
@@ -29,7 +29,7 @@ class NodeState:
     """The log directories of a node; *problems* are those of Kafka's tool, *findings* are ours."""
 
     config: ServerConfig
-    directories: Sequence[DirectoryState]
+    directories: Sequence[LogDirectory]
     problems: Sequence[str]
     findings: Sequence[Finding]
 
@@ -84,40 +84,42 @@ DIRECTORY = (
         "path",
         "log directory, as it is configured",
         column=columns.folded("DIRECTORY", style="name"),
-        get=lambda state: state.directory.path,
+        get=lambda directory: directory.path,
     ),
     boolean(
         "isMetadata",
         "whether the metadata log belongs into it",
         column=columns.Column("ROLE"),
-        get=lambda state: state.directory.is_metadata,
-        cell=lambda state: "metadata" if state.directory.is_metadata else "data",
+        get=lambda directory: directory.is_metadata,
+        cell=lambda directory: "metadata" if directory.is_metadata else "data",
     ),
-    boolean("exists", "whether there is a directory", get=lambda state: state.exists),
+    boolean("exists", "whether there is a directory", get=lambda directory: directory.exists),
     boolean(
-        "isFormatted", "whether meta.properties can be read", get=lambda state: bool(state.meta)
+        "isFormatted",
+        "whether meta.properties can be read",
+        get=lambda directory: bool(directory.meta),
     ),
     text(
         "clusterId",
         "cluster id in meta.properties",
         may_be_null=True,
         column=columns.Column("CLUSTER ID", 3),
-        get=lambda state: state.meta and state.meta.cluster_id,
+        get=lambda directory: directory.meta and directory.meta.cluster_id,
     ),
     number(
         "nodeId",
         "node id in meta.properties",
         may_be_null=True,
         column=columns.number("NODE", 2),
-        get=lambda state: state.meta and state.meta.node_id,
+        get=lambda directory: directory.meta and directory.meta.node_id,
     ),
     text(
         "directoryId",
         "directory id in meta.properties",
         may_be_null=True,
         column=columns.Column("DIRECTORY ID", 5),
-        get=lambda state: (
-            state.meta and state.meta.directory_id and to_text(state.meta.directory_id)
+        get=lambda directory: (
+            directory.meta and directory.meta.directory_id and to_text(directory.meta.directory_id)
         ),
     ),
     number(
@@ -125,19 +127,19 @@ DIRECTORY = (
         "version of meta.properties",
         may_be_null=True,
         column=columns.number("VERSION", 9),
-        get=lambda state: state.meta and state.meta.version,
+        get=lambda directory: directory.meta and directory.meta.version,
     ),
     text(
         "problem",
         "why the directory cannot be used or read",
         may_be_null=True,
-        get=lambda state: state.directory.problem or state.problem,
+        get=lambda directory: directory.problem or directory.read_problem,
     ),
     number(
         "partitions",
         "directories of partitions in it",
         column=columns.number("PARTITIONS", 4),
-        get=lambda state: state.partitions,
+        get=lambda directory: directory.partition_count,
     ),
     part(
         "metadataLog",
@@ -145,15 +147,15 @@ DIRECTORY = (
         _METADATA_LOG,
         may_be_null=True,
         column=columns.folded("METADATA LOG", 6),
-        get=lambda state: state.log,
-        cell=lambda state: state.log and _log_text(state.log),
+        get=lambda directory: directory.log,
+        cell=lambda directory: directory.log and _log_text(directory.log),
     ),
     part(
         "bootstrap",
         "content of bootstrap.checkpoint, if it is there",
         _BOOTSTRAP,
         may_be_null=True,
-        get=lambda state: state.bootstrap,
+        get=lambda directory: directory.bootstrap,
     ),
     number(
         "freeBytes",
@@ -161,37 +163,38 @@ DIRECTORY = (
         numeral="size",
         may_be_null=True,
         column=columns.number("FREE", 1),
-        get=lambda state: state.status and state.status.free,
+        get=lambda directory: directory.status and directory.status.free,
     ),
     number(
         "sizeBytes",
         "size of the file system",
         numeral="size",
         may_be_null=True,
-        get=lambda state: state.status and state.status.size,
+        get=lambda directory: directory.status and directory.status.size,
     ),
     text(
         "user",
         "owner of the directory",
         may_be_null=True,
         column=columns.Column("OWNER", 8),
-        get=lambda state: state.status and _user_name(state.status.user),
-        cell=lambda state: (
-            state.status and f"{_user_name(state.status.user)}:{_group_name(state.status.group)}"
+        get=lambda directory: directory.status and _user_name(directory.status.user),
+        cell=lambda directory: (
+            directory.status
+            and f"{_user_name(directory.status.user)}:{_group_name(directory.status.group)}"
         ),
     ),
     text(
         "group",
         "group of the directory",
         may_be_null=True,
-        get=lambda state: state.status and _group_name(state.status.group),
+        get=lambda directory: directory.status and _group_name(directory.status.group),
     ),
     text(
         "mode",
         "permissions, octal as 0755",
         may_be_null=True,
         column=columns.Column("MODE", 10),
-        get=lambda state: state.status and f"{state.status.mode:04o}",
+        get=lambda directory: directory.status and f"{directory.status.mode:04o}",
     ),
     part(
         "lockHolder",
@@ -199,8 +202,8 @@ DIRECTORY = (
         _HOLDER,
         may_be_null=True,
         column=columns.folded("IN USE BY", 7),
-        get=lambda state: state.holder,
-        cell=lambda state: state.holder and str(state.holder),
+        get=lambda directory: directory.holder,
+        cell=lambda directory: directory.holder and str(directory.holder),
     ),
 )
 """The fields of a log directory."""

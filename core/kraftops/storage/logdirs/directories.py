@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kraftops.errors import DecodeError, StorageError
-from kraftops.fileio.reading import read_small
-from kraftops.java.properties import properties
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import parse_folder_name
 from kraftops.server.log_directory import LogDirectory, read_log_directory
-from kraftops.server.meta_properties import MetaProperties, read_meta
+from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
 
@@ -36,45 +33,31 @@ def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
 
 def cluster_id_near(sources: Iterable[str]) -> str | None:
     """Return the cluster id of the log directory that a file or a directory is in, if it says."""
-    for source in sources:
-        path = os.path.abspath(source)
-        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            try:
-                found = properties(read_small(os.path.join(directory, meta_properties.FILE_NAME)))
-                return meta_properties.read(found).cluster_id
-            except (OSError, DecodeError):
-                continue
-    return None
+    return next((meta.cluster_id for _, meta in _log_directories_of(sources)), None)
 
 
 def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
     """Return the paths of log directories by their ids: of those that sources are in, or beside."""
-    found: dict[bytes, str] = {}
+    paths: dict[bytes, str] = {}
+    for directory, meta in _log_directories_of(sources):
+        beside = [directory]
+        with suppress(OSError):
+            beside += (entry.path for entry in os.scandir(os.path.dirname(directory)))
+        for path in beside:
+            other = read_log_directory(path).meta
+            if other and other.directory_id and other.cluster_id == meta.cluster_id:
+                paths[other.directory_id] = path
+    return paths
+
+
+def _log_directories_of(sources: Iterable[str]) -> Iterator[tuple[str, MetaProperties]]:
+    """Yield the log directory that each source is, or is in, and its meta.properties."""
     for source in sources:
         path = os.path.abspath(source)
         for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            near = _identities([directory])
-            if near:
-                above = os.path.dirname(directory)
-                with suppress(OSError), os.scandir(above) as entries:
-                    near += _identities(entry.path for entry in entries)
-                cluster = near[0][1].cluster_id
-                found |= {
-                    meta.directory_id: place
-                    for place, meta in near
-                    if meta.directory_id is not None and meta.cluster_id == cluster
-                }
+            if meta := read_log_directory(directory).meta:
+                yield directory, meta
                 break
-    return found
-
-
-def _identities(directories: Iterable[str]) -> list[tuple[str, MetaProperties]]:
-    """Return the log directories among some, and what their meta.properties say."""
-    found = []
-    for directory in directories:
-        with suppress(OSError, DecodeError):
-            found.append((directory, read_meta(os.path.join(directory, meta_properties.FILE_NAME))))
-    return found
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:
@@ -106,16 +89,16 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
             )
         if meta.directory_id is None:
             continue
-        shown = to_text(meta.directory_id)
+        directory_id = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
             raise StorageError(
-                f"Invalid reserved directory ID {shown} found in {directory.path}",
+                f"Invalid reserved directory ID {directory_id} found in {directory.path}",
                 hint=f"take directory.id out of {directory.meta_path}: a server makes a new one",
             )
         owner = owners.setdefault(meta.directory_id, directory.path)
         if owner != directory.path:
             raise StorageError(
-                f"Duplicate directory ID Optional[{shown}] found. "
+                f"Duplicate directory ID Optional[{directory_id}] found. "
                 f"It was the ID of {owner}, but also of {directory.path}",
                 hint="one is a copy of the other: remove it, or take directory.id out of its "
                 "meta.properties",

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import replace
 
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity
-from kraftops.java.text import path_text
+from kraftops.findings.finding import Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.locks import Holder, lock_holder
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.locks import lock_holder
+from kraftops.server.log_directory import DirectoryStatus, LogDirectory
 from kraftops.server.meta_properties import MetaProperties
-from kraftops.server.metadata_log.log import (
-    BootstrapFile,
-    MetadataLog,
-    read_bootstrap,
-    read_metadata_log,
-)
+from kraftops.server.metadata_log.log import read_bootstrap, read_metadata_log
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.proposals import rewrite_to_node
@@ -39,54 +32,19 @@ OTHER_NODE_ID = "other-node-id"
 """Code of a directory with another node id than the configuration."""
 
 
-class DirectoryStatus(NamedTuple):
-    """Owner and mode of a directory; free space and size of its file system in bytes."""
-
-    user: int
-    group: int
-    mode: int
-    free: int
-    size: int
+def inspect(config: ServerConfig) -> tuple[LogDirectory, ...]:
+    """Return the log directories and what is in them, in the order of the configuration."""
+    return tuple(map(_inspected, read_directories(config)))
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryState:
-    """State of a log directory; *status* is None where it does not exist or is no directory."""
-
-    directory: LogDirectory
-    exists: bool
-    status: DirectoryStatus | None = None
-    holder: Holder | None = None
-    bootstrap: BootstrapFile | None = None
-    log: MetadataLog | None = None
-    partitions: int = 0
-    problem: str | None = None
-
-    @property
-    def path(self) -> str:
-        """The path as Kafka's tool prints it."""
-        return path_text(self.directory.path)
-
-    @property
-    def meta(self) -> MetaProperties | None:
-        """The meta.properties, if there is one that can be read."""
-        return self.directory.meta
-
-
-def inspect(config: ServerConfig) -> tuple[DirectoryState, ...]:
-    """Return the state of all directories, in the order of the configuration."""
-    return tuple(map(_state, read_directories(config)))
-
-
-def _state(directory: LogDirectory) -> DirectoryState:
+def _inspected(directory: LogDirectory) -> LogDirectory:
     path = directory.path
     if not os.path.isdir(path):
-        return DirectoryState(directory, exists=os.path.exists(path))
+        return directory
     status = holder = bootstrap = log = problem = None
-    partitions = 0
     try:
         status = _status(path)
-        partitions = sum(1 for _ in directory.partitions())
+        os.listdir(path)
         bootstrap = read_bootstrap(path)
         log = read_metadata_log(path) if directory.is_metadata else None
         holder = lock_holder(path)
@@ -94,15 +52,13 @@ def _state(directory: LogDirectory) -> DirectoryState:
         problem = error.message
     except OSError as error:
         problem = f"cannot read {error.filename or path}: {error.strerror}"
-    return DirectoryState(
+    return replace(
         directory,
-        exists=True,
         status=status,
         holder=holder,
         bootstrap=bootstrap,
         log=log,
-        partitions=partitions,
-        problem=problem,
+        read_problem=problem,
     )
 
 
@@ -112,17 +68,17 @@ def _status(path: str) -> DirectoryStatus:
     return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
 
 
-def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
+def kafka_problems(directories: tuple[LogDirectory, ...]) -> Iterator[str]:
     """Yield the problems that Kafka's tool finds, in its words and order."""
     first: MetaProperties | None = None
-    for state in sorted(states, key=lambda state: state.directory.path):
-        path, meta = state.path, state.meta
-        if not state.exists:
+    for directory in sorted(directories, key=lambda directory: directory.path):
+        path, meta = directory.java_path, directory.meta
+        if not directory.exists:
             yield f"{path} does not exist"
-        elif state.status is None:
+        elif directory.status is None:
             yield f"{path} is not a directory"
-        elif state.directory.problem:
-            yield f"Error loading {path}/meta.properties: {state.directory.problem}"
+        elif directory.problem:
+            yield f"Error loading {path}/meta.properties: {directory.problem}"
         elif meta is None:
             yield f"{path} is not formatted."
         elif first is None:
@@ -135,27 +91,22 @@ def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
         yield LEGACY_PROBLEM
 
 
-def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
+def findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
     """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
-    for state in states:
-        if state.problem and not state.directory.problem:
-            yield Finding(
-                "unreadable",
-                Severity.STOPS,
-                state.problem,
-                Place(directory=state.path),
-                "mend it, or give the permission to read it",
-            )
-    yield from _id_findings(config, states)
-    for state in states:
-        if state.directory.is_metadata:
-            yield from _bootstrap_findings(config, state)
+    for directory in directories:
+        if directory.read_problem and not directory.problem:
+            cure = "mend it, or give the permission to read it"
+            yield stop_finding("unreadable", directory.read_problem, directory.place, cure)
+    yield from _id_findings(config, directories)
+    for directory in directories:
+        if directory.is_metadata:
+            yield from _bootstrap_findings(config, directory)
 
 
-def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
+def damage_findings(directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
     """Yield the damage of metadata logs, which are read for it."""
-    for state in states:
-        for damage in state.log.damage if state.log else ():
+    for directory in directories:
+        for damage in directory.log.damage if directory.log else ():
             cure = "kafka-storage verify tells what a server makes of it"
             yield Finding(
                 "damage",
@@ -166,10 +117,10 @@ def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
             )
 
 
-def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
+def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
     owners: dict[bytes, str] = {}
-    for state in states:
-        path, meta = state.path, state.meta
+    for directory in directories:
+        path, meta = directory.java_path, directory.meta
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
@@ -178,43 +129,31 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
                 cure = f"set node.id={meta.node_id} in the configuration, or {cure}"
             commands = (rewrite_to_node(config.path, config.node_id),)
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
-            yield Finding(
-                OTHER_NODE_ID, Severity.STOPS, problem, Place(directory=path), cure, commands
-            )
+            yield stop_finding(OTHER_NODE_ID, problem, directory.place, cure, commands)
         if meta.directory_id is None:
             continue
-        shown = to_text(meta.directory_id)
+        directory_id = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
-            yield Finding(
-                "reserved-directory-id",
-                Severity.STOPS,
-                f"its directory id {shown} is a reserved one",
-                Place(directory=path),
-                "take directory.id out of its meta.properties: a server makes a new one",
-            )
+            problem = f"its directory id {directory_id} is a reserved one"
+            cure = "take directory.id out of its meta.properties: a server makes a new one"
+            yield stop_finding("reserved-directory-id", problem, directory.place, cure)
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
-            yield Finding(
-                "directory-twice",
-                Severity.STOPS,
-                f"it is {owner} under another name",
-                Place(directory=path),
-                "name it once in log.dirs",
-            )
+            problem = f"it is {owner} under another name"
+            cure = "name it once in log.dirs"
+            yield stop_finding("directory-twice", problem, directory.place, cure)
         elif owner != path:
-            yield Finding(
-                "directory-id-twice",
-                Severity.STOPS,
-                f"its directory id {shown} is also the id of {owner}",
-                Place(directory=path),
+            problem = f"its directory id {directory_id} is also the id of {owner}"
+            cure = (
                 "if it is a copy, take it out of log.dirs; "
-                "else take directory.id out of its meta.properties",
+                "else take directory.id out of its meta.properties"
             )
+            yield stop_finding("directory-id-twice", problem, directory.place, cure)
 
 
-def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator[Finding]:
-    bootstrap = state.bootstrap
-    is_used = state.log is not None and state.log.is_used
+def _bootstrap_findings(config: ServerConfig, directory: LogDirectory) -> Iterator[Finding]:
+    bootstrap = directory.bootstrap
+    is_used = directory.log is not None and directory.log.is_used
     if bootstrap and bootstrap.damage:
         cure = "remove it: a cluster that has begun needs it no more"
         if not is_used:
@@ -226,11 +165,7 @@ def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator
             Place(file=bootstrap.path),
             cure,
         )
-    elif state.meta and not bootstrap and not is_used and "controller" in config.roles:
-        yield Finding(
-            "no-bootstrap",
-            Severity.NOTE,
-            "it has no bootstrap.checkpoint, so that a new cluster begins without features",
-            Place(directory=state.path),
-            f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs",
-        )
+    elif directory.meta and not bootstrap and not is_used and "controller" in config.roles:
+        problem = "it has no bootstrap.checkpoint, so that a new cluster begins without features"
+        cure = f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs"
+        yield note_finding("no-bootstrap", problem, directory.place, cure)

@@ -6,11 +6,12 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent, read_content
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.inspector import DirectoryState, inspect
+from kraftops.storage.logdirs.inspector import inspect
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 
@@ -20,12 +21,26 @@ class Node:
     """A node of a cluster: its configuration and its directories."""
 
     config: ServerConfig
-    states: tuple[DirectoryState, ...]
+    directories: tuple[LogDirectory, ...]
 
     @property
-    def metadata(self) -> DirectoryState:
+    def metadata(self) -> LogDirectory:
         """The metadata directory."""
-        return next(state for state in self.states if state.directory.is_metadata)
+        return next(directory for directory in self.directories if directory.is_metadata)
+
+    @property
+    def metadata_path(self) -> str:
+        """The path of the metadata directory, as Kafka's tool prints it."""
+        return self.metadata.java_path
+
+    @property
+    def data_directories(self) -> list[LogDirectory]:
+        """The directories of log.dirs that can be read."""
+        return [
+            directory
+            for directory in self.directories
+            if directory.is_readable and directory.path in self.config.log_dirs
+        ]
 
     @property
     def log(self) -> MetadataLog:
@@ -45,8 +60,8 @@ class Node:
     @property
     def cluster_id(self) -> str | None:
         """The cluster id of the first directory that has one."""
-        ids = (state.meta.cluster_id for state in self.states if state.meta)
-        return next((found for found in ids if found is not None), None)
+        ids = (directory.meta.cluster_id for directory in self.directories if directory.meta)
+        return next((cluster_id for cluster_id in ids if cluster_id is not None), None)
 
     @property
     def is_broker(self) -> bool:
@@ -62,15 +77,17 @@ class Node:
     def bootstrap_controllers(self) -> list[tuple[str, int]]:
         """Host and port of the controllers that it asks for the leader, unless it votes."""
         servers = [server.rpartition(":") for server in self.config.bootstrap_servers]
-        found = [(host.strip("[]"), int(port)) for host, _, port in servers]
-        return found or list(self.config.voters.values())
+        controllers = [(host.strip("[]"), int(port)) for host, _, port in servers]
+        return controllers or list(self.config.voters.values())
 
     @property
     def asks_itself(self) -> bool:
         """Whether these controllers are this node itself, by their names."""
         host_name = os.uname().nodename
         names = {*_THIS_HOST, host_name, host_name.partition(".")[0]}
-        own = {(each.host or "", each.port) for each in self.config.advertised_controllers}
+        own = {
+            (listener.host or "", listener.port) for listener in self.config.advertised_controllers
+        }
         own |= {(name, port) for host, port in own if host in _THIS_HOST for name in names}
         return own.issuperset(self.bootstrap_controllers)
 

@@ -11,9 +11,9 @@ PLACEHOLDER = "ID"
 
 def cluster_id_argument(cluster_id: str | None) -> str:
     """Return `-t` and a cluster id, or a placeholder for text that can hardly be an id."""
-    shown = shown_cluster_id(cluster_id)
+    text = shown_cluster_id(cluster_id)
     # Kafka's tool reads what begins with a dash as an option (KAFKA-13741).
-    return f"--cluster-id={shown}" if shown.startswith("-") else f"-t {shown}"
+    return f"--cluster-id={text}" if text.startswith("-") else f"-t {text}"
 
 
 def shown_cluster_id(cluster_id: str | None) -> str:
@@ -30,9 +30,9 @@ def format_command(config: str, cluster_id: str | None) -> str:
 
 def rewrite_to_cluster(config: str, cluster_id: str | None) -> str:
     """Return the command that changes the cluster id of a node, with its configuration file."""
-    shown = shown_cluster_id(cluster_id)
-    separator = "=" if shown.startswith("-") else " "
-    return f"{_rewrite(config)} --cluster-id{separator}{shown}"
+    text = shown_cluster_id(cluster_id)
+    separator = "=" if text.startswith("-") else " "
+    return f"{_rewrite(config)} --cluster-id{separator}{text}"
 
 
 def rewrite_to_node(config: str, node_id: int) -> str:

@@ -56,22 +56,21 @@ def binding_findings(node: Node, host: Host) -> Iterator[Finding]:
     looked at.
     """
     place = node.config.place(LISTENERS)
-    is_running = any(state.holder for state in node.states)
+    is_running = any(directory.holder for directory in node.directories)
     for listener in node.config.listeners:
         if not (addresses := _bound(listener)):
             continue  # --resolve looks up names
-        shown = f"{listener.name}://{listener.host or ''}:{listener.port}"
+        url = f"{listener.name}://{listener.host or ''}:{listener.port}"
         if host.addresses is not None and not any(_is_here(address, host) for address in addresses):
-            problem = f"no interface of this host has the address of the listener {shown}"
+            problem = f"no interface of this host has the address of the listener {url}"
             cure = (
                 "name an address of this host, or leave it empty for all; clients are given "
                 "advertised.listeners"
             )
             yield stop_finding("foreign-address", problem, Place(file=place), cure)
         elif not is_running and (taken := _taken(addresses, listener.port, host)):
-            problem = (
-                f"another process listens on the port of the listener {shown}{_owner(taken.inode)}"
-            )
+            owner = _owner(taken.inode)
+            problem = f"another process listens on the port of the listener {url}{owner}"
             cure = "stop it, or give the listener another port"
             yield stop_finding("port-in-use", problem, Place(file=place), cure)
 

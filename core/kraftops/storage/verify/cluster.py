@@ -49,21 +49,21 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
     owners: dict[str, str] = {}
     identities: dict[bytes, tuple[Node, str]] = {}
     for node in nodes:
-        for state in node.states:
+        for directory in node.directories:
             path = node.config.path
-            owner = owners.setdefault(os.path.realpath(state.directory.path), path)
+            owner = owners.setdefault(os.path.realpath(directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
                 cure = "give each node directories of its own"
-                yield stop_finding("shared-directory", problem, Place(directory=state.path), cure)
-            elif state.meta and state.meta.directory_id:
-                identity = state.meta.directory_id
-                other, other_path = identities.setdefault(identity, (node, state.path))
+                yield stop_finding("shared-directory", problem, directory.place, cure)
+            elif directory.meta and directory.meta.directory_id:
+                identity = directory.meta.directory_id
+                other, other_path = identities.setdefault(identity, (node, directory.java_path))
                 if other is not node:
                     yield stop_finding(
                         "directory-id-twice",
                         f"its directory id {to_text(identity)} is also the id of {other_path}",
-                        Place(directory=state.path),
+                        directory.place,
                         "one is a copy: format it anew, or take directory.id out of its "
                         "meta.properties",
                     )
@@ -96,28 +96,28 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield stop_finding(
                 "voters-differ",
-                f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
+                f"its voters are {shown_voters(node.voters)}, and {newest.metadata_path} has "
                 f"{shown_voters(newest.voters)}",
-                Place(directory=node.metadata.path),
+                node.metadata.place,
                 f"{FORMAT_ANEW} with -N"
                 + ("" if newest.log.is_used else ", or with the voters of the other"),
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:
-        known = by_id.get(voter.node_id)
-        if known is None:
+        voting = by_id.get(voter.node_id)
+        if voting is None:
             continue
-        meta = known.metadata.meta
-        if not known.is_controller:
+        meta = voting.metadata.meta
+        if not voting.is_controller:
             problem = f"it is the voter {voter}, but no controller"
             cure = "give it the role of a controller"
-            yield stop_finding("not-a-controller", problem, Place(file=known.config.path), cure)
+            yield stop_finding("not-a-controller", problem, Place(file=voting.config.path), cure)
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
             yield stop_finding(
                 "other-directory-id",
-                f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
-                Place(directory=known.metadata.path),
+                f"its directory id is {own}, {newest.metadata_path} has it as {voter}",
+                voting.metadata.place,
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
             )

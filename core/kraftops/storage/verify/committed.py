@@ -41,15 +41,17 @@ def committed_end(node: Node, start: int, topics: Collection[bytes]) -> Committe
         start: the offset from which on the log is read for evidence.
         topics: the ids of the topics with partitions on the disks of brokers.
     """
-    found = Committed()
+    committed = Committed()
     if snapshot := node.log.latest_snapshot:
-        found = Committed(snapshot.end_offset, "a snapshot has them")
+        committed = Committed(snapshot.end_offset, "a snapshot has them")
     if start >= (node.content.end_offset or 0):
-        return found
+        return committed
     try:
-        return max(found, _end_in_batches(node, start, topics), key=lambda each: each.end)
+        return max(
+            committed, _end_in_batches(node, start, topics), key=lambda candidate: candidate.end
+        )
     except KraftopsError:
-        return found  # other checks say why it cannot be read
+        return committed  # other checks say why it cannot be read
 
 
 def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
@@ -58,15 +60,14 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
         topic_id
         for node in nodes
         if node.is_broker
-        for state in node.states
-        if state.status and not state.problem
-        for topic_id in state.directory.topic_ids()
+        for directory in node.data_directories
+        for topic_id in directory.topic_ids()
     }
 
 
 def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Committed:
     limit = _PATIENCE * int(str(node.config.values[_FETCH_TIMEOUT]))
-    found = Committed()
+    committed = Committed()
     unproven: deque[tuple[int, int]] = deque()  # times and ends of the batches of one leader
     epoch = -1
     for header, batch in _batches(node, start):
@@ -77,16 +78,16 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
         unproven.append((header.max_timestamp, end))
         while unproven[0][0] + limit <= header.max_timestamp:
             text = f"their leader went on for more than {limit / 1000:g} s"
-            found = max(found, Committed(unproven.popleft()[1], text))
+            committed = max(committed, Committed(unproven.popleft()[1], text))
         if _has_topic(header, batch, topics):
-            found = Committed(end, "a broker has partitions of a topic that they create")
-    return found
+            committed = Committed(end, "a broker has partitions of a topic that they create")
+    return committed
 
 
 def _batches(node: Node, start: int) -> Iterator[tuple[Header, Batch]]:
     """Yield the batches of a log from an offset on."""
     segments = node.log.segments
-    first = sum(each.base_offset <= start for each in segments) - 1
+    first = sum(segment.base_offset <= start for segment in segments) - 1
     for segment in segments[max(first, 0) :]:
         for header, batch in WholeBatches(segment.path):
             if header.last_offset >= start:

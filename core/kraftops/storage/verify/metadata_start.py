@@ -24,7 +24,7 @@ _RESTORE = Cure("restore the metadata directory from a copy")
 
 def metadata_start_findings(node: Node) -> Iterator[Finding]:
     """Yield that a server refuses its metadata log, or that the log lacks what files prove."""
-    folder = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
+    folder = os.path.join(node.metadata.path, METADATA_PARTITION)
     if not os.path.isdir(folder):
         return
     try:
@@ -33,7 +33,7 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
         problem = f"cannot read it: {error}"
         cure = "give the permission to read it"
         yield stop_finding(
-            "unreadable", problem, Place(directory=node.metadata.path, file=folder), cure
+            "unreadable", problem, Place(directory=node.metadata_path, file=folder), cure
         )
         return
     if outcome.refusal:
@@ -44,7 +44,7 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
             f"a start refuses the metadata log: {refusal.reason}",
             Place(
                 node=node.config.node_id,
-                directory=node.metadata.path,
+                directory=node.metadata_path,
                 file=os.path.join(folder, refusal.file) if refusal.file else folder,
                 position=refusal.position,
             ),
@@ -76,7 +76,7 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
         "metadata-log-lost",
         severity,
         text,
-        Place(node=node.config.node_id, directory=node.metadata.path, file=folder),
+        Place(node=node.config.node_id, directory=node.metadata_path, file=folder),
         cure,
         evidence=tuple(evidence),
         consequence=consequence,

@@ -58,22 +58,22 @@ def _failures(hosts: Iterable[str], limit: float) -> Failures:
     """Return why hosts do not resolve; those without an answer in time are among them."""
     end = time.monotonic() + limit
     names = sorted(host for host in hosts if host and not (is_ipv4(host) or is_ipv6(host)))
-    left = deque(names)
-    found = dict.fromkeys(names, f"no answer within {limit:g} s")
+    queue = deque(names)
+    reasons = dict.fromkeys(names, f"no answer within {limit:g} s")
 
     def look_up() -> None:
         with suppress(IndexError):  # another thread has taken the last one
             while time.monotonic() < end:
-                host = left.popleft()
+                host = queue.popleft()
                 reason = _failure(host)
                 if time.monotonic() < end:
-                    found[host] = reason
+                    reasons[host] = reason
 
     # Threads that hang do not keep the process alive.
     calls = [BackgroundCall(look_up) for _ in names[:_SIDE_BY_SIDE]]
     for call in calls:
         call.wait(max(0.0, end - time.monotonic()))
-    return {host: reason for host, reason in found.copy().items() if reason}
+    return {host: reason for host, reason in reasons.copy().items() if reason}
 
 
 def _failure(host: str) -> str:
@@ -98,13 +98,13 @@ def _advertised_hosts(node: Node) -> list[str]:
 
 def _listeners(node: Node, failures: Failures) -> Iterator[Finding]:
     config = node.config
-    if shown := _shown(_listener_hosts(node), failures):
-        problem = f"hosts of listeners do not resolve: {shown}; a server cannot listen there"
+    if hosts := _shown(_listener_hosts(node), failures):
+        problem = f"hosts of listeners do not resolve: {hosts}; a server cannot listen there"
         yield stop_finding(
             "unresolved-listener", problem, Place(file=config.place(LISTENERS)), _DNS
         )
-    if shown := _shown(_advertised_hosts(node), failures):
-        problem = f"advertised hosts do not resolve here: {shown}"
+    if hosts := _shown(_advertised_hosts(node), failures):
+        problem = f"advertised hosts do not resolve here: {hosts}"
         cure = "see that they do where clients and other nodes are"
         yield note_finding(
             "unresolved-listener", problem, Place(file=config.place(ADVERTISED)), cure
@@ -118,7 +118,7 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
         return
     changes = ",".join(f"{host if is_host(host) else 'OLD'}=NEW" for host in old)
     owner = node if node.is_controller else None
-    owner = owner or next((each for each in nodes if each.is_controller), None)
+    owner = owner or next((other for other in nodes if other.is_controller), None)
     command = f"kafka-storage recover --listener-hosts {shlex.quote(changes)}"
     if owner:
         command = recover_command(owner, nodes, "--listener-hosts", changes, "--dry-run")
@@ -126,7 +126,7 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
     # A candidate needs no name of its own; its followers find it by their bootstrap servers too.
     named = sum(host not in failures for host in hosts.values())
     reached = named + 1 if node.is_controller or named else 0
-    yield _voters(hosts, failures, reached, node.metadata.path, cure)
+    yield _voters(hosts, failures, reached, node.metadata_path, cure)
 
 
 def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
@@ -150,11 +150,11 @@ def _voters(
 
 def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
     hosts = [host for host, _ in node.bootstrap_controllers]
-    shown = _shown(hosts, failures)
-    if not (shown and node.config.bootstrap_servers):
+    hosts_text = _shown(hosts, failures)
+    if not (hosts_text and node.config.bootstrap_servers):
         return
     votes = any(voter.node_id == node.config.node_id for voter in node.voters)
-    problem = f"hosts of controllers do not resolve: {shown}"
+    problem = f"hosts of controllers do not resolve: {hosts_text}"
     place = Place(file=node.config.place(BOOTSTRAP_SERVERS))
     if votes or any(host not in failures for host in hosts):
         yield note_finding("unresolved-bootstrap-server", problem, place, _DNS)

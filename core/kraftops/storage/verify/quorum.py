@@ -34,7 +34,7 @@ def quorum_findings(node: Node) -> Iterator[Finding]:
 def _metadata_log(node: Node) -> Iterator[Finding]:
     """Yield the damage and the gaps of the metadata log."""
     content = node.content
-    folder = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
+    folder = os.path.join(node.metadata.path, METADATA_PARTITION)
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         cure = "remove it: the epoch is found again, only the last vote is lost"
@@ -55,15 +55,18 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
 
 def _forgotten_topics(node: Node) -> Iterator[Finding]:
     """Yield the finding that a new cluster would set the partitions of an old one aside."""
-    states = [state for state in node.states if state.partitions]
-    holding = [state.path for state in states if any(state.directory.topic_ids())]
+    holding = [
+        directory.java_path
+        for directory in node.directories
+        if directory.partition_count and any(directory.topic_ids())
+    ]
     if holding:
         yield Finding(
             "metadata-lost",
             Severity.LOSS if node.is_only_voter else Severity.NOTE,
             f"its metadata log is empty, but there are topics in {', '.join(holding)}: "
             "a new cluster sets them aside",
-            Place(directory=node.metadata.path),
+            node.metadata.place,
             "restore the metadata directory from a copy, if no other controller has the metadata",
         )
 
@@ -99,14 +102,14 @@ def _registration(node: Node) -> Iterator[Finding]:
     owners = {
         identity: broker for broker, ids in node.content.directories.items() for identity in ids
     }
-    for state in node.states:
-        identity = state.meta.directory_id if state.meta else None
+    for directory in node.directories:
+        identity = directory.meta.directory_id if directory.meta else None
         other = owners.get(identity or b"", own)
         if other != own:
             yield stop_finding(
                 "registered-elsewhere",
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
-                Place(directory=state.path),
+                directory.place,
                 *_registered_again(node, owners, other),
             )
             return
@@ -115,7 +118,7 @@ def _registration(node: Node) -> Iterator[Finding]:
 def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> Cure:
     """Return the cure of a directory of broker *other*; some directories may be of this node."""
     own = node.config.node_id
-    metas = [state.meta for state in node.states if state.meta]
+    metas = [directory.meta for directory in node.directories if directory.meta]
     has_own = any(owners.get(meta.directory_id or b"") == own for meta in metas)
     if has_own or {own, other} <= {meta.node_id for meta in metas}:
         return Cure(f"take it out of log.dirs, and give it back to broker {other}")
@@ -128,7 +131,7 @@ def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> Cu
 def _quorum(node: Node) -> Iterator[Finding]:
     """Yield the reasons why a controller would have no quorum, or no vote in it."""
     config, voters = node.config, node.voters
-    path, meta = node.metadata.path, node.metadata.meta
+    path, meta = node.metadata_path, node.metadata.meta
     if meta is None:
         return
     if voters and config.voters:

@@ -15,6 +15,6 @@ def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
     command = ["kafka-storage", "recover", "-c", node.config.path]
     for other in nodes:
         if other is not node and other.log.is_used:
-            folder = os.path.join(other.metadata.directory.path, METADATA_PARTITION)
+            folder = os.path.join(other.metadata.path, METADATA_PARTITION)
             command += ["--from", folder]
     return shlex.join([*command, *arguments])

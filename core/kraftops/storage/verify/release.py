@@ -100,7 +100,7 @@ class FeatureLevel(NamedTuple):
 def feature_levels(node: Node, release: Release) -> list[FeatureLevel]:
     """Return the levels of features that a server of a release must support to start."""
     content, bootstrap = node.content, node.metadata.bootstrap
-    log = os.path.join(node.metadata.path, METADATA_PARTITION)
+    log = os.path.join(node.metadata_path, METADATA_PARTITION)
     levels = [FeatureLevel(log, name, level) for name, level in content.features.items()]
     levels.append(FeatureLevel(log, KRAFT_VERSION, content.quorum.kraft_version))
     if bootstrap:

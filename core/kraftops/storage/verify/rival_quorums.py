@@ -81,8 +81,8 @@ def _parting(node: Node, newest: Node) -> Iterator[Finding]:
     for log, other in ((node, newest), (newest, node)):
         mark = _mark(log)
         if mark and mark.offset >= start:
-            place = Place(node=log.config.node_id, directory=log.metadata.path)
-            yield rival_finding(place, mark, other.metadata.path, other.voters, start)
+            place = Place(node=log.config.node_id, directory=log.metadata_path)
+            yield rival_finding(place, mark, other.metadata_path, other.voters, start)
             return
 
 

@@ -12,8 +12,9 @@ from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Cure, Finding, Place, stop_finding
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.load_plan import REMOTE_INDEXES, parse_folder_name
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.directories import has_metadata_log
-from kraftops.storage.logdirs.inspector import DirectoryState, findings
+from kraftops.storage.logdirs.inspector import findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_command, rewrite_to_cluster, shown_cluster_id
 from kraftops.storage.verify.quorum import quorum_findings
@@ -27,17 +28,19 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     """
     yield from _formatted(node, cluster_id or node.cluster_id)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
-    yield from findings(node.config, node.states)
-    for state in node.states:
-        place = Place(directory=state.path)
-        if state.holder:
-            yield stop_finding("running", f"{state.holder} holds its lock", place, "stop it first")
-        if state.status and not _is_writable(state.directory.path):
+    yield from findings(node.config, node.directories)
+    for directory in node.directories:
+        place = directory.place
+        if directory.holder:
+            yield stop_finding(
+                "running", f"{directory.holder} holds its lock", place, "stop it first"
+            )
+        if directory.status and not _is_writable(directory.path):
             problem = f"user {os.geteuid()} cannot write to it"
             cure = "give it to Kafka's user, or mount it for writing"
             yield stop_finding("not-writable", problem, place, cure)
     yield from _contents(node)
-    if node.metadata.status and not node.metadata.problem:
+    if node.metadata.is_readable:
         yield from quorum_findings(node)
 
 
@@ -47,24 +50,28 @@ def _is_writable(path: str) -> bool:
 
 def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
     """Yield the directories without a complete meta.properties."""
-    for state in node.states:
-        meta, place = state.meta, Place(directory=state.path)
-        if state.exists and state.status is None:
-            cure = _format(node, state, cluster_id)
+    for directory in node.directories:
+        meta, place = directory.meta, directory.place
+        if directory.exists and directory.status is None:
+            cure = _format(node, directory, cluster_id)
             cure = cure._replace(text=f"move the file out of the way, then {cure.text}")
             yield stop_finding("not-a-directory", "it is not a directory", place, *cure)
-        elif state.directory.problem:
-            problem = f"its meta.properties cannot be read: {state.directory.problem}"
-            text = _restore(node, state, cluster_id)
-            if is_forbidden(state.directory.meta_path):
+        elif directory.problem:
+            problem = f"its meta.properties cannot be read: {directory.problem}"
+            text = _restore(node, directory, cluster_id)
+            if is_forbidden(directory.meta_path):
                 text = "give the permission to read it"
             yield stop_finding("bad-meta", problem, place, text)
-        elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
+        elif meta is None and directory.is_metadata and has_metadata_log(directory.java_path):
             problem = "it has a metadata log, and no meta.properties"
-            yield stop_finding("not-formatted", problem, place, _restore(node, state, cluster_id))
+            yield stop_finding(
+                "not-formatted", problem, place, _restore(node, directory, cluster_id)
+            )
         elif meta is None:
-            problem = "it is not formatted" if state.status else "it does not exist"
-            yield stop_finding("not-formatted", problem, place, *_format(node, state, cluster_id))
+            problem = "it is not formatted" if directory.status else "it does not exist"
+            yield stop_finding(
+                "not-formatted", problem, place, *_format(node, directory, cluster_id)
+            )
         elif meta.node_id is None or meta.cluster_id is None:
             ids = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             missing = " and no ".join(name for name, number in ids.items() if number is None)
@@ -76,40 +83,40 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
             )
 
 
-def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> Cure:
+def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
     """Return the cure of an unformatted directory, where others may be formatted."""
     command = format_command(node.config.path, cluster_id)
     if node.metadata.meta is not None:
         cure = Cure("format it", (f"{command} -g -N",))
-    elif any(other.meta for other in node.states):
+    elif any(other.meta for other in node.directories):
         text = "restore it: the metadata is in there; or, if other controllers have it, format it"
         cure = Cure(text, (f"{command} -g -N",))
     elif node.is_controller and not node.config.voters:
         cure = Cure("format it, with -N if other controllers have the metadata", (command,))
     else:
         cure = Cure("format it", (command,))
-    if state.exists:
+    if directory.exists:
         return cure
     return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
 
 
-def _restore(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
+def _restore(node: Node, directory: LogDirectory, cluster_id: str | None) -> str:
     """Return the cure of a bad meta.properties; a server makes any directory.id but a voter's."""
     ids = [f"node.id={node.config.node_id}", f"cluster.id={shown_cluster_id(cluster_id)}"]
-    if state.directory.is_metadata:
+    if directory.is_metadata:
         own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
         ids += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
     return f"restore it from a copy, or write version=1, {', '.join(ids)}"
 
 
 def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
-    for state in node.states:
-        present = state.meta.cluster_id if state.meta else None
+    for directory in node.directories:
+        present = directory.meta.cluster_id if directory.meta else None
         if present is not None and present != expected:
             yield stop_finding(
                 "other-cluster",
                 f"its cluster id is {present}, not {expected}",
-                Place(directory=state.path),
+                directory.place,
                 "take it out of log.dirs if it is another cluster's, else give it the cluster id",
                 (rewrite_to_cluster(node.config.path, expected),),
             )
@@ -117,34 +124,34 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
 
 def _contents(node: Node) -> Iterator[Finding]:
     """Yield the contents of directories that must not be there."""
-    for state in node.states:
-        path = state.directory.path
-        if state.status is None or state.problem:
+    for directory in node.directories:
+        path = directory.path
+        if not directory.is_readable:
             continue
         inside = os.path.join(path, METADATA_PARTITION)
-        if not state.directory.is_metadata and os.path.lexists(inside):
+        if not directory.is_metadata and os.path.lexists(inside):
             yield stop_finding(
                 "stray-metadata-log",
-                f"a metadata log outside of the metadata directory {node.metadata.path}",
-                Place(file=os.path.join(state.path, METADATA_PARTITION)),
-                f"set metadata.log.dir={state.path}, or remove it if it is a leftover",
+                f"a metadata log outside of the metadata directory {node.metadata_path}",
+                Place(file=os.path.join(directory.java_path, METADATA_PARTITION)),
+                f"set metadata.log.dir={directory.java_path}, or remove it if it is a leftover",
             )
         if node.is_broker and path in node.config.log_dirs:
-            yield from _misnamed(state)
+            yield from _misnamed(directory)
 
 
-def _misnamed(state: DirectoryState) -> Iterator[Finding]:
+def _misnamed(directory: LogDirectory) -> Iterator[Finding]:
     """Yield what has no place in a log directory by its name (`LogManager.loadLogs`)."""
-    folder = state.directory.folder
+    folder = directory.folder
     for name in sorted(folder.directories - {REMOTE_INDEXES}):
         if parse_folder_name(name) is None:
             yield stop_finding(
                 "unknown-directory",
                 "it is not the directory of a partition: a broker stops",
-                Place(directory=os.path.join(state.path, name)),
+                Place(directory=os.path.join(directory.java_path, name)),
                 "move it, or use a directory below the mount point",
             )
     for name in filter(parse_folder_name, sorted(folder.files)):
         problem = "a file where a partition's directory belongs"
-        place = Place(directory=os.path.join(state.path, name))
+        place = Place(directory=os.path.join(directory.java_path, name))
         yield stop_finding("file-for-partition", problem, place, "move it away")

@@ -69,15 +69,15 @@ class _Quorum:
     @cached_property
     def behind(self) -> dict[int, str]:
         """The able voters that lack committed records of a higher log, with the evidence, by id."""
-        found = {}
+        evidence_by_id = {}
         for node in filter(self._waits, self.able):
-            higher = [each for each in self.nodes if each.content.rank > node.content.rank]
-            evidence = next(filter(None, (self._lacking(node, each) for each in higher)), None)
+            higher = [other for other in self.nodes if other.content.rank > node.content.rank]
+            evidence = next(filter(None, (self._lacking(node, other) for other in higher)), None)
             if not node.log.is_used:
                 evidence = evidence or "it is empty"
             if evidence:
-                found[node.config.node_id] = evidence
-        return found
+                evidence_by_id[node.config.node_id] = evidence
+        return evidence_by_id
 
     def _lacking(self, node: Node, other: Node) -> str | None:
         """Return the evidence of committed records of another node that a log lacks, if any."""
@@ -89,7 +89,7 @@ class _Quorum:
         """Return how far a log was committed, read from the first offset that another lacks."""
         number = id(node)
         if number not in self._ends:
-            shared = (_shared_end(each, node) for each in self.able if each is not node)
+            shared = (_shared_end(other, node) for other in self.able if other is not node)
             start = min(shared, default=node.content.end_offset or 0)
             self._ends[number] = committed_end(node, start, self._topics)
         return self._ends[number]
@@ -110,7 +110,7 @@ class _Quorum:
         if lost and len(self.voters) - len(lost) < self.majority:
             problem = (
                 f"the quorum is lost: {_listed(lost)} of the voters {_listed(self.voters)} have "
-                f"not the directories that {self.newest.metadata.path} knows"
+                f"not the directories that {self.newest.metadata_path} knows"
             )
             yield stop_finding("quorum-lost", problem, Place(), *self._cure())
 
@@ -122,7 +122,7 @@ class _Quorum:
                 continue
             end, last = node.content.end_offset or 0, self._end
             has = f"ends at offset {end}" if node.log.is_used else "is empty"
-            problem = f"its metadata log {has}, {self.newest.metadata.path} ends at offset {last}"
+            problem = f"its metadata log {has}, {self.newest.metadata_path} ends at offset {last}"
             if wins:
                 problem += (
                     f": with the voters {_listed(self.behind)} it could win an election, and the "
@@ -136,13 +136,13 @@ class _Quorum:
                     "rival-history",
                     Severity.LOSS,
                     problem,
-                    Place(directory=node.metadata.path),
+                    node.metadata.place,
                     cure,
                     commands,
                 )
             else:
                 cure = "start the other voters first, and this one when they have a leader"
-                yield note_finding("behind", problem, Place(directory=node.metadata.path), cure)
+                yield note_finding("behind", problem, node.metadata.place, cure)
         if not wins:
             yield from self._shorter()
 
@@ -156,10 +156,10 @@ class _Quorum:
             yield Finding(
                 "two-histories",
                 Severity.LOSS,
-                f"its metadata log and {self.newest.metadata.path} are two histories from offset "
-                f"{shared} on: the other has the higher epoch, and committed records of this one "
-                f"to offset {committed.end} would be lost ({committed.evidence})",
-                Place(directory=node.metadata.path),
+                f"its metadata log and {self.newest.metadata_path} are two histories from "
+                f"offset {shared} on: the other has the higher epoch, and committed records of "
+                f"this one to offset {committed.end} would be lost ({committed.evidence})",
+                node.metadata.place,
                 "start none of them before it is known which is wanted: kafka-storage recover "
                 "--dry-run lists what each lacks",
             )
@@ -179,7 +179,7 @@ class _Quorum:
         yield note_finding(
             "ends-differ",
             f"the voters {_listed(ids)} could go on without the end of "
-            f"{self.newest.metadata.path}: from offset {min(end, self._end)} to {self._end}",
+            f"{self.newest.metadata_path}: from offset {min(end, self._end)} to {self._end}",
             Place(),
             "nothing is lost if these records were never committed; else start that node first"
             if self.newest.is_controller

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.inspector import (
     LEGACY_PROBLEM,
-    DirectoryState,
     Finding,
     findings,
     inspect,
@@ -37,7 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def look() -> tuple[DirectoryState, ...]:
+def look() -> tuple[LogDirectory, ...]:
     return inspect(load_config(PROPERTIES))
 
 
@@ -78,7 +78,12 @@ class TestState:
         )
         assert one.status.size == space.f_blocks * space.f_frsize
         assert 0 < one.status.free <= one.status.size
-        assert (one.exists, one.partitions, one.holder, one.problem) == (True, 2, None, None)
+        assert (one.exists, one.partition_count, one.holder, one.read_problem) == (
+            True,
+            2,
+            None,
+            None,
+        )
         assert one.meta
         assert (one.meta.cluster_id, one.meta.node_id, one.meta.version) == (CLUSTER_ID, 1, 1)
         assert one.bootstrap
@@ -103,7 +108,8 @@ class TestState:
         (state,) = look()
 
         assert (state.exists, state.status is not None) == (exists, has_place)
-        assert (state.meta, state.bootstrap, state.log, state.partitions) == (None, None, None, 0)
+        assert (state.meta, state.bootstrap, state.log) == (None, None, None)
+        assert state.partition_count == 0
 
     def test_holder_of_the_lock_is_known_and_the_lock_is_left_alone(self) -> None:
         make_node(NODE)
@@ -121,7 +127,7 @@ class TestState:
     def test_path_is_shown_as_kafka_normalizes_it(self) -> None:
         make_node(NODE, log_dirs="d1/,./d2,x//d3")
 
-        assert [state.path for state in look()] == ["d1", "./d2", "x/d3"]
+        assert [state.java_path for state in look()] == ["d1", "./d2", "x/d3"]
 
 
 class TestKafkaProblems:
