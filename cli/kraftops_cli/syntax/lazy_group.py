@@ -23,7 +23,7 @@ class LazyGroup(click.Group):
 
         Args:
             *args: Click's own arguments.
-            lazy: `module:name` and the short help of each command.
+            lazy: `module:name` and the short help of each command; one without help is hidden.
             sections: Titles and texts for the manual.
             **kwargs: Click's own arguments.
         """
@@ -57,4 +57,4 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in self._lazy.items()])
+            formatter.write_dl([(name, short) for name, (_, short) in self._lazy.items() if short])
