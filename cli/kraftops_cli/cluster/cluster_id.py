@@ -22,6 +22,7 @@ def _command(name: str) -> click.Command:
         cls=ToolCommand,
         syntax=cluster_syntax(),
         name=name,
+        hidden=name == "id",
         examples=EXAMPLES if name == "cluster-id" else (),
         help="Print the id of a cluster, as a broker or a controller knows it.",
     )(target_options(click.pass_obj(_run)))

@@ -12,7 +12,7 @@ COMMANDS = {
     "cluster-id": ("kraftops_cli.cluster.cluster_id:cluster_id", "Print the id of a cluster."),
     "unregister": ("kraftops_cli.cluster.unregister:unregister", "Unregister a broker."),
     "list-endpoints": ("kraftops_cli.cluster.list_endpoints:list_endpoints", "List the nodes."),
-    "id": ("kraftops_cli.cluster.cluster_id:id_", "Print the id of a cluster, as cluster-id."),
+    "id": ("kraftops_cli.cluster.cluster_id:id_", ""),  # KIP-631's word
     "api-versions": (
         "kraftops_cli.cluster.api_versions:api_versions",
         "Show the APIs and features of every node.",

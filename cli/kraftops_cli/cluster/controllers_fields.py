@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kraftops.answers.fields import Answer, Field, boolean, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
+from kraftops.reassign.events import events
 from kraftops.voters.quorum import Quorum
 from kraftops_cli.cluster.description import Member, age_of
 from kraftops_cli.cluster.description_fields import REPLICA, ago_text
@@ -86,20 +87,7 @@ CONTROLLERS = Answer(
             get="quorum.is_dynamic",
         ),
         parts("members", "voters and observers", MEMBER),
-        parts(
-            "events",
-            "what was done and waited for",
-            (
-                text(
-                    "event",
-                    "its name",
-                    values=("waiting", "added", "removed"),
-                    get=lambda event: event["event"],
-                ),
-                number("id", "node id of the controller", get=lambda event: event["id"]),
-                text("text", "the event in words", get=lambda event: event["text"]),
-            ),
-        ),
+        events(number("id", "node id of the controller")),
     ),
     help="null stands for what the leader does not know, or the user may not see.",
 )

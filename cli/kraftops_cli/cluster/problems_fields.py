@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
-from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import Column, Styled
 from kraftops.display.columns import number as number_column
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time
 from kraftops.findings.finding import HAS_FINDINGS, Cure
+from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.problems import HARMLESS, Affected, Cause, Problem, State, topics_of
 
 _STYLES = {State.OFFLINE: "bad", State.UNDER_MIN_ISR: "bad", State.UNDER_REPLICATED: "warning"}
@@ -113,14 +114,7 @@ _CHANGE = (
     boolean("isUpperBound", "whether only a snapshot has it, so that it came before"),
 )
 AFFECTED = (
-    text(
-        "topic",
-        "topic",
-        get="partition.topic",
-        column=folded("PARTITION"),
-        cell=lambda affected: str(affected.partition),
-    ),
-    number("partition", "number", get="partition.number"),
+    *PARTITION_FIELDS,
     text(
         "state",
         "its state",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
 from kraftops.display import columns
 from kraftops.display.sizes import many
 from kraftops.display.times import span_text
+from kraftops.reassign.events import events
 from kraftops.restart.decide import View
 from kraftops.restart.nodes import Node, in_order
 from kraftops.restart.rolling import SECONDS_A_NODE, Restart
@@ -70,7 +70,6 @@ NODE = (
     text("host", "host of its first listener", get="registration.host"),
     text("command", "what restarts it", column=columns.folded("COMMAND")),
 )
-_EVENT = (text("event", "name of the step"), numbers("ids", "its nodes"), text("text", "in words"))
 ORDER = (
     boolean("changed", "whether nodes are restarted", get=lambda answer: not answer.is_dry),
     number(
@@ -80,4 +79,4 @@ ORDER = (
     ),
     parts("nodes", "nodes in the order of their restarts", NODE, get=lambda answer: answer.rows()),
 )
-RESTART = Answer((*ORDER, replace(parts("events", "what was done", _EVENT), may_be_missing=True)))
+RESTART = Answer((*ORDER, events(numbers("ids", "its nodes"))))

@@ -24,7 +24,7 @@ class LazyGroup(click.Group):
 
         Args:
             *args: Click's own arguments.
-            lazy: `module:name` and the short help of each command.
+            lazy: `module:name` and the short help of each command; one without help is hidden.
             sections: Titles and texts for the manual.
             tasks: The names of the commands by the task that they are for, as help lists them.
             **kwargs: Click's own arguments.
@@ -32,7 +32,7 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._lazy = lazy
         self.sections = sections
-        self._tasks = tasks or {"Commands": tuple(lazy)}
+        self._tasks = tasks or {"Commands": [name for name, (_, short) in lazy.items() if short]}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the names of all commands."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -82,6 +82,7 @@ class More(TypedDict, total=False):
     gives_way: int
     get: Callable[[Any], object] | str
     may_be_null: bool
+    may_be_missing: bool
     column: Column
     cell: Callable[[Any], Cell]
 
@@ -142,6 +143,11 @@ def text_lists(name: str, help_text: str, **more: Unpack[More]) -> Field:
 def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
     """Return a field of an object from names to numbers."""
     return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(NUMBER)), help_text, **more)
+
+
+def in_some_forms(*fields: Field) -> tuple[Field, ...]:
+    """Return fields that some forms of a command leave out."""
+    return tuple(replace(field, may_be_missing=True) for field in fields)
 
 
 def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from kraftops.answers.fields import (
     Answer,
     Field,
     boolean,
+    in_some_forms,
     number,
     numbers,
     parts,
@@ -19,19 +19,11 @@ from kraftops.answers.fields import (
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time, span_text
+from kraftops.reassign.events import events
 from kraftops.reassign.obstacles import CODES
 from kraftops.reassign.operations import Amounts, Operation, State
-from kraftops.reassign.steering import Cancelled
 
 _STYLES = {State.MOVING: "good", State.STALLED: "bad", State.LEFT_OVER: "warning"}
-
-
-@dataclass(frozen=True, slots=True)
-class Steered:
-    """An operation that was cancelled, or whose throttles were removed."""
-
-    operation: Operation
-    cancelled: Cancelled
 
 
 def _who(operation: Operation) -> Cell:
@@ -210,13 +202,13 @@ STEERED = (
     texts(
         "cancelledPartitions",
         "partitions whose reassignment was cancelled",
-        get=lambda each: [*map(str, each.cancelled.partitions)],
+        get=lambda each: [*map(str, each.cancelled)],
     ),
     parts(
         "refusedPartitions",
         "partitions whose reassignment goes on",
         _REFUSED,
-        get=lambda each: sorted(each.cancelled.refused.items()),
+        get=lambda each: sorted(each.refused.items()),
     ),
 )
 """The fields of an operation that was cancelled."""
@@ -228,12 +220,8 @@ STEERING: Sequence[Field] = (
     boolean("changed", "whether anything was changed", get=lambda _: True),
     parts("steered", "operations that were cancelled", STEERED, get=lambda each: each),
 )
-_EVENT = (text("event", "name of the step"), text("text", "in words"))
 ANSWER = Answer(
-    (
-        *(replace(each, may_be_missing=True) for each in (*OPERATIONS, *STEERING)),
-        replace(parts("events", "steps of resume", _EVENT), may_be_missing=True),
-    ),
+    (*in_some_forms(*OPERATIONS, *STEERING), events()),
     help="With cancel, resume and clear-throttles, steered has the operations; otherwise operations"
     " has all that is under way. null stands for what is not known.",
 )

@@ -1,9 +1,11 @@
-"""Events of a change in many steps, for those who watch."""
+"""Events of a change that takes many steps, as they are told to a caller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from kraftops.answers.fields import Field, parts, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +18,9 @@ class Event:
 
 
 Report = Callable[[Event], None]
+
+
+def events(*facts: Field) -> Field:
+    """Return the field of a command's events, with the *facts* that they have for programs."""
+    step = (text("event", "name of the step"), text("text", "the step in words"), *facts)
+    return parts("events", "what was done and waited for", step, may_be_missing=True)

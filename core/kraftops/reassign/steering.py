@@ -24,11 +24,12 @@ from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, Refusal, a
 _PARTITIONS_AT_ONCE = 1000
 
 
-class Cancelled(NamedTuple):
-    """The reassignments that were cancelled, and those that Kafka refused to cancel."""
+class Steered(NamedTuple):
+    """An operation, its reassignments that were cancelled, and those that Kafka refused to."""
 
-    partitions: list[TopicPartition]
-    refused: dict[TopicPartition, Refusal]
+    operation: Operation
+    cancelled: Sequence[TopicPartition] = ()
+    refused: Mapping[TopicPartition, Refusal] = {}
 
 
 def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operation]:
@@ -50,7 +51,7 @@ def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operati
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
+def cancel_operation(access: ClusterAccess, operation: Operation) -> Steered:
     """Cancel the reassignments of an operation, and remove its throttles, cordons and marks.
 
     The marks stay while a reassignment of it is in flight, so that it can be cancelled again.
@@ -61,13 +62,13 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
     """
     if operation.kind == MOVE_DIRS:
         return _cancel_emptying(access, operation)
-    cancelled = cancel_reassignments(access, [*operation.moving])
+    steered = _cancel_reassignments(access, operation)
     if operation.throttled or operation.throttled_topics:
         clear_throttles_of(access, operation)
     if operation.is_ours:
         brokers = {*operation.brokers, *operation.cordoned}
         access.patiently(lambda: uncordon(access, access.placement(), brokers))
-        if not cancelled.refused:
+        if not steered.refused:
             access.patiently(partial(access.end_operation, operation.kind, operation.brokers))
     elif operation.kind == CORDONS:
         deletion = [ConfigChange(CORDON, Change.DELETE)]
@@ -75,10 +76,10 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Cancelled:
             access.patiently(
                 lambda broker=broker: access.change_broker(access.placement(), broker, deletion)  # type: ignore[misc]
             )
-    return cancelled
+    return steered
 
 
-def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Cancelled:
+def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Steered:
     """Keep replicas where they are: a broker then removes the copies that it has begun."""
     (broker,) = operation.brokers
     paths = dict.fromkeys(operation.moving, operation.directories[0])
@@ -88,15 +89,16 @@ def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Cancelled:
         refused = access.patiently(lambda: access.ask_broker(broker, request))
     if not refused:
         end_emptying(access, broker)
-    return Cancelled([partition for partition in paths if partition not in refused], refused)
+    return Steered(operation, [name for name in paths if name not in refused], refused)
 
 
-def cancel_reassignments(access: ClusterAccess, partitions: Sequence[TopicPartition]) -> Cancelled:
+def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steered:
     """Cancel reassignments; those that have ended meanwhile count as neither.
 
     Raises:
         WireError: nobody answers.
     """
+    partitions = [*operation.moving]
     answers: dict[TopicPartition, Refusal] = {}
     for start in range(0, len(partitions), _PARTITIONS_AT_ONCE):
         some: Mapping[TopicPartition, None] = dict.fromkeys(
@@ -104,7 +106,8 @@ def cancel_reassignments(access: ClusterAccess, partitions: Sequence[TopicPartit
         )
         request = partial(alter_reassignments, wanted=some)
         answers |= access.patiently(partial(access.ask, request))
-    return Cancelled(
+    return Steered(
+        operation,
         [partition for partition in partitions if partition not in answers],
         {
             partition: refusal

@@ -107,7 +107,7 @@ def test_cancel_keeps_replicas_where_they_are() -> None:
 
     with moving.reached() as access:
         (operation,) = operations_under_way(access, access.placement())
-        ended, refused = cancel_operation(access, operation)
+        _, ended, refused = cancel_operation(access, operation)
 
     assert (len(ended), refused, moving.coming) == (2, {}, {})
     assert moving.contents(1) == before

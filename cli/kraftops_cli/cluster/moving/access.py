@@ -183,6 +183,12 @@ def flat(lists: Sequence[Sequence[int]]) -> frozenset[int]:
     return frozenset(chain.from_iterable(lists))
 
 
+def check_plan(context: click.Context, options: PlanOptions) -> None:
+    """Refuse options beside --plan that would change it; errors as `refuse_together`."""
+    refuse_together(context, {"--plan": options.plan, "--to": options.to})
+    refuse_together(context, {"--plan": options.plan, "--exclude-topic": options.exclude_topic})
+
+
 def refuse_together(context: click.Context, given: dict[str, object]) -> None:
     """Refuse options that exclude each other, by name and value.
 

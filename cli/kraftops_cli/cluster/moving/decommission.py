@@ -94,7 +94,7 @@ def decommission(
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.access import flat, refuse_together, work_of
+    from kraftops_cli.cluster.moving.access import check_plan, flat, refuse_together, work_of
     from kraftops_cli.cluster.moving.decommission_cancel import cancel
     from kraftops_cli.cluster.moving.operations_output import show_operations
 
@@ -102,8 +102,7 @@ def decommission(
     waits, no_wait = rest.pop("wait"), rest.pop("no_wait")
     plan = PlanOptions(**rest)
     refuse_together(context, {"--wait": waits, "--no-wait": no_wait})
-    refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
-    refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
+    check_plan(context, plan)
     brokers = flat(ids)
     if action is not None:
         _refuse_ignored(context, action)

@@ -6,7 +6,6 @@ from kraftops.errors import RefusedError
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import read_plan
-from kraftops.reassign.answer import Steered
 from kraftops.reassign.decommission import is_leaving
 from kraftops.reassign.marks import DECOMMISSION
 from kraftops.reassign.moves import Mover, run_moves
@@ -49,7 +48,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         },
         cordoned=tuple(sorted(brokers)),
     )
-    ended, refused = cancelled = cancel_operation(access, operation)
+    steered = cancel_operation(access, operation)
     Mover(access, options, printer, DECOMMISSION).clear()
     back: list[TopicPartition] = []
     if planned is not None:
@@ -68,13 +67,13 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         run_moves(access, options, printer, left, DECOMMISSION)
     work.answer(
         {
-            "changed": bool(ended or back),
-            "cancelledPartitions": [*map(str, ended)],
+            "changed": bool(steered.cancelled or back),
+            "cancelledPartitions": [*map(str, steered.cancelled)],
             "movedBackPartitions": [*map(str, back)],
         },
-        f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n",
+        f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n",
     )
-    code = print_steered(work, [Steered(operation, cancelled)]) if refused else 0
+    code = print_steered(work, [steered]) if steered.refused else 0
     if planned is None and begun:
         _refuse_moved(work, before, brokers)
     return code

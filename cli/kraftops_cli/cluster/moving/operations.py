@@ -92,9 +92,8 @@ def operations(
 
 
 def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
-    from kraftops.reassign.answer import Steered
     from kraftops.reassign.marks import RESTART
-    from kraftops.reassign.steering import Cancelled, cancel_operation, clear_throttles_of
+    from kraftops.reassign.steering import Steered, cancel_operation, clear_throttles_of
     from kraftops.restart.rolling import cancel_restart
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
@@ -105,19 +104,17 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
         if action == "cancel":
             if operation.kind == RESTART:
                 cancel_restart(work.access)
-            cancelled = cancel_operation(work.access, operation)
+            steered.append(cancel_operation(work.access, operation))
         else:
             clear_throttles_of(work.access, operation)
-            cancelled = Cancelled([], {})
-        steered.append(Steered(operation, cancelled))
+            steered.append(Steered(operation))
     return print_steered(work, steered)
 
 
 def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
     from kraftops.errors import RefusedError
-    from kraftops.reassign.answer import Steered
     from kraftops.reassign.marks import DECOMMISSION, RESTART
-    from kraftops.reassign.steering import Cancelled, follow_to_end
+    from kraftops.reassign.steering import Steered, follow_to_end
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.decommission import resume_decommission
     from kraftops_cli.cluster.moving.operations_output import print_steered
@@ -137,4 +134,4 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
             follow_to_end(work.access, operation, move_options(plan), printer)
     if all(operation.kind == DECOMMISSION for operation in found):
         return 0
-    return print_steered(work, [Steered(operation, Cancelled([], {})) for operation in found])
+    return print_steered(work, [Steered(operation) for operation in found])

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 from kraftops.answers.fields import json_of
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops.reassign.answer import OPERATION, OPERATIONS, STEERING, Steered
+from kraftops.reassign.answer import OPERATION, OPERATIONS, STEERING
 from kraftops.reassign.operations import measured, operations_under_way
+from kraftops.reassign.steering import Steered
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.escaping import escaped
 
@@ -34,9 +35,9 @@ def show_operations(work: Work, kind: str | None = None, brokers: Collection[int
 def print_steered(work: Work, steered: Sequence[Steered]) -> int:
     """Print operations that were cancelled; return the exit code."""
     lines = []
-    for operation, (cancelled, refused) in ((each.operation, each.cancelled) for each in steered):
+    for operation, cancelled, refused in steered:
         lines.append(f"{operation.name}: cancelled in flight: {len(cancelled)}\n")
         for partition, refusal in sorted(refused.items()):
             lines.append(f"{escaped(f'{partition}: not cancelled: {refusal.message}')}\n")
     work.answer(json_of(STEERING, steered), "".join(lines))
-    return HAS_FINDINGS if any(each.cancelled.refused for each in steered) else 0
+    return HAS_FINDINGS if any(each.refused for each in steered) else 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from kraftops.answers.fields import (
     Answer,
     boolean,
+    in_some_forms,
     json_of,
     number,
     numbers,
@@ -22,6 +22,7 @@ from kraftops.placement.effects import DirectoryEffect, Effects
 from kraftops.placement.placement import shown
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.disks import shortage_text
+from kraftops.reassign.events import events
 from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_terminal.escaping import escaped
@@ -111,38 +112,28 @@ _PARTITION = (
     texts("log_dirs", "a directory of each replica, as Kafka's tool takes it"),
     numbers("previous", "broker ids before; Kafka's tool ignores it"),
 )
-_EVENT = (
-    text("event", "kind of step"),
-    text("text", "what was done, or is waited for"),
-    *(
-        replace(field, may_be_missing=True)
-        for field in (
-            number("partitions", "partitions in flight"),
-            number("replicas", "replicas to copy"),
-            number("waiting", "partitions to move after those in flight"),
-        )
-    ),
+_EVENTS = events(
+    *in_some_forms(
+        number("partitions", "partitions in flight"),
+        number("replicas", "replicas to copy"),
+        number("waiting", "partitions to move after those in flight"),
+    )
 )
-EVENTS = replace(parts("events", "steps", _EVENT), may_be_missing=True)
 PLAN = Answer(
-    tuple(
-        replace(field, may_be_missing=True)
-        for field in (
-            boolean("changed", "whether anything was moved"),
-            number("version", "of Kafka's form of plans"),
-            parts("partitions", "the moves", _PARTITION),
-            *_EFFECTS,
-            EVENTS,
-        )
+    in_some_forms(
+        boolean("changed", "whether anything was moved"),
+        number("version", "of Kafka's form of plans"),
+        parts("partitions", "the moves", _PARTITION),
+        *_EFFECTS,
+        _EVENTS,
     ),
     "With --dry-run it is a plan, also for kafka-reassign-partitions; otherwise the outcome.",
 )
-
 MOVE_DIRS = Answer(
     (
-        replace(boolean("changed", "whether anything was moved"), may_be_missing=True),
+        boolean("changed", "whether anything was moved", may_be_missing=True),
         parts("directories", "the one that is emptied, then those that take replicas", _DIRECTORY),
-        EVENTS,
+        _EVENTS,
     )
 )
 

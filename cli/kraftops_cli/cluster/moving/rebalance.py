@@ -52,12 +52,11 @@ on beside what is in flight.""",
 @click.pass_context
 def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.access import refuse_together, work_of
+    from kraftops_cli.cluster.moving.access import check_plan, work_of
 
     work, rest = work_of(context.obj, form, options)
     plan = PlanOptions(**rest)
-    refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
-    refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
+    check_plan(context, plan)
     with work.access:
         work.access.check()
         placement = work.access.patiently(work.access.placement_for_plan)

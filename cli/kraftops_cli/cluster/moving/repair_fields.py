@@ -7,9 +7,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
-from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import Column, Styled
 from kraftops.display.columns import number as number_column
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.repair import Leaderless, Repair
 from kraftops_cli.cluster.moving.plan_output import PLAN
@@ -102,14 +103,7 @@ def what_can_be_had(leaderless: Leaderless) -> str:
 
 
 PARTITION = (
-    text(
-        "topic",
-        "topic",
-        get="partition.topic",
-        column=folded("PARTITION"),
-        cell=lambda repaired: str(repaired.partition),
-    ),
-    number("partition", "number", get="partition.number"),
+    *PARTITION_FIELDS,
     text(
         "outcome",
         "what became of it",

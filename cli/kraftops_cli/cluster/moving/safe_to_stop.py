@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.moving.options import (
     ALLOW_SINGLE_REPLICA,
@@ -18,12 +17,11 @@ from kraftops_cli.cluster.moving.options import (
 )
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Table, table_of, table_text
+from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kraftops.placement.safety import Danger
     from kraftops.reassign.access import ClusterAccess
     from kraftops.voters.rules import VoterSet
     from kraftops.voters.stop import Stop
@@ -35,8 +33,6 @@ EXAMPLES = (
     ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
 )
 _SHOWN = 20
-_PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("MIN ISR"))
-"""The partitions that are in danger, with the brokers that stay in sync."""
 
 
 @click.command(
@@ -132,19 +128,14 @@ def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:
 
 
 def _lines(stop: Stop, console: Console) -> Iterator[str]:
+    from kraftops_cli.cluster.moving.stop_fields import DANGER
+
     ids = ", ".join(map(str, stop.nodes))
     reasons = "; ".join(stop.reasons())
     if stop.is_safe:
         yield f"{ids}: safe to stop{'; ' * bool(reasons)}{reasons}\n"
         return
     yield f"{ids}: not safe to stop: {reasons}\n"
-    yield table_text(console, Table(_PARTITIONS, map(_cells, stop.dangers[:_SHOWN])))
+    yield table_text(console, table_of(DANGER, stop.dangers[:_SHOWN]))
     if stop.dangers[_SHOWN:]:
         yield f"and {len(stop.dangers) - _SHOWN} more\n"
-
-
-def _cells(danger: Danger) -> list[Cell]:
-    needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
-    state = "offline" if danger.is_offline else "under min ISR"
-    in_sync = ",".join(map(str, danger.left))
-    return [str(danger.partition), Styled(state, "bad"), in_sync or None, needed]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text, texts
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
+from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.safety import Danger
 from kraftops.voters.stop import Stop, StopRules
 
@@ -58,19 +59,36 @@ def _answer_cell(row: NodeStop) -> Cell:
     return Styled("safe", "good") if row.stop.is_safe else Styled("not safe", "bad")
 
 
-_PARTITION = (
-    text("topic", "topic", get="partition.topic"),
-    number("partition", "number of the partition", get="partition.number"),
-    numbers("isr", "The replicas that stay in sync", get="left"),
-    number("minIsr", "its min.insync.replicas", get="min_isr.value"),
+DANGER = (
+    *PARTITION_FIELDS,
+    boolean(
+        "isOffline",
+        "whether no replica stays in sync",
+        column=columns.Column("STATE"),
+        cell=lambda danger: Styled("offline" if danger.is_offline else "under min ISR", "bad"),
+    ),
+    numbers(
+        "isr",
+        "The replicas that stay in sync",
+        get="left",
+        column=columns.folded("IN SYNC"),
+        cell=lambda danger: ",".join(map(str, danger.left)) or None,
+    ),
+    number(
+        "minIsr",
+        "its min.insync.replicas",
+        get="min_isr.value",
+        column=columns.Column("MIN ISR"),
+        cell=lambda danger: f"{danger.min_isr.value}{' (assumed)' * danger.min_isr.is_assumed}",
+    ),
     boolean(
         "isMinIsrAssumed",
         "whether it could not be seen, and is taken to be 1",
         get="min_isr.is_assumed",
     ),
-    boolean("isOffline", "whether no replica stays in sync"),
     boolean("isSingleReplica", "whether it has only one replica"),
 )
+"""The fields of a partition that is in danger."""
 NODE = (
     number("id", "node id", column=columns.number("NODE"), get="node"),
     texts(
@@ -120,7 +138,7 @@ SAFE_TO_STOP = Answer(
         parts(
             "partitions",
             "partitions that those which are named take offline, or under min.insync.replicas",
-            _PARTITION,
+            DANGER,
             get="dangers",
         ),
         text(
