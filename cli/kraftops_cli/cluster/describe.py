@@ -29,11 +29,15 @@ SECTIONS = (
         "Screen",
         """\
 With --watch on a terminal, brokers, quorum, counts of partitions with their history, and the last
-changes are on a screen of their own. Keys: q quits, s sorts brokers by another column (S by the one
-before), r reverses the order, f filters them by words in id, state, rack and release, p or the
-space bar pauses, arrows, Page Up, Page Down, Home and End scroll. The screen stays while no
-controller answers, and tells for how long. Questions take at most a tenth of a core: in a large
-cluster they are asked less often. Elsewhere each description is printed below the one before.""",
+changes are on a screen of their own. Keys: arrows, Page Up, Page Down, Home and End choose a
+broker, and Enter shows its partitions, the worst first, and its changes of the last hour. p shows
+all partitions with a problem, c all changes, o operations; these need the metadata log
+(--bootstrap-controller), but for operations. / filters brokers by words in id, state, rack and
+release, or lines of a page; Escape leads back. s sorts brokers by another column (S by the one
+before), r reverses the order, the space bar pauses, ? shows keys on the last line, q quits. The
+screen stays while no controller answers, and tells for how long. Questions take at most a tenth of
+a core: in a large cluster they are asked less often. Elsewhere each description is printed below
+the one before.""",
     ),
 )
 

@@ -82,8 +82,8 @@ def _words(incident: Incident) -> str:
 
 
 def _duration(incident: Incident) -> str:
-    if incident.end is None:
-        return ", and it still lasts"
+    if incident.end is None:  # the words of a broker that is not back say so
+        return "" if incident.cause == "fenced" else ", and it lasts at the end of the log"
     if incident.end == incident.begin:
         return ""
     text = f", all in sync after {span_text(incident.end - incident.begin)}"

@@ -82,7 +82,8 @@ def move(session: Session, moment: Moment) -> list[str]:
             session.standing, session.prompt_prefix = None, ""
     lines = [place_line(session.source.image), *_stay(session)]
     if session.is_on_terminal and session.standing is not None:
-        lines.append("at now goes on")
+        end = "end of the log" if session.go_home is None else "newest state, and follows it"
+        lines.append(f"at now returns to the {end}")
     return lines
 
 

@@ -6,18 +6,20 @@ import gc
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from threading import Event
 
 from kraftops.errors import AnswerError, KraftopsError, WireError
 from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.rpc.error_codes import may_pass
-from kraftops_cli.cluster.description import KeptAnswers, ask_description
+from kraftops_cli.cluster.description import ClusterDescription, KeptAnswers, ask_description
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.pages import Page, Subject, page_of
 from kraftops_cli.cluster.watch.past import past_happenings
 from kraftops_cli.cluster.watch.state import Trouble
 from kraftops_cli.cluster.watch.view import View, view_of
 
-Item = View | Trouble | Happening
+Item = View | Trouble | Happening | Page
 _SHARE = 0.1
 """The most of a core that questions may take: after expensive ones it waits longer."""
 
@@ -37,6 +39,9 @@ class Asker:
         self._seconds = seconds
         self._tell = tell
         self._has_past = False
+        self._description: ClusterDescription | None = None
+        self._subject: Subject | None = None
+        self._turned = Event()
         self._found: SimpleQueue[Item | Exception] = SimpleQueue()
         BackgroundCall(self._run)
 
@@ -56,6 +61,12 @@ class Asker:
                 raise item
             items.append(item)
 
+    def turn_to(self, subject: Subject | None) -> None:
+        """Answer with the page of a subject, too, from now on."""
+        if subject != self._subject:
+            self._subject = subject
+            self._turned.set()
+
     def _run(self) -> None:
         kept, notes = KeptAnswers(), _Notes(self._put)
         is_first = True
@@ -72,15 +83,33 @@ class Asker:
                 gc.freeze()
                 gc.enable()
                 is_first = False
-            time.sleep(max(self._seconds, (time.thread_time() - cpu) / _SHARE))
+            self._rest(max(self._seconds, (time.thread_time() - cpu) / _SHARE))
             self._target = self._target.restarted()
 
     def _ask(self, kept: KeptAnswers, notes: _Notes) -> None:
         description = ask_description(self._target, notes.skipped, kept=kept)
         self._put(view_of(description))
+        self._description = description
+        self._put_page()
         if self._target.is_of_controllers and not self._has_past:
             self._has_past = True
             self._put_past(kept)
+
+    def _rest(self, seconds: float) -> None:
+        """Wait for the next question; a page that is turned to meanwhile is answered at once."""
+        end = time.monotonic() + seconds
+        while self._turned.wait(max(end - time.monotonic(), 0)):
+            self._turned.clear()
+            self._put_page()
+
+    def _put_page(self) -> None:
+        subject, description = self._subject, self._description
+        if subject is None or description is None:
+            return
+        try:
+            self._put(page_of(subject, description))
+        except KraftopsError as error:
+            self._put(Page(subject, (error.message,)))
 
     def _put_past(self, kept: KeptAnswers) -> None:
         """Put what the log knows of the time before; it is little, and may fail by itself."""

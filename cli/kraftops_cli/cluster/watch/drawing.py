@@ -35,12 +35,21 @@ _BROKERS = [field for field in BROKER if field.name != "directories"]
 """As in `describe`; the ids of directories would take all of a line."""
 _KEYS = (
     ("q", "quit"),
-    ("s", "sort"),
-    ("r", "reverse"),
-    ("f", "filter"),
-    ("p", "pause"),
-    ("↑↓", "scroll"),
+    ("↵", "broker"),
+    ("p", "problems"),
+    ("c", "changes"),
+    ("/", "filter"),
+    ("?", "keys"),
 )
+_MORE_KEYS = (
+    ("o", "operations"),
+    ("↑↓", "choose"),
+    ("s S", "sort"),
+    ("r", "reverse"),
+    ("Space", "pause"),
+    ("Esc", "back"),
+)
+_PAGE_KEYS = (("Esc", "back"), ("/", "filter"), ("↑↓", "scroll"), *_KEYS[2:4], _KEYS[0])
 _LEAST_BROKERS = 3
 _TIME_WIDTH = 10
 _COUNT_STYLES = {
@@ -68,6 +77,8 @@ def frame(
     head = [*_head(state, console, columns, now)]
     if view is None:
         return _filled(head, rows - 1, [_foot(state, console, columns, has_keys=has_keys)]), state
+    if state.subject is not None:
+        return _page_frame(state, console, size, head, has_keys=has_keys)
     happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 8, 2), 12))
     counts = [*_counts(state, view, console, columns)]
     if view.operations:
@@ -81,9 +92,34 @@ def frame(
     if page < _LEAST_BROKERS:
         page, body = page + len(body) - 1, [""]
     state = with_page(state, max(page, 0))
-    above = [*head, *body, *_broker_lines(state, view, console)]
+    above = [*head, *body, *_broker_lines(state, view, console, has_keys=has_keys)]
     foot = [*happenings, _foot(state, console, columns, has_keys=has_keys)]
     return _filled(above, rows - len(foot), foot), state
+
+
+def _page_frame(
+    state: ScreenState,
+    console: Console,
+    size: tuple[int, int],
+    head: list[str],
+    *,
+    has_keys: bool,
+) -> tuple[list[str], ScreenState]:
+    """Return the frame of a page; the first line of its table scrolls with the others."""
+    columns, rows = size
+    assert state.subject is not None
+    title = console.painted(cut(state.subject.title, columns), "header")
+    lines = [] if state.answer else [console.painted("it is asked …", "muted")]
+    for part in state.answer.parts if state.answer else ():
+        text = cut(escaped(part), columns) if isinstance(part, str) else table_text(console, part)
+        lines += text.splitlines() or [""]
+    words = state.filter.casefold().split()
+    lines = [line for line in lines if all(word in line.casefold() for word in words)]
+    page = max(rows - len(head) - 3, 1)  # the title, an empty line above it, and the foot
+    state = with_page(state, page, len(lines))
+    above = [*head, "", title, *lines[state.top : state.top + page]]
+    foot = [_foot(state, console, columns, has_keys=has_keys)]
+    return _filled(above, rows - 1, foot), state
 
 
 def _filled(lines: Sequence[str], height: int, foot: Sequence[str]) -> list[str]:
@@ -101,7 +137,7 @@ def _head(state: ScreenState, console: Console, columns: int, now: int) -> Itera
         text = f"no answer for {span}: {escaped(state.trouble.message)}"
         yield console.painted(cut(text, columns), "bad")
     elif state.is_paused:
-        yield console.painted("paused: p goes on", "warning")
+        yield console.painted("paused: Space goes on", "warning")
     elif view is not None and view.missing is not None:
         yield console.painted(cut(escaped(view.missing), columns), "bad")
     else:
@@ -184,7 +220,7 @@ def _replica_cells(row: ReplicaRow) -> list[Cell]:
     ]
 
 
-def _broker_lines(state: ScreenState, view: View, console: Console) -> list[str]:
+def _broker_lines(state: ScreenState, view: View, console: Console, *, has_keys: bool) -> list[str]:
     if view.brokers is None:
         return [console.painted("brokers -", "header")]
     shown = shown_brokers(state)[state.top : state.top + state.page]
@@ -202,7 +238,11 @@ def _broker_lines(state: ScreenState, view: View, console: Console) -> list[str]
         )
         for column in columns_of(_BROKERS)
     ]
-    table = Table(columns, [cells_of(_BROKERS, row) for row in shown], names_missing=False)
+    rows = [cells_of(_BROKERS, row) for row in shown]
+    if has_keys:
+        chosen = state.cursor - state.top
+        rows[chosen] = [Styled(f"> {shown[chosen].id}", "name"), *rows[chosen][1:]]
+    table = Table(columns, rows, names_missing=False)
     return table_text(console, table).splitlines()
 
 
@@ -230,18 +270,20 @@ def _foot(state: ScreenState, console: Console, columns: int, *, has_keys: bool)
         return text + console.painted(cut(hint, columns - width_of_text(text)), "muted")
     if not has_keys:
         return console.painted("Ctrl-C quits", "muted")
-    parts, room = [], columns
-    for key, word in _KEYS:
+    place = cut(_place(state), columns)
+    parts, room = [], columns - width_of_text(place)
+    keys = _MORE_KEYS if state.has_help else _KEYS if state.subject is None else _PAGE_KEYS
+    for key, word in keys:
         room -= len(key) + len(word) + 3
         if room > 0:
             parts.append(f"{console.painted(key, 'name')} {word}  ")
-    return "".join(parts) + console.painted(cut(_place(state), max(room, 0)), "muted")
+    return "".join(parts) + console.painted(place, "muted")
 
 
 def _place(state: ScreenState) -> str:
-    """Return which of the brokers are drawn, and the filter."""
+    """Return which of the brokers or lines are drawn, and the filter."""
     chosen = f"filter: {escaped(state.filter)}" if state.filter else ""
-    count = len(shown_brokers(state))
+    count = len(shown_brokers(state)) if state.subject is None else state.lines
     if count <= state.page:
         return chosen
     last = min(state.top + state.page, count)

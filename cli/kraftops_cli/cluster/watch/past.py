@@ -12,7 +12,7 @@ from kraftops.incidents.changes import Kind, read_changes
 from kraftops.incidents.incidents import incidents_of
 from kraftops_cli.cluster.watch.happenings import Happening
 
-_SPAN = 3_600_000
+SPAN = 3_600_000
 """ms before the screen begins that it tells of: its clock has no days."""
 _MOST = 5  # incidents; the screen has a few lines for what happens
 _COUNTED: dict[Kind, str] = {
@@ -33,7 +33,7 @@ def past_happenings(names: Sequence[str], now: int) -> list[Happening]:
     Raises:
         KraftopsError: they cannot be read.
     """
-    log = read_changes(names, since=limits_of(None, now - _SPAN))
+    log = read_changes(names, since=limits_of(None, now - SPAN))
     happenings = [
         Happening(
             incident.begin, "bad" if incident.end is None else "warning", incident_text(incident)

@@ -10,10 +10,12 @@ from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.asking import Asker, Item
 from kraftops_cli.cluster.watch.drawing import frame
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.pages import Page
 from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
+    with_answer,
     with_note,
     with_trouble,
     with_view,
@@ -62,10 +64,13 @@ def watch_screen(terminal: Terminal, target: Target, chosen: Chosen, seconds: fl
                 state = _with(state, item)
             for key in keys:
                 state = pressed(state, key)
+            asker.turn_to(state.subject)
     return 0
 
 
 def _with(state: ScreenState, item: Item) -> ScreenState:
     if isinstance(item, Trouble):
         return with_trouble(state, item)
+    if isinstance(item, Page):
+        return with_answer(state, item)
     return with_note(state, item) if isinstance(item, Happening) else with_view(state, item)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kraftops_cli.cluster.description import ALL, FENCED, BrokerDescription, Chosen
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
+from kraftops_cli.cluster.watch.pages import Kind, Page, Subject
 from kraftops_cli.cluster.watch.view import Counts, View
 
 MOST_COUNTS = 600
@@ -60,10 +61,21 @@ class ScreenState:
     is_typing: bool = False
     """Whether keys are letters of the filter."""
     is_paused: bool = False
+    cursor: int = 0
+    """The chosen broker, by its place among those that are shown."""
     top: int = 0
-    """The number of brokers above the first that is drawn."""
+    """The number of brokers, or lines of a page, above the first that is drawn."""
     page: int = 10
-    """Brokers that were drawn last."""
+    """Brokers or lines that were drawn last."""
+    lines: int = 0
+    """The lines of the page that was drawn last."""
+    subject: Subject | None = None
+    """What the page is about that is shown instead of the brokers."""
+    answer: Page | None = None
+    behind: ScreenState | None = None
+    """The state to which Escape leads back from a page: its filter, cursor and place."""
+    has_help: bool = False
+    """Whether the last line has all keys."""
     is_over: bool = False
 
     @property
@@ -140,10 +152,24 @@ def _has(row: BrokerDescription, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-def with_page(state: ScreenState, page: int) -> ScreenState:
-    """Return the state of a screen that has room for so many brokers."""
-    most = max(len(shown_brokers(state)) - page, 0)
-    return replace(state, page=page, top=min(state.top, most))
+def with_answer(state: ScreenState, answer: Page) -> ScreenState:
+    """Return the state with the answer for a page; one for another page is dropped."""
+    return replace(state, answer=answer) if answer.subject == state.subject else state
+
+
+def with_page(state: ScreenState, page: int, lines: int = 0) -> ScreenState:
+    """Return the state of a screen that has room for so many brokers, or *lines* of a page."""
+    state = replace(state, page=page, lines=lines)
+    count = _count(state)
+    cursor = max(min(state.cursor, count - 1), 0)
+    top = min(state.top, max(count - page, 0))
+    if state.subject is None:
+        top = max(min(top, cursor), cursor - page + 1)
+    return replace(state, cursor=cursor, top=top)
+
+
+def _count(state: ScreenState) -> int:
+    return len(shown_brokers(state)) if state.subject is None else state.lines
 
 
 def pressed(state: ScreenState, key: str) -> ScreenState:
@@ -163,15 +189,45 @@ def _typed(state: ScreenState, key: str) -> ScreenState:
     if key == "escape":
         return replace(state, is_typing=False, filter="")
     if key == "backspace":
-        return replace(state, filter=state.filter[:-1], top=0)
+        return replace(state, filter=state.filter[:-1], top=0, cursor=0)
     if len(key) == 1 and key.isprintable():
-        return replace(state, filter=state.filter + key, top=0)
+        return replace(state, filter=state.filter + key, top=0, cursor=0)
     return state
 
 
-def _scrolled(state: ScreenState, rows: int) -> ScreenState:
-    most = max(len(shown_brokers(state)) - state.page, 0)
-    return replace(state, top=min(max(state.top + rows, 0), most))
+def _scrolled(state: ScreenState, rows: int, *, is_page: bool = False) -> ScreenState:
+    """Return the state after a move of the cursor; a page, and one of its own, moves all lines."""
+    count = _count(state)
+    cursor = min(max(state.cursor + rows, 0), max(count - 1, 0))
+    is_whole = is_page or state.subject is not None
+    top = min(max(state.top + rows, 0), max(count - state.page, 0)) if is_whole else state.top
+    if state.subject is None:
+        top = max(min(top, cursor), cursor - state.page + 1)
+    return replace(state, cursor=cursor, top=top)
+
+
+def _entered(state: ScreenState) -> ScreenState:
+    """Return the state with the page of the chosen broker."""
+    brokers = shown_brokers(state)
+    if state.subject is not None or not brokers:
+        return state
+    return _opened(state, Subject(Kind.BROKER, brokers[min(state.cursor, len(brokers) - 1)].id))
+
+
+def _opened(state: ScreenState, subject: Subject) -> ScreenState:
+    behind = state.behind or state
+    return replace(state, subject=subject, answer=None, behind=behind, filter="", top=0, lines=0)
+
+
+def _left(state: ScreenState) -> ScreenState:
+    """Return the state after Escape: without a filter, or else back from a page."""
+    behind = state.behind
+    if state.filter or behind is None:
+        return replace(state, filter="", top=0, cursor=0 if behind is None else state.cursor)
+    return replace(
+        state, subject=None, answer=None, behind=None, filter=behind.filter, top=behind.top,
+        cursor=behind.cursor,
+    )  # fmt: skip
 
 
 def _paused(state: ScreenState) -> ScreenState:
@@ -181,18 +237,22 @@ def _paused(state: ScreenState) -> ScreenState:
 _FAR = 1 << 30
 _KEYS: dict[str, Callable[[ScreenState], ScreenState]] = {
     "q": lambda state: replace(state, is_over=True),
-    "s": lambda state: replace(state, order=(state.order + 1) % len(ORDERS), top=0),
-    "S": lambda state: replace(state, order=(state.order - 1) % len(ORDERS), top=0),
-    "r": lambda state: replace(state, is_reversed=not state.is_reversed, top=0),
+    "s": lambda state: replace(state, order=(state.order + 1) % len(ORDERS), top=0, cursor=0),
+    "S": lambda state: replace(state, order=(state.order - 1) % len(ORDERS), top=0, cursor=0),
+    "r": lambda state: replace(state, is_reversed=not state.is_reversed, top=0, cursor=0),
     "f": lambda state: replace(state, is_typing=True),
     "/": lambda state: replace(state, is_typing=True),
-    "escape": lambda state: replace(state, filter="", top=0),
-    "p": _paused,
+    "escape": _left,
+    "enter": _entered,
+    "o": lambda state: _opened(state, Subject(Kind.OPERATIONS)),
+    "p": lambda state: _opened(state, Subject(Kind.PROBLEMS)),
+    "c": lambda state: _opened(state, Subject(Kind.CHANGES)),
+    "?": lambda state: replace(state, has_help=not state.has_help),
     " ": _paused,
     "up": lambda state: _scrolled(state, -1),
     "down": lambda state: _scrolled(state, 1),
-    "page-up": lambda state: _scrolled(state, -state.page),
-    "page-down": lambda state: _scrolled(state, state.page),
-    "home": lambda state: _scrolled(state, -_FAR),
-    "end": lambda state: _scrolled(state, _FAR),
+    "page-up": lambda state: _scrolled(state, -state.page, is_page=True),
+    "page-down": lambda state: _scrolled(state, state.page, is_page=True),
+    "home": lambda state: _scrolled(state, -_FAR, is_page=True),
+    "end": lambda state: _scrolled(state, _FAR, is_page=True),
 }

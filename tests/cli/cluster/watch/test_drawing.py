@@ -6,19 +6,24 @@ from dataclasses import replace
 
 import pytest
 
+from kraftops.display.columns import Column
 from kraftops.wire.net.addresses import Address
 from kraftops_cli.cluster.watch.drawing import frame
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.pages import Page
 from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
+    with_answer,
     with_note,
     with_trouble,
     with_view,
 )
 from kraftops_cli.cluster.watch.view import Counts, View
 from kraftops_terminal.console import Console
+from kraftops_terminal.tables import Table
+from kraftops_terminal.widths import width_of_text
 from tests.helpers.tools.emulator import emulated
 from tests.helpers.tools.own_terminal import OwnTerminal
 from tests.helpers.tools.screen_files import RecordedScreens
@@ -96,7 +101,7 @@ def test_nothing_is_known_at_the_beginning() -> None:
     lines = drawn(ScreenState())
 
     assert lines[0] == "asking the cluster …"
-    assert lines[-1].startswith("q quit  s sort  r reverse")
+    assert lines[-1].startswith("q quit  ↵ broker  p problems")
 
 
 def test_more_columns_are_shown_on_wider_terminals() -> None:
@@ -136,7 +141,7 @@ def test_trouble_takes_a_line_and_the_last_view_stays() -> None:
     assert lines[1].startswith("no answer for 6 s: a:9093: refused \\x1b]0;x\\x07\\x9b31m")
     assert lines[1].endswith("…")
     assert any("active  r1  " in line for line in lines[2:])
-    assert drawn(pressed(busy(), "p"))[1] == "paused: p goes on"
+    assert drawn(pressed(busy(), " "))[1] == "paused: Space goes on"
     missing = with_view(ScreenState(), view(missing="the quorum is not known: x"))
     assert drawn(missing)[1] == "the quorum is not known: x"
 
@@ -155,7 +160,7 @@ def test_parts_that_are_not_known_are_dashes() -> None:
         "brokers -",
     ]
     row = next(line for line in drawn(with_view(ScreenState(), known)) if "active  " in line)
-    assert row.split() == ["1", "active", *["-"] * 7]
+    assert row.split() == [">", "1", "active", *["-"] * 7]
 
 
 @pytest.mark.parametrize(
@@ -206,3 +211,47 @@ def test_hostile_names_stay_text() -> None:
         for text in ("".join(drawn(each, 500, 40)), "".join(drawn(each))):
             assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202e\u200b\ud800]", text)
     assert "\\x1b]0;x\\x07" in "".join(drawn(replace(state, filter=""), 500, 40))
+
+
+def paged(*keys: str, parts: tuple[str | Table, ...]) -> ScreenState:
+    state = busy()
+    for key in keys:
+        state = pressed(state, key)
+    assert state.subject
+    return with_answer(state, Page(state.subject, parts))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_a_page_fits_any_terminal(columns: int) -> None:
+    table = Table(
+        (Column("TOPIC"), Column("STATE"), Column("REPLICAS", 1)),
+        [[f"{HOSTILE}orders-{number}" * 8, "offline", "1,2,3"] for number in range(100)],
+    )
+
+    lines = drawn(paged("down", "enter", parts=("partitions: " + "x" * 300, table)), columns)
+
+    assert lines[3] == "broker 2"
+    assert all(width_of_text(line) <= columns for line in lines)
+    assert lines[-1].startswith("Esc back  / filter")
+    assert re.search(r"  1-19 of \d+$", lines[-1])
+    assert lines == drawn(
+        paged("down", "enter", parts=("partitions: " + "x" * 300, table)), columns
+    )
+
+
+def test_the_filter_leaves_lines_of_a_page() -> None:
+    state = paged("c", parts=("apples", "pears", "green apples"))
+    assert drawn(state)[4:8] == ["apples", "pears", "green apples", ""]
+
+    for key in ("/", *"apples green", "enter"):
+        state = pressed(state, key)
+    assert drawn(state)[4:6] == ["green apples", ""]
+
+
+def test_a_page_without_an_answer_says_so() -> None:
+    assert drawn(pressed(busy(), "o"))[3:5] == ["operations", "it is asked …"]
+
+
+def test_the_last_line_says_other_keys() -> None:
+    assert "Space pause" in drawn(pressed(busy(), "?"))[-1]
+    assert "Space pause" not in drawn(pressed(pressed(busy(), "?"), "?"))[-1]

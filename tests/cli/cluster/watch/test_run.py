@@ -60,6 +60,30 @@ def test_screen_follows_the_cluster_and_answers_keys(
         assert screen.is_as_before
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_keys_lead_to_pages_and_back(
+    small: tuple[WatchedCluster, Controllers], columns: int
+) -> None:
+    changing, controllers = small
+    changing.fence(2)
+    changing.shrink(0, 1)
+    with Emulator(*command(controllers), rows=40, columns=columns) as screen:
+        screen.wait_for("1 registered-fenced")
+        screen.send("\x1b[B\r")
+        screen.wait_for("broker 2")
+        screen.wait_for("ok, 2 under-replicated")
+        screen.send("p")
+        screen.wait_for("partitions: 2 under-replicated")
+        screen.send("c")
+        screen.wait_for("the last hour")
+        screen.send("o")
+        screen.wait_for("no operation is under way")
+        screen.send("\x1b")
+        screen.wait(lambda shown: ">" in shown.text and "QUORUM" in shown.text)
+        screen.send("q")
+        assert screen.wait_for_end() == 0
+
+
 @pytest.mark.parametrize(
     ("end", "code"),
     [("\x03", 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)],

@@ -7,12 +7,14 @@ import pytest
 from kraftops_cli.cluster.description import Chosen
 from kraftops_cli.cluster.watch import state as state_module
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.pages import Kind, Page, Subject
 from kraftops_cli.cluster.watch.state import (
     ORDERS,
     ScreenState,
     Trouble,
     pressed,
     shown_brokers,
+    with_answer,
     with_note,
     with_page,
     with_trouble,
@@ -96,7 +98,7 @@ def test_keyboard_that_is_gone_quits(state: ScreenState) -> None:
 
 
 def test_paused_screen_keeps_its_view_and_goes_on_with_the_newest() -> None:
-    paused = pressed(THREE, "p")
+    paused = pressed(THREE, " ")
     later = with_view(paused, view(broker(1), seconds=9))
 
     assert later.view is THREE.view
@@ -111,13 +113,17 @@ def test_scrolling_stays_within_the_brokers() -> None:
     def top(*keys: str) -> int:
         return typed(state, *keys).top
 
-    assert (top("up"), top("down"), top("down", "up"), top("page-down")) == (0, 1, 0, 10)
+    assert (top("up"), top("down"), top("down", "up"), top("page-down")) == (0, 0, 0, 10)
     assert (top("end"), top("end", "down"), top("end", "page-up"), top("end", "home")) == (
         20,
         20,
         10,
         0,
     )
+    assert (top(*["down"] * 10), top("end", "up"), top("end", *["up"] * 10)) == (1, 20, 19)
+    assert [typed(state, *keys).cursor for keys in (["down"], ["page-down"], ["end", "up"])] == [
+        1, 10, 28,
+    ]  # fmt: skip
     assert with_page(typed(state, "end"), 25).top == 5
     assert typed(state, "end", "f", "1").top == 0
     assert with_page(with_view(typed(state, "end"), view(broker(1))), 10).top == 0
@@ -162,3 +168,38 @@ def test_options_choose_brokers_but_what_happens_to_the_others_is_told() -> None
         "broker 1: active, before registered-fenced",
         "brokers 2, 3: registered-fenced, before active",
     ]
+
+
+def test_enter_shows_the_chosen_broker_and_escape_leads_back() -> None:
+    chosen = typed(THREE, "/", "4", ".", "3", "enter", "down")
+
+    shown = pressed(chosen, "enter")
+    assert shown.subject == Subject(Kind.BROKER, 30)
+    assert (shown.filter, shown.answer) == ("", None)
+
+    answered = with_answer(shown, Page(Subject(Kind.BROKER, 30), ("some", "lines")))
+    assert answered.answer
+    assert with_answer(answered, Page(Subject(Kind.CHANGES), ())) == answered
+    filtered = typed(answered, "/", "x", "enter", "escape")
+    assert (filtered.subject, filtered.filter) == (answered.subject, "")
+    back = typed(answered, "c", "p", "escape")
+    assert (back.subject, back.filter, back.cursor) == (None, "4.3", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"), [("o", Kind.OPERATIONS), ("p", Kind.PROBLEMS), ("c", Kind.CHANGES)]
+)
+def test_keys_turn_to_pages(key: str, kind: Kind) -> None:
+    assert pressed(THREE, key).subject == Subject(kind)
+
+
+def test_pages_scroll_by_lines() -> None:
+    state = with_page(pressed(THREE, "c"), 10, 25)
+
+    assert typed(state, "down", "down").top == 2
+    assert typed(state, "end").top == 15
+    assert with_page(typed(state, "end"), 10, 5).top == 0
+
+
+def test_no_broker_is_no_page() -> None:
+    assert pressed(ScreenState(), "enter") == ScreenState()
