@@ -168,6 +168,8 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
     import click
 
     from kraftops.errors import KraftopsError
+    from kraftops_cli.root import command_hint
+    from kraftops_cli.syntax.errors import UnknownCommand
     from kraftops_cli.terminal.failure import fail, failure_of, usage_failure
 
     try:
@@ -180,7 +182,10 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else name
-        hints = [getattr(error, "hint", ""), f"{path} --help shows how it is used"]
+        hint = getattr(error, "hint", "")
+        if isinstance(error, UnknownCommand):
+            hint = command_hint(error.name) or hint
+        hints = [hint, f"{path} --help shows how it is used"]
         failure = usage_failure(error.format_message(), "; ".join(filter(None, hints)))
         return fail(terminal, failure)
     except click.Abort:

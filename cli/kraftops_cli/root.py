@@ -113,3 +113,21 @@ def root(ctx: click.Context, /) -> None:
     """Print the help if no command is given."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+def command_hint(name: str) -> str:
+    """Return a hint with the command lines that run commands called *name*; "" without any."""
+    if name == "version":
+        return "--version shows it"
+    context = click.Context(root)
+    found = [f"kraftops {name}"] if name in COMMANDS else []
+    for tool in ("cluster", "storage", "dump-log"):
+        group = root.get_command(context, tool)
+        if isinstance(group, click.Group) and name in group.list_commands(context):
+            found.append(f"kraftops {tool} {name}")
+    if not found:
+        from kraftops_shell.grammar.registry import commands
+
+        if name in commands(kafka=False, one_shot=True):
+            found.append(f"kraftops metadata-shell {name}")
+    return f"it is {' or '.join(found)}" if found else ""

@@ -192,8 +192,9 @@ def _brokers(
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.directories import read_directories
 
+    nodes = what.nodes(terminal)
     yield None, [read_log_directory(path) for path in what.names]
-    for kafka in what.nodes(terminal):
+    for kafka in nodes:
         config = load_config(kafka.path, kafka.overrides, os.environ)
         yield config, [*read_directories(config)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
 from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
 from kraftops_cli.syntax.values import Seconds
@@ -71,6 +71,7 @@ class What:
         """
         if self.names or self.configs or self.is_live:
             refuse_missing(self.configs)
+            refuse_configurations(self.names, "-c {}")
             return [LocalKafka(path) for path in self.configs]
         local = kafka_on_this_host()
         if not local:

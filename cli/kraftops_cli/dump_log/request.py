@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.dump.sources.names import (
     OnUnreadable,
     Source,
@@ -80,6 +80,11 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
         terminal.keeps_kafka_codes = False
     if not (on_spark or terminal.keeps_kafka_codes):  # workers may see other files
         refuse_missing([*names, *options.remote_log_metadata])
+        refuse_configurations(
+            names,
+            "kraftops storage info -c {0} shows its directories, and --config {0} asks its"
+            " controllers",
+        )
     if on_spark:
         return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []

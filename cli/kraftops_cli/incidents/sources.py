@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import click
 
-from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import newest_time
@@ -87,6 +87,7 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
         )
     if not is_live:
         refuse_missing(sources)
+        refuse_configurations(sources, "--config {} asks its controllers")
         yield sources, _span(options, sources, terminal)
         return
     from kraftops_cli.live.connect import live_image

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.dump.sources.missing import refuse_configurations
 from kraftops.errors import UsageError
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.metadata_shell.arguments import (
@@ -256,6 +257,8 @@ def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:
     if source is None and not is_kafka and _asks_for_help(words):
         source = "-"  # nothing is read
     source = _source(ctx, source, options)
+    if is_kafka and words:
+        _tell_of_ours(words[0], ctx.obj)
     request = ShellRequest(
         source,
         words,
@@ -301,6 +304,8 @@ def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> st
             ctx,
             "--config finds the source of a node, --controllers asks a running quorum",
         )
+    if options.controllers is None:
+        refuse_configurations([source], "-c {} finds its log")
     if not source and options.controllers is None:
         raise BadArguments("argument --snapshot/-s: '' is no file", ctx)
     return source
@@ -311,6 +316,18 @@ def _asks_for_help(words: tuple[str, ...]) -> bool:
     from kraftops_shell.grammar.registry import commands
 
     return bool(words) and asks_for_help(words, commands(kafka=False, one_shot=True))
+
+
+def _tell_of_ours(name: str, terminal: Terminal) -> None:
+    """Say of a command that Kafka's shell lacks, and answers as an invalid choice, who has it."""
+    from kraftops_shell.grammar.registry import commands
+
+    kafkas = commands(kafka=True, one_shot=False)  # those of sessions alone are Kafka's, too
+    if name in commands(kafka=False, one_shot=True) and name not in kafkas:
+        terminal.error(
+            f"note: {name} is a command of ours",
+            hint=f"kraftops metadata-shell has it, and --format json of {KAFKAS_NAME}",
+        )
 
 
 def _source_in_command(words: tuple[str, ...]) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
-from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
@@ -99,6 +99,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     if not request.sources:
         raise UsageError("no logs are named", hint="name directories, files or archives")
     refuse_missing(request.sources)
+    refuse_configurations(request.sources, "--config {} asks its controllers")
     if STANDARD_INPUT in request.sources:
         raise UsageError("a report reads a metadata log twice, and standard input can be read once")
     if spark is not None and (archives := bundles_among(request.sources)):

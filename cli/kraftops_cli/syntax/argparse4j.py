@@ -12,13 +12,22 @@ from typing import NoReturn
 import click
 
 from kraftops_cli.syntax.common_options import COMMON_NAMES
-from kraftops_cli.syntax.errors import BadArguments
+from kraftops_cli.syntax.errors import BadArguments, UnknownCommand
 from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.terminal.streams import Terminal
 
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}")
 _SECRET = re.compile(r"((?:pass|secret|token)[\w.-]*[= ])[^\s,\]]+", re.IGNORECASE)
+_VALUES_OF_OPTIONS = (
+    (r"\d+(,\d+)*", "--id"),
+    (r"\S+:\d+(,\S+:\d+)*", "--bootstrap-server"),
+    (r".+\.(properties|conf|cfg)", "--config"),
+    (r".+\.(properties|conf|cfg)", "--command-config"),
+    (r"[^-/]+", "--group"),
+)
+"""Patterns of values, and the options that take them."""
 _MAX_FILE_LENGTH = 1 << 20
 _MAX_FILE_ARGUMENTS = 100_000
 
@@ -205,11 +214,14 @@ class _Parser:
         found = _resolve("command", name, self._subcommands, self._syntax.ours, self._ctx)
         if not found:
             choices = ", ".join(f"'{choice}'" for choice in self._subcommands)
-            raise BadArguments(
+            raise UnknownCommand(
                 f"invalid choice: '{name}' (choose from {choices})",
                 self._ctx,
                 _hint(name, self._subcommands),
+                name,
             )
+        if name == "version" and (terminal := self._ctx.find_object(Terminal)):
+            terminal.error(f"note: {name} is read as {found}; --version shows the version")
         return found
 
     def _refuse_missing(self, others: int) -> None:
@@ -232,11 +244,17 @@ class _Parser:
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
-        raise BadArguments(
-            f"unrecognized arguments: '{_shown(arguments)}'",
-            self._ctx,
-            _hint(arguments[0], names),
-        )
+        hint = _hint(arguments[0], names)
+        if not arguments[0].startswith("-") and not hint:
+            hint = self._option_of_value(arguments[0])
+        raise BadArguments(f"unrecognized arguments: '{_shown(arguments)}'", self._ctx, hint)
+
+    def _option_of_value(self, value: str) -> str:
+        """Return a hint with the option that a bare value is meant for, by what it looks like."""
+        for pattern, option in _VALUES_OF_OPTIONS:
+            if option in self._options and re.fullmatch(pattern, value):
+                return f"{option} {_shown([value])}, if that is meant"
+        return ""
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
         raise BadArguments(f"argument {reason}", self._ctx, hint)

@@ -12,3 +12,12 @@ class BadArguments(click.UsageError):
         """Make an error in the arguments of the command of *ctx*."""
         super().__init__(message, ctx)
         self.hint = hint
+
+
+class UnknownCommand(BadArguments):
+    """A *name* of no command of a group."""
+
+    def __init__(self, message: str, ctx: click.Context, hint: str, name: str) -> None:
+        """Make an error about a name."""
+        super().__init__(message, ctx, hint)
+        self.name = name

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from kraftops_cli.syntax.errors import UnknownCommand
+
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is run."""
@@ -53,9 +55,12 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
-            raise click.NoSuchCommand(
-                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
-            ) from None
+            from difflib import get_close_matches
+
+            near = get_close_matches(error.command_name, self.list_commands(ctx), 1)
+            hint = f"perhaps {near[0]} is meant" if near else ""
+            message = f"there is no command {error.command_name!r}"
+            raise UnknownCommand(message, ctx, hint, error.command_name) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         """Write the table of commands without importing them."""

@@ -60,6 +60,8 @@ class Diagnosis:
         suffix = f"; {many(len(failed), 'check')} could not be made" if failed else ""
         if not severe:
             notes = f", {many(len(self.findings), 'note')}" if self.findings else ""
+            if failed and not done:
+                return f"nothing could be examined: {failed[0].reason}"
             return f"nothing is wrong by {many(done, 'check')}{notes}{suffix}"
         counts = Counter(finding.severity for finding in severe)
         shown = ", ".join(

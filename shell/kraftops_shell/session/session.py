@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
-from kraftops.tree.node import Directory, Leaf
+from kraftops.tree.node import Directory, Leaf, descend
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
 from kraftops_shell.grammar.paths import Match, absolute, escaped, matches, meant_instead
@@ -166,8 +166,12 @@ class Session:
 
     def _hint(self, path: str) -> str:
         """Return what may be meant by a path that does not exist; Kafka's form has no hints."""
-        names = absolute(path, self.working, with_escapes=True)
-        near = [] if self.is_kafka else meant_instead(self.root, names)
+        if self.is_kafka:
+            return ""
+        names = [*absolute(path, self.working, with_escapes=True)]
+        if names and descend(self.root.get("image"), names) is not None:
+            return f" Did you mean {Match(('image', *names), self.root).path}?"
+        near = meant_instead(self.root, names)
         return f" Did you mean {' or '.join(map(escaped, near))}?" if near else ""
 
     def _kafka_text(self, leaf: Leaf) -> str:

@@ -1,4 +1,4 @@
-"""Names of files and directories that name nothing."""
+"""Names of files and directories that name nothing, or no log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from kraftops.dump.sources.remote import WILD
-from kraftops.errors import SourceError
+from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.nearest import nearest_path
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.uris import is_remote, local_path
@@ -30,6 +30,18 @@ def refuse_missing(names: Iterable[str]) -> None:
             code="not-found",
             path=missing[0],
         )
+
+
+def refuse_configurations(names: Iterable[str], hint: str) -> None:
+    """Refuse files that are configurations, where logs are read.
+
+    Raises:
+        UsageError: there is one; {} in the *hint* stands for its name.
+    """
+    for name in names:
+        is_ours = os.path.basename(name) == "meta.properties"  # a file of a log directory
+        if name.endswith(".properties") and not is_ours and os.path.isfile(name):
+            raise UsageError(f"{name} is a configuration, and not a log", hint.format(name))
 
 
 def _is_missing(name: str) -> bool:

@@ -252,7 +252,10 @@ class _Parser:
                     raise refusal(self._text, path.at, "len() has a list in its parentheses")
                 self.expect(")")
                 return Length(path, token.at)
-        hint = "null is compared by `is null`" if token.word == "null" else self._example
+        pair = self._text[token.at - 1 : token.at + 1]
+        hint = _OF_OTHERS.get(pair) if token.at else None
+        if hint is None:
+            hint = "null is compared by `is null`" if token.word == "null" else self._example
         raise refusal(self._text, token.at, f"a value is expected, not {_shown(token)}", hint)
 
     def _number(self, token: _Token) -> int | float:
@@ -264,6 +267,14 @@ class _Parser:
         return value
 
 
+_OF_OTHERS = {
+    "==": "equal is =, one sign",
+    "&&": "both is: and",
+    "||": "either is: or",
+}
+"""Hints for operators of other languages."""
+
+
 def _tokens(text: str, example: str) -> list[_Token]:
     tokens, at = [], _skipped(text, 0)
     while at < len(text):
@@ -272,7 +283,7 @@ def _tokens(text: str, example: str) -> list[_Token]:
             what = (
                 "the quote is not closed" if text[at] in "'\"" else f"{text[at]!r} is not expected"
             )
-            raise refusal(text, at, what, example)
+            raise refusal(text, at, what, _OF_OTHERS.get(text[at : at + 2], example))
         tokens.append(_Token(found.lastgroup, found[0], at))
         at = _skipped(text, found.end())
     return [*tokens, _Token("end", "", len(text))]

@@ -180,7 +180,17 @@ class _Check:
         self, before: tuple[str, ...], name: str, found: FieldType, at: int
     ) -> UsageError:
         if not before:
-            hint = _nearest(name, found.fields) or f"text is quoted: '{name}'"
+            of_records = [
+                f"{column}.{name}"
+                for column in ("value", "key")
+                if column in found.fields and name in found.fields[column].fields
+            ]
+            if of_records:
+                hint = f"perhaps {' or '.join(of_records)}"
+            elif name.isupper():  # as record types are
+                hint = f"text is quoted: '{name}'"
+            else:
+                hint = _nearest(name, found.fields) or f"text is quoted: '{name}'"
             return self._refusal(at, f"there is no column {name!r}", hint)
         shown = path_text(before)
         if not found.fields:

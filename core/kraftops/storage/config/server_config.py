@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
 from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
-from kraftops.records.secrets.rules import BROKER, is_secret_config
+from kraftops.records.secrets.rules import BROKER, REDACTED, is_secret_config
 from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
 from kraftops.storage.config.keys import ServerKey
 from kraftops.storage.config.listeners import (
@@ -24,6 +25,7 @@ from kraftops.storage.config.settings import Settings, read_settings
 from kraftops.storage.config.values import ConfigRefused
 
 _METADATA_DIR = "metadata.log.dir"
+_HIDDEN = f"Invalid value {REDACTED} for configuration"
 _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
 
 
@@ -114,6 +116,7 @@ def load_config(
     for key, other in _SYNONYMS.items():
         if other in raw:
             texts.setdefault(key, raw[other].value)
+    originals: Mapping[str, str] = texts
     try:
         originals, foreign = resolve_placeholders(texts, environment or {})
         unresolved = {key: provider for key, provider in foreign.items() if key in raw}
@@ -122,7 +125,8 @@ def load_config(
         _check_metadata_dir(settings)
         return _server_config(path, raw, settings, endpoints, unresolved)
     except ConfigRefused as error:
-        raise _located(error, path, raw) from None
+        provided = [text for key, text in originals.items() if text != texts[key]]
+        raise _located(_without_values(error, provided), path, raw) from None
 
 
 def _read(path: str) -> dict[str, Property]:
@@ -175,6 +179,26 @@ def _server_config(
         unresolved=unresolved,
         _overrides={key: prop for key, prop in raw.items() if not prop.line},
     )
+
+
+def _without_values(error: ConfigRefused, provided: Sequence[str]) -> ConfigRefused:
+    """Return the error without values of config providers: they may be secret under any key.
+
+    A number is shown as it was read, not as it was written: hence the first pattern.
+    """
+    if not provided:
+        return error
+    message = error.message
+    parts = {part for text in provided for part in (text, *re.split(r"[^\w.-]+", text)) if part}
+    if any(key in error.message for key in error.keys):
+        message = re.sub(
+            r"^Invalid value .*? for configuration", _HIDDEN, message, count=1, flags=re.DOTALL
+        )
+    texts = [message, error.hint or ""]
+    for part in sorted(parts, key=len, reverse=True):
+        pattern = rf"(?<!\w){re.escape(part)}(?!\w)"
+        texts = [re.sub(pattern, REDACTED, text) for text in texts]
+    return ConfigRefused(texts[0], *error.keys, hint=texts[1] or None)
 
 
 def _located(error: ConfigRefused, path: str, given: Mapping[str, Property]) -> ConfigError:

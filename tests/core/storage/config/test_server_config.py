@@ -204,3 +204,21 @@ def test_override_stands_in_for_a_foreign_provider() -> None:
 
     assert config.log_dirs == ("d7",)
     assert config.unresolved == {}
+
+
+@pytest.mark.parametrize("key", ["node.id", "listeners", "num.partitions", "advertised.listeners"])
+def test_values_of_config_providers_are_in_no_message(key: str, tmp_path: Path) -> None:
+    """A value may be secret under any key."""
+    secrets = tmp_path / "secrets.properties"
+    secrets.write_text("id=s3cret-here\n")
+    error = refusal(
+        {
+            key: f"${{file:{secrets}:id}}",
+            "config.providers": "file",
+            "config.providers.file.class": "org.apache.kafka.common.config.provider."
+            "FileConfigProvider",
+        }
+    )
+
+    assert "s3cret" not in f"{error.message} {error.hint}"
+    assert "<redacted>" in error.message

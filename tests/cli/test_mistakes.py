@@ -1,0 +1,261 @@
+"""Mistakes of users, each with its answer: what is meant instead, and the exit code."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.tools.console import (
+    CLUSTER,
+    DUMP_LOG,
+    KRAFTOPS,
+    METADATA_SHELL,
+    STORAGE,
+    run_here,
+)
+
+PLACES = {
+    "META": "tests/data/dump-4.3.1/in/meta",
+    "SNAP": "tests/data/shell/in/crafted/crafted-all.checkpoint",
+}
+PROGRAMS = {
+    Path(program).name: program
+    for program in (CLUSTER, DUMP_LOG, KRAFTOPS, METADATA_SHELL, STORAGE)
+}
+MISTAKES = (
+    ('kraftops dump-log META --where "leader = 3"', 1, "perhaps value.leader"),
+    ('kraftops dump-log META --where "value.leader == 3"', 1, "equal is =, one sign"),
+    ('kraftops dump-log META --where "value.leader = 3 && offset > 3"', 1, "both is: and"),
+    ('kraftops dump-log META --where "isr = 3"', 1, "perhaps value.isr"),
+    ('kraftops dump-log META --where "value.leadr = 3"', 1, "perhaps leader"),
+    ("kraftops dump-log META --where \"topicName = 'a'\"", 1, "perhaps value.topicName"),
+    (
+        'kraftops dump-log META --where "type = PARTITION_RECORD"',
+        1,
+        "text is quoted: 'PARTITION_RECORD'",
+    ),
+    ("kraftops dump-log META --where \"type = 'PARTITION'\"", 1, "perhaps PARTITION_RECORD"),
+    ("kraftops cluster safe-to-stop -b localhost:1 103", 1, "--id 103, if that is meant"),
+    ("kraftops cluster drain -b localhost:1 103", 1, "--id 103, if that is meant"),
+    ("kraftops cluster unregister -b localhost:1 103", 1, "--id 103, if that is meant"),
+    ("kraftops cluster describe -b localhost:1 103", 1, "--id 103, if that is meant"),
+    (
+        "kafka-metadata-shell -s SNAP brokers",
+        0,
+        "kraftops metadata-shell has it, and --format json of",
+    ),
+    (
+        "kraftops metadata-shell -s SNAP ls /topics",
+        1,
+        "/topics: no such file or directory. Did you mean /image/topics?",
+    ),
+    (
+        "kraftops metadata-shell -s SNAP cat /image/topics/byName/nosuch",
+        1,
+        "/image/topics/byName/nosuch: No such file or directory.",
+    ),
+    (
+        "kafka-storage version",
+        0,
+        "note: version is read as version-mapping; --version shows the version",
+    ),
+    ("kafka-cluster version", 1, "--version shows it"),
+    ("kraftops version", 1, "--version shows it"),
+    (
+        "kraftops dump-log CONF",
+        1,
+        "kraftops storage info -c CONF shows its directories, and --config",
+    ),
+    (
+        "kraftops dump-log --files CONF",
+        1,
+        "kraftops storage info -c CONF shows its directories, and --config",
+    ),
+    ("kraftops metadata-shell -s CONF ls /", 1, "-c CONF finds its log"),
+    ("kraftops disk CONF", 1, "-c CONF"),
+    ("kraftops doctor CONF", 1, "-c CONF"),
+    ("kraftops changes CONF", 1, "--config CONF asks its controllers"),
+    ("kraftops report CONF --format json", 1, "--config CONF asks its controllers"),
+    ("kraftops ls", 1, "it is kraftops metadata-shell ls"),
+    ("kraftops describe -b localhost:1", 1, "it is kraftops cluster describe"),
+    ("kraftops dump META", 1, "perhaps dump-log is meant"),
+    ("kraftops topics", 1, "it is kraftops metadata-shell topics"),
+    ("kraftops cluster topics", 1, "it is kraftops metadata-shell topics"),
+    (
+        "kraftops cluster describe",
+        1,
+        "one of the arguments --bootstrap-server/-b --bootstrap-controller/-C",
+    ),
+    (
+        "kraftops cluster describe localhost:1",
+        1,
+        "--bootstrap-server localhost:1, if that is meant",
+    ),
+    ("kraftops cluster describe -b localhost", 1, "addresses are HOST:PORT, separated by commas"),
+    (
+        "kraftops cluster describe --bootstrap localhost:1",
+        1,
+        "ambiguous option: --bootstrap could match --bootstrap-controller,",
+    ),
+    (
+        "kraftops dump-log META --limit=abc",
+        1,
+        "Invalid value for '--limit': 'abc' is no number from 0 to 2147483647",
+    ),
+    (
+        "kraftops dump-log META --since yesterday",
+        1,
+        "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h",
+    ),
+    (
+        "kraftops dump-log META --since 25:00",
+        1,
+        "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h",
+    ),
+    (
+        "kraftops dump-log META --format xml",
+        1,
+        "Invalid value for '--format': 'xml' is not one of 'text', 'json',",
+    ),
+    ("kraftops dump-log META --format parquet", 1, "--format parquet needs --output FILE"),
+    ("kraftops dump-log META --offset 5-9", 1, "as 100..200, 100.., ..200, 100"),
+    ("kraftops dump-log META --type NOSUCH", 1, "--summary shows the types of a log"),
+    ("kraftops dump-log META --topic nosuch", 4, "none of these logs knows a topic nosuch"),
+    ("kraftops dump-log nosuch", 4, "cannot read nosuch: No such file or directory"),
+    (
+        "kraftops dump-log META/nosuch.log",
+        4,
+        "cannot read META/nosuch.log: No such file or directory",
+    ),
+    ("kraftops storage info", 1, "argument --config/-c is required"),
+    ("kraftops storage format -c CONF", 1, "argument --cluster-id/-t is required"),
+    ("kraftops storage verify CONF", 1, "--config CONF, if that is meant"),
+    ("kraftops storage random-uuid x", 1, "unrecognized arguments: 'x'"),
+    ("kraftops explain no-such-code", 4, "near: not-supported, no-records, no-archive"),
+    ("kraftops explain missingend", 4, "near: missing-end, missing-offsets, missing-start"),
+    ("kraftops disk --why orders", 1, "--why orders: expected TOPIC-N, as orders-3"),
+    (
+        "kraftops disk --limit 0",
+        1,
+        "Invalid value for '--limit': '0' is no number from 1 to 1000000",
+    ),
+    ("kraftops wait --for brokers=1", 1, "it is kraftops cluster wait"),
+    ("kraftops cluster wait -b localhost:1", 1, "argument --for is required"),
+    (
+        "kraftops cluster wait -b localhost:1 --for brokers>1",
+        1,
+        "conditions are brokers=N, brokers=N:unfenced, broker=ID:fenced,",
+    ),
+    (
+        "kraftops cluster wait -b localhost:1 --for broker=1:up",
+        1,
+        "conditions are brokers=N, brokers=N:unfenced, broker=ID:fenced,",
+    ),
+    ("kraftops cluster restart -b localhost:1", 1, "argument --hook is required"),
+    (
+        "kraftops cluster rebalance -b localhost:1 -C localhost:2 --to a",
+        1,
+        "argument --to: could not convert 'a' to Integer (For input string:",
+    ),
+    ("kraftops spark META", 1, "invalid choice: 'META'"),
+    ("kraftops spark dump META --sql", 1, "--sql needs a value"),
+    ("kraftops coordinator-partition orders", 1, "--group orders, if that is meant"),
+    (
+        "kraftops coordinator-partition --group g --partitions 0",
+        1,
+        "Invalid value for --partitions: '0' is no number from 1 to 2147483647",
+    ),
+    ("kraftops incidents", 1, "a directory, or --controllers"),
+    ("kraftops incidents META --since 14:00 --until", 1, "argument --until: expected one argument"),
+    ("kraftops incidents META --sinse 14:00", 1, "perhaps --since is meant"),
+    ("kraftops report META", 1, "--output report.html"),
+    ("kraftops help nosuch", 1, "kraftops help lists them"),
+    (
+        "kraftops --color=blue explain",
+        1,
+        "Invalid value for '--color': 'blue' is not one of 'auto', 'always',",
+    ),
+    (
+        "kraftops --max-memory 1 explain",
+        1,
+        "Invalid value for '--max-memory': '1' is no size from 64m to 1024t,",
+    ),
+    ("kraftops storage format -c CONF --clusterid x", 1, "perhaps --cluster-id is meant"),
+    ("kraftops dump-log META --follow --limit 3", 1, "--follow and --limit do not go together"),
+    (
+        "kraftops dump-log META --cluster-metadata-decoder --print-data",
+        1,
+        "No such option '--print-data'. Did you mean '--print-data-log'?",
+    ),
+    (
+        'kraftops dump-log META --where "value.leader ="',
+        1,
+        "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'",
+    ),
+    (
+        "kraftops dump-log META --where \"value.leader = 'x'\"",
+        1,
+        "in the condition \"value.leader = 'x'\", at character 14: value.leader",
+    ),
+    ('kraftops dump-log META --where "offset ~ 3"', 1, "in quotes"),
+    ('kraftops dump-log META --where "key = abc"', 1, "text is quoted: 'abc'"),
+    ("kraftops doctor --only nosuch META", 4, "near: no-epochs, no-archive"),
+    ("kraftops doctor --baseline CONF META", 1, "kraftops doctor --format json > FILE makes one"),
+    ("kraftops check META", 1, "it is kraftops dump-log check"),
+    ("kraftops find /", 1, "it is kraftops metadata-shell find"),
+    ("kafka-cluster wait2", 1, "perhaps wait is meant"),
+    ("kraftops metadata-shell -s SNAP cat /cluster/1", 1, "/cluster/1: No such file or directory."),
+    (
+        "kraftops storage version",
+        0,
+        "note: version is read as version-mapping; --version shows the version",
+    ),
+    (
+        "kraftops metadata-shell -s SNAP brokrs",
+        1,
+        "there is no command brokrs: did you mean brokers?",
+    ),
+    (
+        "kraftops metadata-shell ls /",
+        1,
+        "--config finds the source of a node, --controllers asks a running",
+    ),
+    ("kraftops metadata-shell -s nosuch ls /", 4, "cannot read nosuch: No such file or directory"),
+    (
+        "kraftops metadata-shell -s SNAP --at-time 25:00 ls /",
+        1,
+        "Invalid value for '--at-time': '25:00' is not a valid time",
+    ),
+    (
+        "kraftops metadata-shell -s SNAP --at-offset x ls /",
+        1,
+        "Invalid value for '--at-offset': 'x' is not a valid integer.",
+    ),
+)
+"""Command lines, their exit codes, and a part of the answer on standard error."""
+
+
+@pytest.mark.parametrize(("line", "code", "answer"), MISTAKES)
+def test_mistake_is_answered_by_what_is_meant(
+    line: str, code: int, answer: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text("process.roles=broker\nnode.id=1\n")
+    places = {**PLACES, "CONF": str(config)}
+    program, *words = (
+        " ".join(places.get(part, part) for part in word.split(" ")).replace(
+            "META/", f"{places['META']}/"
+        )
+        for word in shlex.split(line)
+    )
+
+    done = run_here(*words, program=PROGRAMS[program])
+
+    for name, place in places.items():
+        answer = answer.replace(name, place)
+    assert done.code == code
+    assert answer in done.err
+
+
+def test_table_is_large() -> None:
+    assert len({line for line, *_ in MISTAKES}) >= 62
