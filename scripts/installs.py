@@ -108,7 +108,7 @@ CASES = (
         "kafka-storage recover -c c/i-ok.properties --voters self --dry-run", "none of the logs", 3
     ),
     _case(
-        "kafka-storage recover-plan --from d1 --voters 1@c1:9093 --output-dir {out}/plan",
+        "kafka-storage recover-plan --from d1 --voters 1@c1:9093 --output {out}/plan",
         "d1 does not exist",
         4,
     ),

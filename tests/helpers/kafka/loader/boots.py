@@ -24,7 +24,6 @@ from kraftops.server.loader.load_plan import (
     possible_consequences,
 )
 from kraftops.server.loader.partition import foretell_partition
-from kraftops.server.log_directory import duplicates, read_log_directory
 from tests.helpers.kafka.cases.damaged_directories import copy_node, format_node
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.loader.faults import WEIGHTS
