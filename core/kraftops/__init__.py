@@ -1,58 +1,61 @@
 """Read what KRaft Kafka writes: segments, snapshots, indexes, and the records in them.
 
-`load` replays a metadata log into an image, `tree_of` shows an image as a filesystem, `scan` gives
-the records of any log as rows. Each is imported when it is first used.
+`scan` gives the records of any log as rows. `load` replays a metadata log into an image, which
+`tree_of` shows as a filesystem. `changes` and `incidents` tell what happened, `check`, `verify` and
+`doctor` what is wrong, and `cluster` is a running one. Every error is a `KraftopsError`.
+
+>>> import kraftops
+>>> image = kraftops.load("tests/data/dump-4.3.1/in/meta")
+>>> topics = kraftops.tree_of(image)["image"]["topics"]["byName"]
+>>> "a.zstd" in topics, topics["a.zstd"]["0"].data["leader"]
+(True, -1)
+
+A public name is imported when it is first used. All of them are in `__init__.pyi`; everything else
+is internal.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from types import ModuleType
 
-if TYPE_CHECKING:
-    from kraftops.dump.scan.rows import scan
-    from kraftops.errors import KraftopsError
-    from kraftops.image.load.loading import load
-    from kraftops.image.state.image import MetadataImage
-    from kraftops.query.filters import Filter
-    from kraftops.query.query import Query
-    from kraftops.query.row import Row
-    from kraftops.tree.layout import tree_of
-    from kraftops.tree.node import Directory, Leaf, Node
 
-_PLACES = {
-    "Directory": "kraftops.tree.node",
-    "Filter": "kraftops.query.filters",
-    "KraftopsError": "kraftops.errors",
-    "Leaf": "kraftops.tree.node",
-    "MetadataImage": "kraftops.image.state.image",
-    "Node": "kraftops.tree.node",
-    "Query": "kraftops.query.query",
-    "Row": "kraftops.query.row",
-    "load": "kraftops.image.load.loading",
-    "scan": "kraftops.dump.scan.rows",
-    "tree_of": "kraftops.tree.layout",
-}
-__all__ = [
-    "Directory",
-    "Filter",
-    "KraftopsError",
-    "Leaf",
-    "MetadataImage",
-    "Node",
-    "Query",
-    "Row",
-    "load",
-    "scan",
-    "tree_of",
-]
+@cache
+def _places() -> dict[str, str]:
+    """Return the module of each public name, from the list that type checkers read."""
+    import re
+    from pathlib import Path
+
+    text = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+    found = re.findall(r"^from (\S+) import (\w+) as \2$", text, re.MULTILINE)
+    return {name: place for place, name in found}
+
+
+class CallablePackage(ModuleType):
+    """A package; called, it is the public function of its name.
+
+    A sub-package that is imported takes the place of a function of the same name in this one.
+    """
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Ask the question; arguments and errors are those of the function."""
+        from importlib import import_module
+
+        name = self.__name__.rpartition(".")[2]
+        return getattr(import_module(_places()[name]), name)(*args, **kwargs)
+
+
+def __dir__() -> list[str]:
+    return sorted(_places())
 
 
 def __getattr__(name: str) -> object:
-    place = _PLACES.get(name)
-    if place is None:
+    if name == "__all__":
+        return sorted(_places())
+    if name.startswith("__") or name not in _places():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(place), name)
+    value: object = getattr(import_module(_places()[name]), name)
     globals()[name] = value
     return value

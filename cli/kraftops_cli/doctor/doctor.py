@@ -24,7 +24,6 @@ from kraftops_cli.version import VERSION
 if TYPE_CHECKING:
     from kraftops.doctor.checks import CheckRun
     from kraftops.doctor.diagnosis import Diagnosis, Selection
-    from kraftops.storage.verify.release import Target
     from kraftops_terminal.console import Console
 
 EXAMPLES = (
@@ -130,6 +129,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     from kraftops.fileio.output import OutputFlags, open_output, refuse_output
     from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
+    from kraftops.storage.verify.release import target_named
 
     selection = _selection(what.only, what.skip, what.baseline)
     path, flags = what.html, OutputFlags(overwrite=what.overwrite)
@@ -140,7 +140,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
             what.nodes(terminal),
             stack.enter_context(unpacked(what.names)),
             stack.enter_context(what.access(terminal)) if what.is_live else None,
-            _target(what.release_version),
+            target_named(what.release_version),
             what.deep,
             int(time.time() * 1000),
             os.environ,
@@ -204,15 +204,6 @@ def _selection(only: str, skip: str, baseline: str | None) -> Selection:
                 hint="kraftops doctor --format json > FILE makes one",
             ) from None
     return Selection(chosen, skipped, earlier)
-
-
-def _target(release_version: str | None) -> Target | None:
-    from kraftops.storage.bootstrap.releases import by_name
-    from kraftops.storage.releases.table import release_named
-    from kraftops.storage.verify.release import Target
-
-    release = release_named(by_name(release_version).release) if release_version else None
-    return Target(release) if release else None
 
 
 def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:

@@ -44,12 +44,15 @@ def identity(finding: Finding) -> tuple[object, ...]:
     return finding.code, place.node, place.directory, place.topic, place.partition, place.file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis:
     """The findings, the worst first, and the checks that were made."""
 
     findings: Sequence[Finding]
     runs: Sequence[CheckRun]
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Diagnosis: {self.verdict}", *map(str, self.findings)])
 
     @property
     def verdict(self) -> str:

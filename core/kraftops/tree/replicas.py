@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cache
 
 from kraftops.display.order import in_natural_order
@@ -46,7 +47,7 @@ def by_broker(view: View) -> Node:
         number = integer_of(name)
         if number is None or (number not in image.brokers and number not in loads()):
             return None
-        return _roles(image, {number})._replace(about=lambda: about(number))
+        return replace(_roles(image, {number}), about=lambda: about(number))
 
     def names() -> list[str]:
         return list(map(str, sorted(image.brokers.keys() | loads().keys())))
@@ -54,7 +55,7 @@ def by_broker(view: View) -> Node:
     def beginning(text: str, most: int) -> list[str]:
         return some_of(beginning_with(text, sorted(map(str, image.brokers))), most)
 
-    return _view(names, get)._replace(beginning=beginning)
+    return replace(_view(names, get), beginning=beginning)
 
 
 def by_rack(view: View) -> Node:
@@ -79,7 +80,7 @@ def by_rack(view: View) -> Node:
         brokers = racks().get(name)
         if brokers is None:
             return None
-        return _roles(image, set(brokers))._replace(about=lambda: about(brokers))
+        return replace(_roles(image, set(brokers)), about=lambda: about(brokers))
 
     return _view(lambda: in_natural_order(racks()), get)
 
@@ -112,7 +113,7 @@ def by_directory(view: View) -> Node:
         if directory is None or (directory not in owners() and directory not in used()):
             return None
         node = placed(image, lambda topics: image.fold.in_directory(directory, topics))
-        return node._replace(about=lambda: about(directory))
+        return replace(node, about=lambda: about(directory))
 
     def names() -> list[str]:
         return sorted(map(to_text, owners().keys() | used().keys()))
@@ -120,7 +121,7 @@ def by_directory(view: View) -> Node:
     def beginning(text: str, most: int) -> list[str]:
         return some_of(beginning_with(text, sorted(map(to_text, owners()))), most)
 
-    return _view(names, get)._replace(beginning=beginning)
+    return replace(_view(names, get), beginning=beginning)
 
 
 def _view(names: Callable[[], Sequence[str]], get: Callable[[str], Node | None]) -> Directory:
@@ -140,7 +141,7 @@ def _roles(image: Image, brokers: AbstractSet[int]) -> Directory:
         return placed(image, lambda topics: image.fold.with_role(role, brokers, topics))
 
     children = {"leader": of(ReplicaRole.LEADER), "follower": of(ReplicaRole.FOLLOWER)}
-    return fixed(children)._replace(newest=lambda: None, last_change=lambda: None)
+    return replace(fixed(children), newest=lambda: None, last_change=lambda: None)
 
 
 def placed(image: Image, find: Find) -> Directory:

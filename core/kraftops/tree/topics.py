@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, ReplicaRole
@@ -212,6 +213,6 @@ def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: b
         children = {
             str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers
         }
-        return fixed(children, is_known_flat=True)._replace(is_ordered=True)
+        return replace(fixed(children, is_known_flat=True), is_ordered=True)
 
     return Directory(matches, get, is_view=is_view)

@@ -55,6 +55,7 @@ ROWS = (
     ("restart",),
     ("report",),
     ("doctor",),
+    ("library",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""

@@ -134,6 +134,26 @@ def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordB
         yield record_batch(columns_of(group, schema.names), len(group), schema)
 
 
+def table_of_rows(rows: Iterable[Row], decoders: Collection[str]) -> pa.Table:
+    """Return rows that these decoders have read as a table.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    schema = arrow_schema(decoders)
+    import pyarrow as pa
+
+    return pa.Table.from_batches(arrow_batches(rows, schema), schema)
+
+
+def table_of_objects(objects: list[dict[str, object]]) -> pa.Table:
+    """Return objects as a table, with the names and types that they have; errors as above."""
+    _require_pyarrow()
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(objects)
+
+
 def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
     """Return columns of *count* rows as a record batch, without a copy."""
     arrays = [_array(columns, field.name, count, field.type) for field in schema]

@@ -19,6 +19,7 @@ from kraftops.storage.bootstrap.releases import (
     LATEST_PRODUCTION,
     METADATA_VERSION,
     UNSTABLE,
+    by_name,
 )
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS
 from kraftops.storage.config.server_config import ServerConfig
@@ -27,7 +28,7 @@ from kraftops.storage.config.values import ConfigRefused
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.installation import Installation
-from kraftops.storage.releases.table import Release, releases
+from kraftops.storage.releases.table import Release, release_named, releases
 from kraftops.storage.verify.classes import class_findings
 
 _CONTROL_PLANE = "control.plane.listener.name"
@@ -123,6 +124,18 @@ def supports(node: Node, release: Release) -> bool:
 
 def _applies_bootstrap(node: Node) -> bool:
     return node.is_controller and METADATA_VERSION not in node.content.features
+
+
+def target_named(release_version: str | None) -> Target | None:
+    """Return a release that is to run nodes, as 4.3; None without one.
+
+    Raises:
+        UsageError: it does not exist.
+    """
+    if release_version is None:
+        return None
+    release = release_named(by_name(release_version).release)
+    return Target(release) if release else None
 
 
 def target_findings(node: Node, target: Target) -> Iterator[Finding]:

@@ -1,0 +1,95 @@
+"""A running cluster: its brokers, partitions and metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from kraftops.errors import UsageError
+from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.wire.config.client_settings import load_settings
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+
+if TYPE_CHECKING:
+    from kraftops.image.state.image import MetadataImage
+    from kraftops.placement.placement import Placement
+    from kraftops.wire.quorum.live_image import LiveImage
+
+
+@dataclass
+class Cluster:
+    """A running cluster; a context manager, which closes its connections."""
+
+    access: ClusterAccess
+    _controllers: Endpoints | None
+    _live: LiveImage | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.access.close()
+        if self._live is not None:
+            self._live.close()
+
+    def placement(self) -> Placement:
+        """Return brokers and replicas as they are now.
+
+        Raises:
+            WireError: nobody answers; AnswerError: it is not permitted.
+        """
+        return self.access.placement()
+
+    def image(self) -> MetadataImage:
+        """Return the metadata as it is now, as `kraftops.load` returns that of files.
+
+        Raises:
+            UsageError: no controllers are named.
+            WireError: nobody answers; AnswerError: it is not permitted.
+        """
+        from kraftops.wire.quorum.live_image import LiveImage
+        from kraftops.wire.quorum.quorum_target import QuorumTarget
+
+        if self._controllers is None:
+            raise UsageError(
+                "the metadata log is read from controllers", hint="cluster(controllers=…)"
+            )
+        if self._live is None:
+            addresses, settings = self._controllers.bootstrap, self._controllers.settings
+            self._live = LiveImage(QuorumTarget([*addresses], settings, None))
+        self._live.update()
+        return self._live.image
+
+
+def cluster(
+    bootstrap_server: str | None = None,
+    *,
+    controllers: str | None = None,
+    command_config: str | None = None,
+) -> Cluster:
+    """Return a running cluster; nothing is connected before it is asked.
+
+    Args:
+        bootstrap_server: addresses of brokers, HOST:PORT with commas.
+        controllers: addresses of controllers, likewise.
+        command_config: a file of client properties, for login and TLS.
+
+    Raises:
+        UsageError: an address is invalid, or none is given.
+        ConfigError: the file cannot be read, or has an invalid value.
+    """
+    if bootstrap_server is None and controllers is None:
+        raise UsageError("no address is named", hint="bootstrap_server= or controllers=")
+    settings = Settings() if command_config is None else load_settings(command_config, _ignore)
+    brokers, quorum = (
+        Endpoints(parse_bootstrap(text), settings) if text else None
+        for text in (bootstrap_server, controllers)
+    )
+    access = ClusterAccess(brokers, quorum, settings, deadline=Deadline(settings.timeout))
+    return Cluster(access, quorum)
+
+
+def _ignore(_: str) -> None:
+    """Leave out warnings about keys that have no meaning here."""

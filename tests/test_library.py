@@ -1,0 +1,127 @@
+"""What `import kraftops` offers: one list of names, examples that run, tables, one error."""
+
+import doctest
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kraftops
+from tests.helpers.logs.log_directories import REAL
+
+META = "tests/data/dump-4.3.1/in/meta"
+NAMES = {
+    *("Check", "Cluster", "Diagnosis", "Directory", "Filter", "Finding", "Findings"),
+    *("KraftopsError", "Leaf", "MetadataImage", "Node", "Query", "Results", "Row"),
+    *("changes", "check", "cluster", "doctor", "incidents", "load", "scan", "tree_of", "verify"),
+}
+
+
+def test_public_names_are_these() -> None:
+    assert set(dir(kraftops)) == NAMES == {*kraftops.__all__}  # type: ignore[attr-defined]
+    assert all(getattr(kraftops, name) is not None for name in NAMES)
+
+
+def test_name_that_is_not_public_does_not_exist() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'scam'"):
+        kraftops.scam  # type: ignore[attr-defined] # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "module", ["kraftops", "kraftops.library.questions", "kraftops.dump.scan.rows"]
+)
+def test_examples_print_what_they_show(module: str) -> None:
+    done = doctest.testmod(import_module(module))
+
+    assert (done.failed, done.attempted > 0) == (0, True)
+
+
+def test_import_loads_nothing_else() -> None:
+    program = "import sys, kraftops; print(len([n for n in sys.modules if n[:9] == 'kraftops.']))"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert done.stdout == b"0\n"
+
+
+def test_room_with_the_name_of_a_question_answers_it_in_any_order() -> None:
+    program = (
+        "import kraftops.incidents.rules, kraftops.doctor.codes, kraftops;"
+        f"print(len(kraftops.incidents({META!r})))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert done.stdout == b"6\n"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: kraftops.changes(META),
+        lambda: kraftops.incidents(META),
+        lambda: kraftops.check(str(REAL / "stopped")).partitions,
+    ],
+)
+def test_results_are_sequences_and_tables(result: Any) -> None:
+    rows = result()
+
+    table = rows.to_arrow()
+    assert table.num_rows == len(rows) == len(list(rows)) == len(rows[:])
+    assert repr(rows).startswith(f"Results ({len(rows)})\n")
+
+
+def test_rows_of_a_scan_are_a_table() -> None:
+    rows = kraftops.scan(META)
+    first = next(rows)
+
+    table = rows.to_arrow()
+
+    assert table.num_rows == len(list(kraftops.scan(META))) - 1
+    assert (first.file in repr(first), repr(rows)) == (True, "Rows of metadata")
+
+
+def test_directory_is_a_mapping() -> None:
+    image = kraftops.tree_of(kraftops.load(META))["image"]
+
+    assert isinstance(image, kraftops.Directory)
+    assert (list(image), len(image)) == (image.keys(), len(image.keys()))
+    assert dict(image.items()).keys() == {*image}
+    assert "topics" in image
+    assert "no" not in image
+    with pytest.raises(KeyError):
+        image["no"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: kraftops.load("no-such"),
+        lambda: list(kraftops.scan("no-such")),
+        lambda: kraftops.check("no-such"),
+        lambda: kraftops.verify("no-such"),
+        lambda: kraftops.verify("no-such", release_version="1"),
+        lambda: kraftops.changes("no-such"),
+        lambda: kraftops.incidents("no-such"),
+        kraftops.cluster,
+        lambda: kraftops.cluster("localhost"),
+        lambda: kraftops.cluster("localhost:1").placement(),
+        lambda: kraftops.cluster("localhost:1").image(),
+        lambda: kraftops.cluster("localhost:1", command_config="no-such"),
+        lambda: kraftops.doctor("no-such"),
+        lambda: kraftops.Query(decoder="no-such"),
+        lambda: kraftops.Filter(topics="no-set"),  # type: ignore[arg-type]
+    ],
+)
+def test_every_error_is_one_type(ask: Any) -> None:
+    with pytest.raises(kraftops.KraftopsError):
+        ask()
+
+
+def test_list_of_names_is_a_stub() -> None:
+    stub = Path(str(kraftops.__file__)).with_suffix(".pyi").read_text()
+
+    assert {line.rpartition(" ")[2] for line in stub.splitlines() if " as " in line} == NAMES
