@@ -26,7 +26,7 @@ LIMITS = {
     "told": 5,
     "held": 4,
     "around": 12,
-    "behind": 10,
+    "behind": 12,
     "result": 41,
     "item": 39,
     "data": 312,

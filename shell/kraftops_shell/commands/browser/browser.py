@@ -37,6 +37,7 @@ class Browser:
         self._typed: str | None = None
         """The text of a search that is being typed."""
         self._wanted = ""
+        self._is_searching = False
         self._note = ""
         self.is_over = False
         self._tree.open(working)
@@ -91,6 +92,12 @@ class Browser:
             self._move(key)
         elif key in self._ACTIONS:
             self._ACTIONS[key](self)
+
+    def leave_search(self) -> bool:
+        """Leave a search that is typed or runs; tell whether there was one."""
+        is_search = self._typed is not None or self._is_searching
+        self._typed, self._is_searching, self._note = None, False, ""
+        return is_search
 
     def _move(self, key: str) -> None:
         pages, rows = _STEPS[key]
@@ -154,6 +161,11 @@ class Browser:
         if not self._wanted:
             self._note = "/ and a part of a name search"
             return
+        self._is_searching = True
+        self._find(is_interrupted)
+        self._is_searching = False
+
+    def _find(self, is_interrupted: Callable[[], bool]) -> None:
         self._note = f"searching {escaped(self._wanted)}; any key stops"
         for number, found in enumerate(search(self._tree.root, self._wanted, self.path), 1):
             if found:

@@ -41,8 +41,12 @@ def browse(session: Session, call: Call) -> None:
             return bool(waiting)
 
         while not browser.is_over:
-            screen.draw(browser.lines(screen.size))
-            waiting += screen.wait(_PAUSE)
-            browser.refresh()
-            while waiting and not browser.is_over:
-                browser.press(waiting.pop(0), is_interrupted)
+            try:
+                screen.draw(browser.lines(screen.size))
+                waiting += screen.wait(_PAUSE)
+                browser.refresh()
+                while waiting and not browser.is_over:
+                    browser.press(waiting.pop(0), is_interrupted)
+            except KeyboardInterrupt:
+                if not browser.leave_search():
+                    raise

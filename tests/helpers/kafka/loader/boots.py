@@ -24,6 +24,7 @@ from kraftops.server.loader.load_plan import (
     possible_consequences,
 )
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.log_directory import duplicates, read_log_directory
 from tests.helpers.kafka.cases.damaged_directories import copy_node, format_node
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.loader.faults import WEIGHTS
@@ -78,8 +79,10 @@ def foretell_broker(directories: Sequence[Path]) -> Foretold:
                 assert outcome.end_offset is not None
                 offsets = (outcome.local_start_offset, outcome.end_offset)
                 foretold.loaded[plan.folders[name].partition] = len(outcome.segments), *offsets
-    foretold.ends = frozenset({Consequence.BROKER_DIES}) in possible or ends_server(
-        foretold.offline, [*plans], str(directories[0])
+    foretold.ends = (
+        frozenset({Consequence.BROKER_DIES}) in possible
+        or any(duplicates(map(read_log_directory, plans)))
+        or ends_server(foretold.offline, [*plans], str(directories[0]))
     )
     foretold.may_end = any(Consequence.BROKER_DIES in kinds for kinds in possible)
     return foretold

@@ -2,6 +2,9 @@
 
 from random import Random
 
+import pytest
+
+from kraftops_shell.commands.browser import browser as browser_module
 from kraftops_shell.commands.browser.browser import Browser
 from kraftops_shell.commands.browser.moments import Moments
 from kraftops_terminal.widths import width_of_text
@@ -31,3 +34,21 @@ def test_frames_fit_after_any_keys() -> None:
         chosen.add(browser.path)
     assert not browser.is_over
     assert len(chosen) > 20
+
+
+def test_a_search_that_runs_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Shell(IN / "meta/00000000000000000000.log").session
+    browser = Browser(Moments(session), ("image",), has_color=False)
+    monkeypatch.setattr(browser_module, "_NODES_A_LOOK", 1)
+
+    def interrupt() -> bool:
+        raise KeyboardInterrupt
+
+    for key in ("/", *"no such name"):
+        browser.press(key, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        browser.press("enter", interrupt)
+
+    assert browser.leave_search()
+    assert not browser.leave_search()
+    assert "q quit" in browser.lines((80, 24))[-1]

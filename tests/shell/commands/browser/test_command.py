@@ -84,6 +84,19 @@ def test_terminal_is_left_as_it_was(end: str | int, code: int) -> None:
         assert screen.is_as_before
 
 
+def test_ctrl_c_leaves_a_search_first() -> None:
+    with browser() as screen:
+        screen.wait_for("q quit")
+        screen.send("/topics")
+        screen.wait_for("/topics")
+        screen.send("\x03")
+        screen.wait_for("q quit")
+        screen.send("\x03")
+
+        assert screen.wait_for_end() == 130
+        assert screen.is_as_before
+
+
 def test_hostile_names_are_escaped(tmp_path: Path) -> None:
     name = "a\x1b]0;title\x07\x1b[5m\x9b2J\u202eb\nFORGED"
     records = [
