@@ -22,12 +22,14 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.missing_state import ComparedLog, next_producer_id
 from kraftops.recovery.partitions.comparison import ComparedBroker, compare
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
+from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import (
     Assignment,
     PartitionKey,
     PartitionLoss,
     assignments,
     copies_by_partition,
+    copies_to_be_led,
     losses,
 )
 from kraftops.storage.bootstrap.records import MetadataRecord
@@ -93,7 +95,7 @@ class PartitionPlan:
 def plan_partitions(
     image: MetadataImage,
     logs: Iterable[ComparedLog],
-    copies: Sequence[PartitionCopy],
+    disks: Sequence[BrokerDisk],
     *,
     elects_newest: bool,
 ) -> PartitionPlan:
@@ -104,7 +106,10 @@ def plan_partitions(
     """
     others = [log.image for log in logs if log.image]
     assigned = assignments(image)
-    elections = newest_elections(assigned, copies, image.brokers, _later_epochs(others))
+    copies = [copy for disk in disks for copy in disk.copies]
+    led = copies_to_be_led(assigned, disks)
+    losing = {(loss.copy.topic_id, loss.copy.number) for loss in losses(assigned, led)}
+    elections = newest_elections(assigned, copies, losing, image.brokers, _later_epochs(others))
     elected = elections if elects_newest else []
     before = next_producer_id(image)
     after = _raised(before, others, copies, len(image.brokers))
@@ -121,7 +126,7 @@ def plan_partitions(
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
         brokers=compare(copies).brokers,
-        losses=tuple(losses(_after_elections(assigned, elected), copies)),
+        losses=tuple(losses(_after_elections(assigned, elected), led)),
         elections=tuple(elections),
         is_elected=elects_newest,
         producer_ids=(before, after),
@@ -157,6 +162,7 @@ def _raised(
 def newest_elections(
     assigned: Mapping[PartitionKey, Assignment],
     copies: Sequence[PartitionCopy],
+    losing: Collection[tuple[bytes | None, int]],
     registered: Collection[int],
     later_epochs: Mapping[PartitionKey, int],
 ) -> list[Election]:
@@ -170,10 +176,10 @@ def newest_elections(
     Args:
         assigned: the partitions of the chosen metadata.
         copies: the copies on all disks.
+        losing: the partitions that would lose records.
         registered: the ids of the registered brokers; no other can lead.
         later_epochs: the leader epochs of partitions in other metadata logs.
     """
-    losing = {(loss.copy.topic_id, loss.copy.number) for loss in losses(assigned, copies)}
     elections = []
     for key, on_disks in copies_by_partition(copies).items():
         assignment = assigned.get(key)

@@ -200,7 +200,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     partitions = plan_partitions(
         image,
         compared,
-        () if is_shared else [copy for disk in disks for copy in disk.copies],
+        () if is_shared else disks,
         elects_newest=request.elects_newest,
     )
     batch, epoch, end = b"", chosen.epoch, chosen.end

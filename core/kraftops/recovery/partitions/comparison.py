@@ -20,6 +20,7 @@ from kraftops.recovery.partitions.losses import (
     LossTotal,
     PartitionLoss,
     assignments,
+    copies_to_be_led,
     losses,
     lost_if_gone,
     total_of,
@@ -162,5 +163,6 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
     newest = max(sound, key=lambda log: log.rank, default=None)
     if newest is None:
         return compare(copies)
-    table = losses(assignments(load([newest.folder])), copies)
+    assigned = assignments(load([newest.folder]))
+    table = losses(assigned, copies_to_be_led(assigned, disks))
     return replace(compare(copies), metadata_log=newest.name, losses=table)

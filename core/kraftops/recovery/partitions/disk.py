@@ -146,6 +146,10 @@ def _read(
         next_producer_id = max(next_producer_id, batch.producer_id + 1)
         if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
             epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
+    if segments:
+        # The checkpoint is flushed before the records of its last epoch. A start drops epochs
+        # that begin at the end or after it (`LogLoader.load`).
+        epochs.truncate_from_end(end)
     return PartitionCopy(
         broker=broker,
         place=place,

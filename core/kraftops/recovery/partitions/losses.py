@@ -16,6 +16,8 @@ from kraftops.recovery.partitions.copies import (
     newest_of,
     proven_high_watermark,
 )
+from kraftops.recovery.partitions.disk import BrokerDisk
+from kraftops.server.loader.load_plan import FolderKind
 
 MEANINGS = {
     "__consumer_offsets": "consumer groups go back to older offsets, and read records again",
@@ -110,6 +112,48 @@ def copies_by_partition(
         if copy.topic_id is not None:
             by_partition.setdefault((copy.topic_id, copy.number), []).append(copy)
     return by_partition
+
+
+def copies_to_be_led(
+    assigned: Mapping[PartitionKey, Assignment], disks: Sequence[BrokerDisk]
+) -> list[PartitionCopy]:
+    """Return the copies on disks, and an empty copy for each replica that its disk lacks.
+
+    A broker makes a replica that is assigned to it anew and empty, if its log directory lacks it
+    (`ReplicaManager.getOrCreatePartition`); if it leads, the others are cut to nothing. A replica
+    belongs to the directory whose id the metadata have for it (KIP-858). An archive without any
+    partition was packed for its metadata log, and tells nothing.
+    """
+    copies = [copy for disk in disks for copy in disk.copies]
+    present = {(copy.broker, copy.topic, copy.number) for copy in copies}
+    read_directories: dict[bytes, BrokerDisk] = {}
+    for disk in disks:
+        meta = disk.directory.meta
+        if meta and meta.directory_id and (disk.copies or not disk.is_unpacked):
+            read_directories[meta.directory_id] = disk
+            present |= {
+                (disk.node_id, folder.topic, folder.number)
+                for folder in disk.directory.partitions()
+                if folder.kind is FolderKind.FUTURE
+            }
+    for (topic_id, number), (topic, _, state) in assigned.items():
+        for broker, directory_id in zip(state.replicas, state.directories, strict=False):
+            assigned_disk = read_directories.get(directory_id)
+            if (
+                assigned_disk
+                and assigned_disk.node_id == broker
+                and (broker, topic, number) not in present
+            ):
+                copies.append(
+                    PartitionCopy(
+                        broker=broker,
+                        place=assigned_disk.name,
+                        topic=topic,
+                        topic_id=topic_id,
+                        number=number,
+                    )
+                )
+    return copies
 
 
 def losses(

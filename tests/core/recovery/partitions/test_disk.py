@@ -53,6 +53,21 @@ def test_epochs_of_batches_that_the_checkpoint_lacks(tmp_path: Path) -> None:
         assert copies(directory)["orders-0"].epochs == (EpochEntry(0, 0), EpochEntry(3, 5))
 
 
+@pytest.mark.parametrize(("batches", "end"), [([(0, 5)], 5), ([], 0)])
+def test_epochs_after_the_end_make_no_copy_newer(
+    tmp_path: Path, batches: list[tuple[int, int]], end: int
+) -> None:
+    """A start drops them: the checkpoint was flushed, and the records of its epoch were not."""
+    directory = broker_disk(tmp_path, 7, {"orders-0": batches})
+    checkpoint = directory / "orders-0" / "leader-epoch-checkpoint"
+    checkpoint.write_text("0\n2\n0 0\n7 60\n")
+
+    copy = copies(directory)["orders-0"]
+
+    assert copy.end == end
+    assert copy.rank < (7, 0)
+
+
 @pytest.mark.parametrize("is_stale", [False, True])
 def test_long_segment_is_read_from_its_last_index_entry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stale: bool

@@ -1,22 +1,29 @@
 """The table of losses says what a model's servers do after a recovery, and never too little."""
 
 import os
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from kraftops.engine.metadata_state import PartitionState
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.metadata_records import newest_elections
 from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import (
     Assignment,
     PartitionLoss,
+    copies_to_be_led,
     losses,
     lost_if_gone,
     possible_leaders,
     total_of,
 )
 from kraftops.server.loader.text_files import EpochEntry
+from kraftops.uuids import to_text
+from tests.helpers.nodes.broker_disks import TOPIC_ID, broker_disk
+from tests.helpers.nodes.lost_quorums import write_meta
 from tests.helpers.nodes.model_cluster import (
     NOBODY,
     ModelCluster,
@@ -28,6 +35,7 @@ from tests.helpers.nodes.model_cluster import (
 HISTORIES = int(os.environ.get("KRAFTOPS_LOSS_HISTORIES", "50"))
 TOPIC = b"t" * 16
 KEY = (TOPIC, 0)
+_FIRST, _OTHER = b"first-directory!", b"other-directory!"
 
 
 def copy_of(server: Server) -> PartitionCopy:
@@ -122,7 +130,10 @@ def test_acknowledged_is_never_said_of_others(history: History) -> None:
 
 
 def test_newest_broker_keeps_all_that_was_acknowledged(history: History) -> None:
-    elections = newest_elections(history.assigned, history.copies, range(9), {})
+    losing = {
+        (loss.copy.topic_id, loss.copy.number) for loss in losses(history.assigned, history.copies)
+    }
+    elections = newest_elections(history.assigned, history.copies, losing, range(9), {})
     image = history.image
     for election in elections:
         image = with_leader(image, election.copy.broker, election.leader_epoch)
@@ -177,3 +188,27 @@ def test_unseen_leader_may_lack_later_epochs() -> None:
 
     assert (loss.offsets, loss.acknowledged, loss.is_certain) == (range(220, 303), 83, False)
     assert str(total_of([loss])) == "83 acknowledged records of orders-0 may be cut from broker 1"
+
+
+@pytest.mark.parametrize(
+    ("replica_directory", "folder", "lost"),
+    [(_FIRST, None, 60), (_OTHER, None, 0), (_FIRST, "orders-0.abc-future", 0)],
+)
+def test_replica_that_its_disk_lacks_may_lead_and_cut_all(
+    tmp_path: Path, replica_directory: bytes, folder: str | None, lost: int
+) -> None:
+    """Its broker makes it anew and empty; of a directory that was not read nothing is known."""
+    full = broker_disk(tmp_path / "full", 103, {"orders-0": [(0, 60)]})
+    empty = broker_disk(tmp_path / "empty", 101, {})
+    write_meta(empty, 101, **{"directory.id": to_text(_FIRST)})
+    if folder:
+        (empty / folder).mkdir()
+    state = PartitionState(
+        [101, 103], [replica_directory, _OTHER], [101, 103], [], [], [], [], 101, 0, 0, 0
+    )
+    assigned = {(TOPIC_ID, 0): Assignment("orders", 0, state)}
+    disks = read_disks([LogSource(str(path), str(path), False, None) for path in (full, empty)])
+
+    table = losses(assigned, copies_to_be_led(assigned, disks))
+
+    assert sum(len(loss.offsets) for loss in table) == lost
