@@ -8,7 +8,7 @@ import click
 
 from kraftops_cli.dump_log import options as declared
 from kraftops_cli.dump_log.filters import filter_options
-from kraftops_cli.dump_log.options import DumpOptions, added
+from kraftops_cli.dump_log.options import DumpOptions, added, dump_options
 from kraftops_cli.report.options import ReportOptions, report_options
 from kraftops_cli.spark.options import GROUPS, OF_DUMP, SHARED_OPTIONS, spark_request
 from kraftops_cli.syntax import jopt
@@ -52,7 +52,7 @@ _command = partial(
 
 @_command(
     name="dump",
-    options=partial(DumpOptions, spark=True),
+    options=partial(dump_options, spark=True),
     help="Write records to files or tables, or answer SQL about them.",
 )
 @added(declared.PATHS, SHARED_OPTIONS, OF_DUMP, declared.DECODERS, declared.READING)
@@ -66,7 +66,7 @@ def dump(ctx: click.Context, options: DumpOptions) -> int:
 
 @_command(
     name="summary",
-    options=partial(DumpOptions, spark=True, summary=True),
+    options=partial(dump_options, spark=True, summary=True),
     help="Count records and bytes of logs: a line for each log, or all about one.",
 )
 @added(declared.PATHS, SHARED_OPTIONS, declared.DECODERS, declared.READING)
@@ -80,7 +80,7 @@ def summary(ctx: click.Context, options: DumpOptions) -> int:
 
 @_command(
     name="check",
-    options=partial(DumpOptions, spark=True, check=True),
+    options=partial(dump_options, spark=True, check=True),
     help="Say what is damaged in logs: each partition is a task.",
 )
 @added(declared.PATHS, SHARED_OPTIONS, declared.DECODERS, declared.FORM)

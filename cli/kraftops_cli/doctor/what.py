@@ -22,7 +22,7 @@ OURS = frozenset(
     {"names", "configs", "bootstrap_server", "controllers", "command_config", "timeout"}
 )
 _OPTIONS = (
-    click.argument("names", metavar="[WHAT…]", nargs=-1, type=click.Path()),
+    click.argument("names", metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False)),
     click.option(
         "--config",
         "-c",

@@ -9,7 +9,7 @@ import click
 from kraftops_cli.dump_log import options as declared
 from kraftops_cli.dump_log.filters import filter_options
 from kraftops_cli.dump_log.manual import EXAMPLES, SECTIONS
-from kraftops_cli.dump_log.options import DumpOptions, added
+from kraftops_cli.dump_log.options import DumpOptions, added, dump_options
 from kraftops_cli.live.options import live_options
 from kraftops_cli.spark.options import spark_options
 from kraftops_cli.syntax import jopt
@@ -21,7 +21,7 @@ from kraftops_cli.version import KAFKA_VERSION
 @click.command(
     cls=PathsCommand,
     syntax=jopt.click_arguments,
-    options=DumpOptions,
+    options=dump_options,
     groups=declared.GROUPS,
     elsewhere={
         "Checking and counting": "kraftops dump-log check, and kraftops dump-log summary",
@@ -60,7 +60,7 @@ def dump_log(ctx: click.Context, options: DumpOptions) -> int:
 @click.command(
     cls=ToolCommand,
     syntax=jopt.click_arguments,
-    options=partial(DumpOptions, check=True),
+    options=partial(dump_options, check=True),
     name="check",
     examples=(
         ("all partitions of a broker", "kraftops dump-log check /var/kafka"),
@@ -82,7 +82,7 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
 @click.command(
     cls=GroupedCommand,
     syntax=jopt.click_arguments,
-    options=partial(DumpOptions, summary=True),
+    options=partial(dump_options, summary=True),
     groups=declared.GROUPS,
     name="summary",
     examples=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -21,7 +21,7 @@ from kraftops_cli.terminal.options import OVERWRITE
 F = TypeVar("F", bound=Callable[..., object])
 _INT32 = Number(0x7FFFFFFF)
 
-PATHS = click.argument("paths", metavar="PATH…", type=click.Path(), nargs=-1)
+PATHS = click.argument("paths", metavar="PATH…", type=click.Path(readable=False), nargs=-1)
 DECODERS = tuple(
     click.option(topic.option, is_flag=True, help=f"Decode {topic.name}.")
     for topic in INTERNAL_TOPICS
@@ -202,7 +202,10 @@ GROUPS = {
 
 @dataclass(frozen=True, kw_only=True)
 class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
-    """The values of the options; *max_bytes* and *max_message_size* are in bytes."""
+    """The values of the options; *max_bytes* and *max_message_size* are in bytes.
+
+    *decoders* are those that are asked for, in the order of Kafka's tool.
+    """
 
     paths: tuple[str, ...] = ()
     files: str | None = None
@@ -215,11 +218,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     index_sanity_check: bool = False
     key_decoder_class: str | None = None
     value_decoder_class: str | None = None
-    offsets_decoder: bool = False
-    transaction_log_decoder: bool = False
-    cluster_metadata_decoder: bool = False
-    remote_log_metadata_decoder: bool = False
-    share_group_state_decoder: bool = False
+    decoders: tuple[str, ...] = ()
     raw: bool = False
     from_start: bool = False
     remote_log_metadata: tuple[str, ...] = ()
@@ -241,18 +240,11 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     jobs: int | None = None
     version: bool = False
 
-    @property
-    def decoders(self) -> list[str]:
-        """The decoders that are asked for, in the order of Kafka's tool."""
-        asked = (
-            *(self.offsets_decoder, self.transaction_log_decoder, self.cluster_metadata_decoder),
-            *(self.remote_log_metadata_decoder, self.share_group_state_decoder),
-        )
-        return [
-            topic.decoder
-            for topic, is_asked in zip(INTERNAL_TOPICS, asked, strict=True)
-            if is_asked
-        ]
+
+def dump_options(**values: Any) -> DumpOptions:
+    """Return the values of the options; the flags of decoders become their names."""
+    decoders = [topic.decoder for topic in INTERNAL_TOPICS if values.pop(topic.parameter, False)]
+    return DumpOptions(decoders=tuple(decoders), **values)
 
 
 def added(*options: Callable[[F], F] | Sequence[Callable[[F], F]]) -> Callable[[F], F]:

@@ -173,8 +173,11 @@ def spark_request(ctx: click.Context, options: SparkFindOptions) -> SparkRequest
 
     site = site_conf(os.environ)
     by_name = dict(site)
-    master = options.master or os.environ.get("SPARK_REMOTE")
-    master = master or by_name.get("spark.remote", by_name.get("spark.master"))
+    master = options.master
+    if master is None:
+        master = os.environ.get("SPARK_REMOTE") or by_name.get(
+            "spark.remote", by_name.get("spark.master")
+        )
     request = SparkRequest(
         _DEFAULT_MASTER if master is None else _checked_master(master),
         tuple(map(_pair, options.conf)),

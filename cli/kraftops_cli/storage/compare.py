@@ -65,7 +65,9 @@ part, what is lost if a broker is gone for good, and which broker should start f
 
 Nothing is locked or written.""",
 )
-@click.argument("names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path())
+@click.argument(
+    "names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path(readable=False)
+)
 @FORM
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:

@@ -151,7 +151,9 @@ def in_some_forms(*fields: Field) -> tuple[Field, ...]:
 
 
 def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
-    """Return the JSON fields of a thing that is answered."""
+    """Return the JSON fields of a thing that is answered; a mapping has them already."""
+    if isinstance(thing, Mapping):
+        return dict(thing)
     return {field.name: _value_of(field, thing) for field in fields}
 
 

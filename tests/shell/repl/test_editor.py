@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ def test_source_that_cannot_be_read_completes_nothing() -> None:
 
     with editor() as (found, keys, _):
         root = found._session.root
-        found._session.root = root._replace(get=changed)
+        found._session.root = replace(root, get=changed)
         keys.send_text(f"ls /image/\t{ENTER}")
 
         assert found.read("> ") == "ls /image/"

@@ -92,7 +92,12 @@ oldest first.""",
             Flag("--topic", "GLOB", "Only changes of topics, as 'orders*'."),
             Flag("--where", "CONDITION", "Only changes of which a condition is true."),
             Flag("--group-by", "cause", "A line for each cause, with its changes.", ("cause",)),
-            Flag("--authorizer-log", "FILE", "Show principals by this log of Kafka's authorizer."),
+            Flag(
+                "--authorizer-log",
+                "FILE",
+                "Show principals by this log of Kafka's authorizer.",
+                values=Values.FILES,
+            ),
             TEXT_OR_ROWS,
         ),
         details="""\
