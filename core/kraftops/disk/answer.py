@@ -199,7 +199,7 @@ GROUPS: Mapping[str, tuple[tuple[Field, ...], Callable[[DiskUsage], Sequence[Siz
     "partition": (PARTITION, partitions),
     "broker": (BROKER, brokers),
 }
-"""The tables that `--by` chooses from: fields, and the function that returns the rows."""
+"""The tables that `--group-by` chooses from: fields, and the function that returns the rows."""
 
 
 def _list(name: str, help_text: str, fields: tuple[Field, ...], get: object) -> Field:
