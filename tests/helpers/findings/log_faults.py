@@ -77,12 +77,21 @@ def _set_aside(folder: Path) -> set[str]:
     return codes_of(stray_findings(image, [str(folder / "d")]))
 
 
-def with_disks(epochs: Sequence[tuple[int, int]], producer: int = -1) -> Callable[[Path], object]:
+_LATER_EPOCHS = ((0, 90), (4, 100))
+"""Of two copies that agree: nothing is lost, but the log knows epoch 2 only."""
+
+
+def with_disks(
+    epochs: Sequence[tuple[int, int]],
+    producer: int = -1,
+    *,
+    leader_epochs: Sequence[tuple[int, int]] = ((0, 100),),
+) -> Callable[[Path], object]:
     """Return what makes a survivor, broker 101 that leads, and broker 102 with these epochs."""
 
     def make(node: Path) -> None:
         survivor(node, *ORDERS)
-        broker_disk(node / "b101", 101, {"orders-0": [(0, 100)]})
+        broker_disk(node / "b101", 101, {"orders-0": leader_epochs})
         broker_disk(node / "b102", 102, {"orders-0": epochs}, producer=producer)
 
     return make
@@ -147,7 +156,9 @@ FAULTS: Mapping[str, Raise] = {
     "set-aside": _set_aside,
     "records-given-up": recovered(_two, "c2"),
     "records-cut": recovered(with_disks([(0, 100), (4, 303)]), "b101", "b102"),
-    "leader-epochs-behind": recovered(with_disks([(0, 100), (4, 100)]), "b101", "b102"),
+    "leader-epochs-behind": recovered(
+        with_disks(_LATER_EPOCHS, leader_epochs=_LATER_EPOCHS), "b101", "b102"
+    ),
     "producer-ids-raised": recovered(with_disks([(0, 100)], producer=7), "b101", "b102"),
     "unknown-cluster": recovered(_nameless, "c2"),
     "other-listener": recovered(survivor, voters=f"1@elsewhere:29093:{to_text(IDS[1])}"),
