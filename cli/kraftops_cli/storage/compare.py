@@ -14,11 +14,12 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.findings import finding_blocks
 from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import Comparison
-    from kraftops.recovery.partitions.losses import PartitionLoss
+    from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
 
 EXAMPLES = (
     (
@@ -48,7 +49,13 @@ node-101.tar.gz /etc/hostname /etc/kafka/server.properties -T -
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",
     ),
-    exit_status({0: "nothing would be lost.", 2: "a start would cut records."}),
+    exit_status(
+        {
+            0: "nothing would be lost.",
+            2: "a start would cut records; or copies differ, and there is no metadata log that "
+            "tells which may lead.",
+        }
+    ),
 )
 
 
@@ -87,17 +94,18 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
         lambda: json_of(COMPARE.fields, answered),
         lambda: _text(terminal.console, answered),
     )
-    return HAS_FINDINGS if answered.losses else 0
+    return 0 if answered.is_safe else HAS_FINDINGS
 
 
 def _text(console: Console, comparison: Comparison) -> Iterator[str]:
     from kraftops.recovery.partitions.answer import BROKER, COPY
 
+    yield from losses_text(console, comparison.loss_total, comparison.losses)
     if comparison.metadata_log:
-        yield from losses_text(console, comparison.losses)
-        yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n\n"
-    differing = {copy.newest for copy in comparison.copies if copy.lacking or copy.own}
-    apart = [copy for copy in comparison.copies if copy.newest in differing]
+        yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n"
+    yield "\n"
+    yield from finding_blocks(console, comparison.findings)
+    apart = comparison.differing
     yield table_text(console, table_of(COPY, apart, "Copies that differ"))
     equal = len(comparison.copies) - len(apart)
     yield f"{equal} other copies are equal, or the only ones.\n\n"
@@ -109,11 +117,12 @@ def _text(console: Console, comparison: Comparison) -> Iterator[str]:
             yield escaped(text) + "\n"
 
 
-def losses_text(console: Console, losses: Sequence[PartitionLoss]) -> Iterator[str]:
+def losses_text(
+    console: Console, loss_total: LossTotal, losses: Sequence[PartitionLoss]
+) -> Iterator[str]:
     """Yield the total of a table of losses, and the table."""
     from kraftops.recovery.partitions.answer import LOSS
-    from kraftops.recovery.partitions.losses import total_of
 
-    total = escaped(f"{total_of(losses)}.")
+    total = escaped(f"{loss_total}.")
     yield (console.painted(total, "bad") if losses else total) + "\n"
     yield table_text(console, table_of(LOSS, losses))

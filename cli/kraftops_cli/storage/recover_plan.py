@@ -131,7 +131,7 @@ def recover_plan(
     with node_copies(copies) as nodes:
         plan = write_cluster_plan(nodes, request, ask, now, output_dir)
     if form == "text":
-        terminal.write("".join(losses_text(terminal.console, plan.losses)) + "\n")
+        terminal.write("".join(losses_text(terminal.console, plan.loss_total, plan.losses)) + "\n")
         terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(

@@ -23,13 +23,7 @@ from kraftops_terminal.tables import table_of, table_text
 def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
-    losses = "No partitions were given: what brokers would cut is unknown.\n\n"
-    if plan.is_copied and not partitions.brokers:
-        losses = (
-            "This log was recovered for these voters before: what brokers cut was shown then.\n\n"
-        )
-    elif partitions.brokers:
-        losses = "".join(losses_text(console, partitions.losses)) + "\n"
+    losses = "".join(losses_text(console, plan.loss_total, plan.losses)) + "\n"
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""
     if partitions.elections:

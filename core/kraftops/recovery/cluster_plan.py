@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kraftops.findings.finding import Finding, Severity, worst_first
 from kraftops.recovery.host_script import AUTO_JOIN, Host, Role
 from kraftops.recovery.node_copies import NodeCopy
-from kraftops.recovery.partitions.losses import PartitionLoss
+from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.voters import Voter
 
@@ -44,6 +44,11 @@ class ClusterPlan:
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
         return self.recovery.losses
+
+    @property
+    def loss_total(self) -> LossTotal:
+        """Their numbers, or why they are unknown."""
+        return self.recovery.loss_total
 
     @property
     def findings(self) -> Sequence[Finding]:

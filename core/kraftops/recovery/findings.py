@@ -65,6 +65,7 @@ def recovery_findings(
     chosen = logs[0].log
     findings = [*_cut_records(partitions), *_raised_producer_ids(partitions)]
     findings += [*_strays(image, disks), *_open_transactions(image, chosen)]
+    findings += [finding for disk in disks for finding in disk.findings]
     for compared in logs:
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
@@ -94,7 +95,7 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             str(total),
             cure=cure or "give the disks of all brokers with --from",
             consequence="; ".join(f"{topic}: {text}" for topic, text in meanings.items()),
-            stake=Stake(total.acknowledged + total.possible, 0),
+            stake=Stake((total.acknowledged or 0) + (total.possible or 0), 0),
             is_possible=not total.acknowledged,
         )
     elif can_elect:

@@ -125,7 +125,7 @@ def plan_partitions(
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
-        brokers=compare(copies).brokers,
+        brokers=compare(led).brokers,
         losses=tuple(losses(_after_elections(assigned, elected), led)),
         elections=tuple(elections),
         is_elected=elects_newest,
@@ -187,7 +187,9 @@ def newest_elections(
             continue
         state = assignment.state
         able = [
-            copy for copy in on_disks if copy.broker in state.replicas and copy.broker in registered
+            copy
+            for copy in on_disks
+            if copy.is_loaded and copy.broker in state.replicas and copy.broker in registered
         ]
         highest = max([*(copy.epoch for copy in on_disks), later_epochs.get(key, -1)])
         if able and (key in losing or highest > state.leader_epoch):

@@ -36,7 +36,13 @@ from kraftops.recovery.log_selection import choose_log, common_end, own_director
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
 from kraftops.recovery.partitions.disk import read_disks
-from kraftops.recovery.partitions.losses import PartitionLoss
+from kraftops.recovery.partitions.losses import (
+    NO_COPIES,
+    SHOWN_BEFORE,
+    LossTotal,
+    PartitionLoss,
+    total_of,
+)
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
@@ -142,6 +148,13 @@ class RecoveryPlan:
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
         return self.partitions.losses
+
+    @property
+    def loss_total(self) -> LossTotal:
+        """Their numbers, or why they are unknown."""
+        if self.partitions.brokers:
+            return total_of(self.losses)
+        return SHOWN_BEFORE if self.is_copied else NO_COPIES
 
     @property
     def missing_logs(self) -> str:

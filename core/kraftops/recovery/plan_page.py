@@ -9,7 +9,6 @@ from kraftops.display.sizes import many, named
 from kraftops.recovery.advice import LEADERLESS
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.host_script import VOID_NAMES, Host, Role, addresses, format_command
-from kraftops.recovery.partitions.losses import total_of
 
 
 def plan_page(plan: ClusterPlan) -> str:
@@ -29,7 +28,7 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
     recovery = plan.recovery
     yield f"Recovery of the cluster {plan.cluster_id}"
     yield ""
-    yield f"{total_of(plan.losses)}."
+    yield f"{plan.loss_total}."
     for loss in plan.losses:
         offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
         cut = f"{offsets} of broker {loss.copy.broker} would be cut"

@@ -61,9 +61,12 @@ def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:
     first = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 100)]})
     second = broker_disk(tmp_path / "b2", 2, {"orders-0": [(0, 90)]})
 
-    answer = compared(tmp_path, first, second, code=0)
+    answer = compared(tmp_path, first, second, code=2)
 
     assert (answer["metadataLog"], answer["losses"]) == (None, [])
+    total = answer["lossTotal"]
+    assert (total["acknowledged"], total["possible"]) == (None, None)
+    assert total["text"].startswith("No metadata log was given: which brokers may lead")
     assert [copy["isNewest"] for copy in answer["copies"]] == [True, False]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from kraftops import load
 from kraftops.engine.metadata_state import PartitionState
+from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
 from tests.helpers.nodes.lost_quorums import (
@@ -65,7 +66,10 @@ def test_text_says_that_no_partitions_were_given(tmp_path: Path) -> None:
 
     done = recover(node, *SELF, "--unseen-broker=101,102", "--dry-run")
 
-    assert done.text.startswith("No partitions were given: what brokers would cut is unknown.\n")
+    unknown = "No partitions were given: what brokers would cut is unknown"
+    assert done.text.startswith(f"{unknown}.\n")
+    total = recovery_data(node, *SELF, "--unseen-broker=101,102")["lossTotal"]
+    assert (total["acknowledged"], total["possible"], total["text"]) == (None, None, unknown)
 
 
 def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path: Path) -> None:
@@ -96,6 +100,62 @@ def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
         *("orders-0", 102, 101),
         5,
     ]
+
+
+def test_copy_whose_end_a_start_cuts_is_not_elected(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    log = tmp_path / "b102" / "orders-0" / f"{0:020}.log"
+    damaged = bytearray(log.read_bytes())
+    damaged[100] ^= 1
+    log.write_bytes(damaged)
+
+    plan = recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    assert state(node).leader == 101
+    cut = next(finding for finding in plan["findings"] if finding["code"] == "start-cuts-log")
+    assert (cut["severity"], cut["node"], cut["records"]) == ("loss", 102, 303)
+    compared = storage(node, "compare", *(option[7:] for option in disks))
+    assert compared.code == 2
+    assert "a start ends the log at offset 0: offsets 0 to 302 are lost" in compared.text
+
+
+def test_copy_that_no_start_takes_is_not_elected(tmp_path: Path) -> None:
+    """Its cure is to move it away: then its broker leads without a record."""
+    node, disks = cluster(tmp_path)
+    (tmp_path / "b102" / "orders-0" / "leader-epoch-checkpoint").write_text("words")
+
+    plan = recovery_data(node, *SELF, *disks, "--elect-newest")
+
+    assert state(node).leader == 101
+    assert "start-refused" in codes(plan)
+
+
+def test_garbage_in_the_high_watermarks_is_told(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    (tmp_path / "b102" / "replication-offset-checkpoint").write_text("words")
+
+    plan = recovery_data(node, *SELF, *disks)
+
+    assert "bad-checkpoint" in codes(plan)
+    assert plan["lossTotal"]["acknowledged"] == 0
+
+
+def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+    orders = tmp_path / "b101" / "orders-0"
+    orders.rename(tmp_path / "lost")
+    # A replica belongs to the directory that the metadata have for it.
+    (tmp_path / "b101" / "meta.properties").write_text(
+        (tmp_path / "b101" / "meta.properties")
+        .read_text()
+        .replace(to_text(bytes([101]) * 16), to_text(bytes(16)))
+    )
+
+    plan = recovery_data(node, *SELF, *disks, "--dry-run")
+
+    texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
+    assert texts[0].startswith("once it does, start broker 102, and wait")
+    assert texts[1:] == ["then start broker 101"]
 
 
 def test_second_election_changes_nothing(tmp_path: Path) -> None:
@@ -279,9 +339,10 @@ def test_end_that_an_archive_does_not_tell_may_be_a_loss(tmp_path: Path) -> None
 
     plan = recovery_data(node, *SELF, *disks)
 
-    assert plan["lossTotal"]["text"] == (
-        "1 possibly acknowledged record of orders-0 may be cut from broker 102"
-    )
+    total = plan["lossTotal"]
+    assert total["text"] == "An unknown number of records of orders-0 may be cut from broker 102"
+    assert (total["possible"], total["isAtLeast"]) == (0, True)
+    assert [plan["losses"][0][key] for key in ("endOffset", "isAtLeast")] == [220, True]
 
 
 def test_disk_of_a_running_broker_is_refused(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from kraftops.answers.fields import (
 )
 from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
-from kraftops.recovery.partitions.losses import total_of
+from kraftops.findings.answer import FINDINGS
 
 
 class Counted(TypedDict, total=False):
@@ -79,6 +79,11 @@ LOSS = (
     numbers("leaders", "all brokers that may lead"),
     numbers("alsoOn", "other brokers that have all of them"),
     boolean("isCertain", "whether no other broker can lead, and the ends of both copies were read"),
+    boolean(
+        "isAtLeast",
+        "whether there may be more: the end of the copy is unknown",
+        get=lambda loss: not loss.copy.is_end_exact,
+    ),
     text(
         "meaning",
         "what it means, of an internal topic",
@@ -91,12 +96,13 @@ LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
     (
-        number("acknowledged", "acknowledged records"),
-        number("possible", "possibly acknowledged records"),
+        number("acknowledged", "acknowledged records; null: unknown", may_be_null=True),
+        number("possible", "possibly acknowledged records; null: unknown", may_be_null=True),
+        boolean("isAtLeast", "whether there may be more: the end of a copy is unknown"),
         texts("partitions", "names of their partitions"),
         text("text", "the same in a sentence", get=str),
     ),
-    get=lambda answered: total_of(answered.losses),
+    get="loss_total",
 )
 COPY = (
     *_COPY_NAME,
@@ -148,6 +154,7 @@ COMPARE = Answer(
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,
+        FINDINGS,
     ),
     "Losses are those of a start with that metadata log.",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import partition_folder, read_log
@@ -17,6 +18,7 @@ from kraftops.recovery.partitions.copies import (
 )
 from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import (
+    UNKNOWN_LEADERS,
     LossTotal,
     PartitionLoss,
     assignments,
@@ -70,13 +72,32 @@ class ComparedBroker:
 class Comparison:
     """Compared copies by partition and broker, and brokers in the order in which to start them.
 
-    *losses* are what a start with the metadata log *metadata_log* would cut, if one was given.
+    *losses* are what a start with the metadata log *metadata_log* would cut, if one was given, and
+    *findings* what a start of the brokers takes from their copies.
     """
 
     copies: tuple[ComparedCopy, ...]
     brokers: tuple[ComparedBroker, ...]
     metadata_log: str | None = None
     losses: Sequence[PartitionLoss] = ()
+    findings: Sequence[Finding] = ()
+
+    @property
+    def loss_total(self) -> LossTotal:
+        """The numbers of the losses; unknown without a metadata log."""
+        return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+
+    @property
+    def differing(self) -> list[ComparedCopy]:
+        """The copies of the partitions whose copies are not all equal."""
+        newest = {copy.newest for copy in self.copies if copy.lacking or copy.own}
+        return [copy for copy in self.copies if copy.newest in newest]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether a start loses nothing, whoever leads."""
+        is_equal = not (self.losses if self.metadata_log else self.differing)
+        return is_equal and not any(finding.is_severe for finding in self.findings)
 
 
 def compare(copies: Iterable[PartitionCopy]) -> Comparison:
@@ -161,8 +182,15 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
     newest = max(sound, key=lambda log: log.rank, default=None)
+    findings = worst_first([finding for disk in disks for finding in disk.findings])
+    compared = replace(compare(copies), findings=findings)
     if newest is None:
-        return compare(copies)
+        return compared
     assigned = assignments(load([newest.folder]))
-    table = losses(assigned, copies_to_be_led(assigned, disks))
-    return replace(compare(copies), metadata_log=newest.name, losses=table)
+    led = copies_to_be_led(assigned, disks)
+    return replace(
+        compared,
+        brokers=compare(led).brokers,
+        metadata_log=newest.name,
+        losses=losses(assigned, led),
+    )

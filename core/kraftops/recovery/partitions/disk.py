@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from kraftops.dump.check.findings import lost_text
+from kraftops.dump.check.start import Start, damaged_checkpoint, foretold
+from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
+from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.log.log_file import LogFile
 from kraftops.log.producers import read_producers
 from kraftops.recovery.archives import PACK, LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.batches import walk_of
-from kraftops.server.loader.contract import Depth, DiskFolder, LogBatch
+from kraftops.server.loader.contract import Depth, DiskFolder, LoadOutcome, LogBatch
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
@@ -27,16 +30,18 @@ from kraftops.server.loader.thrown import LoadError
 from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
 from kraftops.server.metadata_log.files import Segment
 from kraftops.server.partition_data import position_near_end
-from kraftops.server.partition_files import partition_files
+from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
 _LARGEST_WHOLE = 16 << 20  # bytes; of a longer segment only the batches after its last index entry
+_UNTIERED = TopicSettings(is_tiered=False)  # whether it is tiered does not change where it ends
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerDisk:
     """A log directory of a node, or a copy of one; *name* is that of the command line.
 
-    With *is_unpacked* the directory is a temporary one, made from an archive.
+    *findings* are what a start of the broker takes from the copies, and checkpoints that it cannot
+    read. With *is_unpacked* the directory is a temporary one, made from an archive.
     """
 
     name: str
@@ -44,6 +49,7 @@ class BrokerDisk:
     node_id: int
     cluster_id: str | None
     copies: tuple[PartitionCopy, ...]
+    findings: tuple[Finding, ...] = ()
     is_unpacked: bool = False
 
 
@@ -67,9 +73,21 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             if directory == place and has_partitions(place):
                 raise _nameless(name)
             continue
-        copies = tuple(read_copies(log_directory, node_id, name if is_unpacked else None))
-        cluster_id = meta.cluster_id if meta else None
-        disks[real_path] = BrokerDisk(name, log_directory, node_id, cluster_id, copies, is_unpacked)
+        loads = [*read_copies(log_directory, node_id, name if is_unpacked else None)]
+        damaged = [
+            replace(damaged_checkpoint(checkpoint, directory), place=place)
+            for checkpoint in log_directory.plan.damaged
+            for place in [Place(node_id, file=os.path.join(name, checkpoint.name))]
+        ]
+        disks[real_path] = BrokerDisk(
+            name,
+            log_directory,
+            node_id,
+            meta.cluster_id if meta else None,
+            tuple(copy for copy, _ in loads),
+            (*damaged, *(finding for _, findings in loads for finding in findings)),
+            is_unpacked,
+        )
     return list(disks.values())
 
 
@@ -100,8 +118,10 @@ def has_partitions(path: str) -> bool:
 
 def read_copies(
     directory: LogDirectory, broker: int, name: str | None = None
-) -> Iterator[PartitionCopy]:
-    """Yield the copies in a log directory; those that wait for deletion, or move, are left out.
+) -> Iterator[tuple[PartitionCopy, Sequence[Finding]]]:
+    """Yield the copies in a log directory, as a start leaves them, and what it takes from them.
+
+    Those that wait for deletion, or move, are left out.
 
     Args:
         directory: the log directory.
@@ -124,47 +144,87 @@ def read_copies(
 
 def _read(
     directory: LogDirectory, partition: PartitionDirectory, broker: int, place: str
-) -> PartitionCopy:
-    path, key = partition.path, (partition.topic, partition.number)
-    files = partition_files(path)
-    segments = [
-        Segment(segment.base_offset, segment.log, files.size_of(segment.log))
-        for segment in files.segments
-    ]
-    epochs = _epochs(path)
-    high_watermark = directory.offset(HIGH_WATERMARK, *key)
-    recovery_point = directory.offset(RECOVERY_POINT, *key)
-    starts = [entry.start_offset for entry in epochs.entries]
-    end = max([0, high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
-    end = segments[-1].base_offset if segments else end
-    time: int | None = None
-    next_producer_id = _next_producer_id(files.snapshots)
-    full = [segment for segment in segments if segment.size]
-    for batch in _last_batches(full[-1]) if full else ():
-        end = max(end, batch.last_offset + 1)
-        time = batch.max_timestamp if time is None else max(time, batch.max_timestamp)
-        next_producer_id = max(next_producer_id, batch.producer_id + 1)
-        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
-            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
-    if segments:
-        # The checkpoint is flushed before the records of its last epoch. A start drops epochs
-        # that begin at the end or after it (`LogLoader.load`).
-        epochs.truncate_from_end(end)
-    return PartitionCopy(
+) -> tuple[PartitionCopy, Sequence[Finding]]:
+    key = (partition.topic, partition.number)
+    files = partition_files(partition.path)
+    epochs = _epochs(partition.path)
+    copy = PartitionCopy(
         broker=broker,
         place=place,
         topic=partition.topic,
         topic_id=partition.topic_id,
         number=partition.number,
-        start=segments[0].base_offset if segments else 0,
-        end=end,
-        # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
-        is_end_exact=bool(segments) or (directory.plan.was_clean and recovery_point is not None),
-        epochs=epochs.entries,
-        high_watermark=high_watermark,
-        time=time,
-        next_producer_id=next_producer_id,
+        high_watermark=directory.offset(HIGH_WATERMARK, *key),
+        next_producer_id=_next_producer_id(files.snapshots),
     )
+    if files.segments:
+        return _with_end(copy, files, epochs, foretold(files, directory, _UNTIERED))
+    recovery_point = directory.offset(RECOVERY_POINT, *key)
+    starts = [entry.start_offset for entry in epochs.entries]
+    end = max([0, copy.high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
+    # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
+    is_exact = directory.plan.was_clean and recovery_point is not None
+    return replace(copy, end=end, is_end_exact=is_exact, epochs=epochs.entries), ()
+
+
+def _with_end(
+    copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, start: Start
+) -> tuple[PartitionCopy, Sequence[Finding]]:
+    """Return a copy with the end that a start leaves it, and what the start takes from it."""
+    folder = files.folder
+    assert folder
+    loads = [outcome for outcome in start.outcomes if outcome.end_offset is not None]
+    limit = min((outcome.end_offset or 0 for outcome in loads), default=None)
+    full = [
+        segment
+        for segment in files.segments
+        if files.size_of(segment.log) and (limit is None or segment.base_offset < limit)
+    ]
+    end, times, next_producer_id = files.segments[-1].base_offset, [], copy.next_producer_id
+    for batch in _last_batches(folder, full[-1]) if full else ():
+        if limit is not None and batch.last_offset >= limit:
+            break
+        end = max(end, batch.last_offset + 1)
+        times.append(batch.max_timestamp)
+        next_producer_id = max(next_producer_id, batch.producer_id + 1)
+        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
+            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
+    end = end if limit is None else limit
+    # The checkpoint is flushed before the records of its last epoch. A start drops epochs that
+    # begin at the end or after it (`LogLoader.load`).
+    epochs.truncate_from_end(end)
+    whole = replace(
+        copy,
+        start=files.segments[0].base_offset,
+        end=end,
+        is_end_exact=not start.outcomes or start.outcome in loads,
+        epochs=epochs.entries,
+        time=max(times, default=None),
+        next_producer_id=next_producer_id,
+        is_loaded=len(loads) == len(start.outcomes),
+    )
+    place = Place(copy.broker, None, copy.topic, copy.number, copy.place)
+    refusals = [replace(refusal, place=place) for refusal in start.refusals()]
+    return whole, [*refusals, *_cuts(whole, folder, loads, place)]
+
+
+def _cuts(
+    copy: PartitionCopy, folder: DiskFolder, loads: Sequence[LoadOutcome], place: Place
+) -> Iterator[Finding]:
+    """Yield the whole batches that a start cuts off; a torn end is none of them."""
+    ends = [segment.end_offset or 0 for load in loads for segment in load.deleted_segments]
+    for name, position in {(cut.file, cut.position) for load in loads for cut in load.cuts}:
+        ends += [batch.last_offset + 1 for batch in _whole_batches(folder, name, position)]
+    end = max(ends, default=0)
+    if end > copy.end:
+        yield Finding(
+            "start-cuts-log",
+            Severity.LOSS,
+            f"a start ends the log at offset {copy.end}: {lost_text(copy.end, end - 1)}",
+            place,
+            "another replica may have these records; copy the directory before the broker starts",
+            stake=Stake(end - copy.end, 0),
+        )
 
 
 def _epochs(path: str) -> LeaderEpochs:
@@ -185,14 +245,19 @@ def _next_producer_id(snapshots: Mapping[int, str]) -> int:
     return max((producer.producer_id + 1 for producer in producers), default=0)
 
 
-def _last_batches(segment: Segment) -> Iterator[LogBatch]:
+def _last_batches(folder: DiskFolder, segment: SegmentFiles) -> Iterator[LogBatch]:
     """Yield the batches of a segment, of a long one the last; they end at the first damage."""
-    folder, name = os.path.split(segment.path)
-    start = 0
-    if segment.size > _LARGEST_WHOLE:
-        with LogFile(segment.path) as log:
-            start = position_near_end(log, segment)
+    name = os.path.basename(segment.log)
+    start, size = 0, folder.files[name]
+    if size > _LARGEST_WHOLE:
+        with folder.open(name) as log:
+            start = position_near_end(log, Segment(segment.base_offset, segment.log, size))
+    return _whole_batches(folder, name, start)
+
+
+def _whole_batches(folder: DiskFolder, name: str, start: int) -> Iterator[LogBatch]:
+    """Yield the batches from a position on whose lengths are right."""
     try:
-        yield from walk_of(DiskFolder(folder))(name, start, segment.size, Depth.HEADS)
+        yield from walk_of(folder)(name, start, folder.files.get(name, 0), Depth.HEADS)
     except LoadError:
         return  # the end of a log that was preallocated, or that a start cuts

@@ -174,16 +174,16 @@ def losses(
 def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterator[PartitionLoss]:
     newest = newest_by_broker(copy for copy in copies if copy.broker in state.replicas)
     leaders = possible_leaders(state)
-    for broker, read in sorted(newest.items()):
+    for broker, copy in sorted(newest.items()):
         # The end that an archive without logs tells is the lowest: one more record is possible.
-        copy = read if read.is_end_exact else replace(read, end=read.end + 1)
+        longer = copy if copy.is_end_exact else replace(copy, end=copy.end + 1)
         cuts = [
-            (_cut(copy, newest.get(leader), state.leader_epoch), leader)
+            (_cut(longer, newest.get(leader), state.leader_epoch), leader)
             for leader in leaders
             if leader != broker
         ]
-        end, leader = min(cuts, default=(copy.end, broker))
-        if end >= copy.end:
+        end, leader = min(cuts, default=(longer.end, broker))
+        if end >= longer.end:
             continue
         offsets = range(end, copy.end)
         proven = proven_high_watermark(copy, newest.values())
@@ -197,13 +197,13 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
                 sorted(
                     other.broker
                     for other in newest.values()
-                    if other is not read and common_end(copy, other) >= copy.end
+                    if other is not copy and common_end(longer, other) >= longer.end
                 )
             ),
             is_certain=len(leaders) == 1
             and leader in newest
             and newest[leader].is_end_exact
-            and read.is_end_exact,
+            and copy.is_end_exact,
         )
 
 
@@ -233,29 +233,55 @@ def lost_if_gone(copies: Iterable[PartitionCopy], broker: int) -> range:
 
 
 class LossTotal(NamedTuple):
-    """Numbers of records of a table, each counted once, and where they would be cut."""
+    """Numbers of records of a table, each counted once, and where they would be cut.
 
-    acknowledged: int
-    possible: int
-    partitions: tuple[str, ...]
-    brokers: tuple[int, ...]
+    Both numbers are None, with the *reason*, where they are unknown. With *is_at_least* there may
+    be more: the end of a copy that would be cut is unknown.
+    """
+
+    acknowledged: int | None
+    possible: int | None
+    partitions: tuple[str, ...] = ()
+    brokers: tuple[int, ...] = ()
     is_certain: bool = True
+    is_at_least: bool = False
+    reason: str = "No records of the given copies would be cut"
 
     def __str__(self) -> str:
         if not self.partitions:
-            return "No records of the given copies would be cut"
+            return self.reason
         numbers = []
         if self.acknowledged:
             numbers.append(many(self.acknowledged, "acknowledged record"))
         if self.possible:
             numbers.append(many(self.possible, "possibly acknowledged record"))
+        records = " and ".join(numbers)
+        if self.is_at_least:
+            records = f"at least {records}" if records else "an unknown number of records"
         names = ", ".join(self.partitions[:_NAMES_IN_TOTAL])
         more = len(self.partitions) - _NAMES_IN_TOTAL
         names += f" and {more} more" if more > 0 else ""
         brokers = ", ".join(map(str, self.brokers))
         word = "broker" if len(self.brokers) == 1 else "brokers"
         verb = "would" if self.is_certain else "may"
-        return f"{' and '.join(numbers)} of {names} {verb} be cut from {word} {brokers}"
+        text = f"{records} of {names} {verb} be cut from {word} {brokers}"
+        return text[:1].upper() + text[1:]
+
+
+UNKNOWN_LEADERS = LossTotal(
+    None,
+    None,
+    reason="No metadata log was given: which brokers may lead, and what a start would cut, is "
+    "unknown",
+)
+NO_COPIES = LossTotal(
+    None, None, reason="No partitions were given: what brokers would cut is unknown"
+)
+SHOWN_BEFORE = LossTotal(
+    None,
+    None,
+    reason="This log was recovered for these voters before: what brokers cut was shown then",
+)
 
 
 def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
@@ -274,6 +300,7 @@ def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
         tuple(by_partition),
         tuple(sorted({loss.copy.broker for loss in table})),
         any(loss.is_certain for loss in table),
+        any(not loss.copy.is_end_exact for loss in table),
     )
 
 

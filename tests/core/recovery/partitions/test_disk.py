@@ -16,7 +16,7 @@ from tests.helpers.nodes.partition_folders import batch, named
 
 def copies(directory: Path) -> dict[str, PartitionCopy]:
     """Return the copies in a log directory by name."""
-    return {copy.name: copy for copy in disk.read_copies(read_log_directory(str(directory)), 7)}
+    return {copy.name: copy for copy, _ in disk.read_copies(read_log_directory(str(directory)), 7)}
 
 
 @pytest.mark.parametrize("state", ["running", "stopped"])
@@ -66,6 +66,39 @@ def test_epochs_after_the_end_make_no_copy_newer(
 
     assert copy.end == end
     assert copy.rank < (7, 0)
+
+
+def test_copy_ends_where_a_start_ends_it(tmp_path: Path) -> None:
+    """The end of a killed broker's log, after a batch that is damaged, is cut when it starts."""
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9), (4, 30)]}, noted=5)
+    log = directory / "orders-0" / named(0, ".log")
+    damaged = bytearray(log.read_bytes())
+    damaged[len(damaged) // 3] ^= 1
+    log.write_bytes(damaged)
+    ((copy, (finding,)),) = disk.read_copies(read_log_directory(str(directory)), 7)
+
+    assert (copy.end, copy.epochs, copy.time) == (5, (EpochEntry(0, 0),), 1004)
+    assert (copy.is_end_exact, finding.code) == (True, "start-cuts-log")
+    assert finding.text == "a start ends the log at offset 5: offsets 5 to 29 are lost"
+
+
+def test_torn_end_is_no_loss(tmp_path: Path) -> None:
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9)]}, noted=5)
+    log = directory / "orders-0" / named(0, ".log")
+    log.write_bytes(log.read_bytes()[:-3])
+
+    ((copy, findings),) = disk.read_copies(read_log_directory(str(directory)), 7)
+
+    assert (copy.end, findings) == (5, [])
+
+
+def test_copy_that_no_start_takes_is_told(tmp_path: Path) -> None:
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5)]})
+    (directory / "orders-0" / "leader-epoch-checkpoint").write_text("words")
+
+    ((copy, (finding,)),) = disk.read_copies(read_log_directory(str(directory)), 7)
+
+    assert (copy.is_loaded, copy.is_end_exact, finding.code) == (False, False, "start-refused")
 
 
 @pytest.mark.parametrize("is_stale", [False, True])
