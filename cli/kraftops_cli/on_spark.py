@@ -8,12 +8,12 @@ import click
 
 from kraftops_cli.dump_log import options as declared
 from kraftops_cli.dump_log.filters import filter_options
-from kraftops_cli.dump_log.options import DumpOptions, added, dump_options
+from kraftops_cli.dump_log.options import DumpOptions, dump_options
 from kraftops_cli.report.options import ReportOptions, report_options
 from kraftops_cli.spark.options import GROUPS, OF_DUMP, SHARED_OPTIONS, spark_request
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import GroupedCommand, ToolGroup
+from kraftops_cli.syntax.command import GroupedCommand, ToolGroup, added
 from kraftops_cli.syntax.exit_status import exit_status
 
 _SYNTAX = Argparse4j(expands_files=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,8 @@ from kraftops.errors import WireError
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.description_output import feature_text
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -33,22 +34,30 @@ DIFFER = 2
 _APIS = (number("KEY"), Column("API"), number("MIN"), number("MAX"))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ApiVersionsOptions(TargetOptions):
+    """The values of the options."""
+
+    compare: bool = False
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("compare"),
+    syntax=TARGET_SYNTAX,
     name="api-versions",
+    options=ApiVersionsOptions,
     examples=EXAMPLES,
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
-@target_options
+@added(TARGET)
 @click.option("--compare", is_flag=True, help="Show only the differences between nodes.")
 @click.pass_obj
-def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: Any) -> int:
+def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
-    cluster_id, nodes, errors = _ask_nodes(target_of(terminal, **options))
-    console = terminal.console
+    cluster_id, nodes, errors = _ask_nodes(target_of(terminal, options))
+    console, compare = terminal.console, options.compare
     differs = compare and len({_sort_key(each) for each in nodes.values()}) > 1
 
     def text() -> str:
@@ -58,7 +67,7 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
 
     print_answer(
         terminal,
-        form,
+        options.form,
         "api-versions",
         lambda: {
             "clusterId": cluster_id,

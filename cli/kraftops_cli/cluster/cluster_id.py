@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -20,26 +18,31 @@ EXAMPLES = (
 def _command(name: str) -> click.Command:
     return click.command(
         cls=ToolCommand,
-        syntax=cluster_syntax(),
+        syntax=TARGET_SYNTAX,
         name=name,
+        options=TargetOptions,
         hidden=name == "id",
         examples=EXAMPLES if name == "cluster-id" else (),
         help="Print the id of a cluster, as a broker or a controller knows it.",
-    )(target_options(click.pass_obj(_run)))
+    )(added(TARGET)(click.pass_obj(_run)))
 
 
-def _run(terminal: Terminal, /, form: str, **options: Any) -> int:
+def _run(terminal: Terminal, options: TargetOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
-    target = target_of(terminal, **options)
+    target = target_of(terminal, options)
     with target.connect() as connection:
         cluster_id = target.nodes(connection).cluster_id
     text = "No cluster ID found. The Kafka version is probably too old."
     if cluster_id is not None:
         text = f"Cluster ID: {terminal.shown(cluster_id)}"
     print_answer(
-        terminal, form, "cluster-id", lambda: {"clusterId": cluster_id}, lambda: f"{text}\n"
+        terminal,
+        options.form,
+        "cluster-id",
+        lambda: {"clusterId": cluster_id},
+        lambda: f"{text}\n",
     )
     return 0
 

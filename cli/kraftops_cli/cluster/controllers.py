@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import UsageError
-from kraftops_cli.cluster.moving.options import YES, access_options, moving_syntax
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, SYNTAX, YES, AccessOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.values import JavaInteger
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +40,21 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ControllersOptions(AccessOptions):
+    """The values of the options."""
+
+    action: str | None = None
+    node: int | None = None
+    by: int | None = None
+    listeners: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("action", "node", "by", "listeners"),
+    syntax=SYNTAX,
     name="controllers",
+    options=ControllersOptions,
     answer="kraftops_cli.cluster.controllers_fields:CONTROLLERS",
     examples=EXAMPLES,
     help="""\
@@ -63,7 +76,7 @@ CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the
 that is not so.""",
 )
 @click.argument("action", required=False, type=click.Choice((ADD, REMOVE, REPLACE)))
-@access_options
+@added(ACCESS)
 @click.option("--id", "-i", "node", metavar="ID", type=JavaInteger(), help="The controller.")
 @click.option("--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself.")
 @click.option(
@@ -75,16 +88,7 @@ that is not so.""",
 )
 @YES
 @click.pass_obj
-def controllers(
-    terminal: Any,
-    /,
-    action: str | None,
-    form: str,
-    *,
-    node: int | None,
-    by: int | None,
-    **options: Any,
-) -> int:
+def controllers(terminal: Terminal, options: ControllersOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.voters.access import QuorumAccess
     from kraftops.voters.change import VoterChanges
@@ -92,10 +96,10 @@ def controllers(
     from kraftops_cli.cluster.controllers_fields import ALREADY, DONE
     from kraftops_cli.cluster.moving.access import work_of
 
-    listeners = options.pop("listeners")
-    _check(action, {"--id": node, "--by": by, "--listener": listeners})
-    points = [_listener(text) for text in listeners]
-    work, _ = work_of(terminal, form, options, needs_brokers=False)
+    action, node = options.action, options.node
+    _check(action, {"--id": node, "--by": options.by, "--listener": options.listeners})
+    points = [_listener(text) for text in options.listeners]
+    work = work_of(terminal, options, needs_brokers=False)
     with work.access as cluster:
         access = QuorumAccess(cluster)
         try:
@@ -105,7 +109,7 @@ def controllers(
                 return 0
             work.confirm(str(node), f"{action} controller {node}")
             report = work.printer()
-            has_changed = _change(VoterChanges(access, report, points), action, node, by)
+            has_changed = _change(VoterChanges(access, report, points), action, node, options.by)
             _show(work, access, DONE if has_changed else ALREADY, report.events)
         finally:
             access.close()

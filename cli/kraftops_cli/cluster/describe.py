@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import AnswerError, KraftopsError, WireError
-from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions, ids_option
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
@@ -42,11 +42,22 @@ the one before.""",
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DescribeOptions(TargetOptions):
+    """The values of the options."""
+
+    ids: tuple[int, ...] = ()
+    racks: tuple[str, ...] = ()
+    fenced: bool = False
+    watch: float | None = None
+
+
 @click.command(
     cls=ToolCommand,
     sections=SECTIONS,
-    syntax=cluster_syntax("watch", "ids", "racks", "fenced"),
+    syntax=TARGET_SYNTAX,
     name="describe",
+    options=DescribeOptions,
     answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
     examples=EXAMPLES,
     help="""\
@@ -56,15 +67,13 @@ Show the brokers and their states, the quorum and its leader, features, and the 
 and ALTER. -b shows the knowledge of a broker, and needs DESCRIBE for the quorum. A dash stands for
 a value that the node does not know, or that the user may not see.""",
 )
-@target_options
-@click.option(
-    "--id",
-    "-i",
-    "ids",
-    metavar="ID[,ID|-ID…]",
-    type=BrokerIds(),
-    multiple=True,
-    help="Only these brokers; may be given more than once.",
+@added(
+    TARGET,
+    ids_option(
+        *("--id", "-i", "ids"),
+        metavar="ID[,ID|-ID…]",
+        help_text="Only these brokers; may be given more than once.",
+    ),
 )
 @click.option(
     "--rack",
@@ -82,22 +91,21 @@ a value that the node does not know, or that the user may not see.""",
     " --format json prints an object on a line each time.",
 )
 @click.pass_obj
-def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:
+def describe(terminal: Terminal, options: DescribeOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.wire.rpc.error_codes import may_pass
     from kraftops_cli.cluster.description import Chosen
     from kraftops_cli.cluster.target import target_of
 
-    ids, racks, fenced = (options.pop(name) for name in ("ids", "racks", "fenced"))
-    target = target_of(terminal, **options)
+    target, watch = target_of(terminal, options), options.watch
     chosen = Chosen(
-        frozenset(flattened(ids)) if ids else None, frozenset(racks) if racks else None, fenced
+        frozenset(options.ids) or None, frozenset(options.racks) or None, options.fenced
     )
-    if watch is not None and form == "text" and terminal.console.has_screen:
+    if watch is not None and options.form == "text" and terminal.console.has_screen:
         from kraftops_cli.cluster.watch.run import watch_screen
 
         return watch_screen(terminal, target, chosen, watch)
-    printer = _Printer(terminal, form, chosen, has_time=watch is not None)
+    printer = _Printer(terminal, options.form, chosen, has_time=watch is not None)
     if watch is None:
         printer.describe(target)
         return 0

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -24,34 +25,40 @@ EXAMPLES = (
 _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(TargetOptions):
+    """The values of the options."""
+
+    include_fenced_brokers: bool = False
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax(),
+    syntax=TARGET_SYNTAX,
     name="list-endpoints",
+    options=ListOptions,
     examples=EXAMPLES,
     help="List the brokers or the controllers, each at the listener of the connection.",
 )
-@target_options
+@added(TARGET)
 @click.option(
     "--include-fenced-brokers", is_flag=True, help="List fenced brokers too; only with -b."
 )
 @click.pass_obj
-def list_endpoints(
-    terminal: Terminal, /, form: str, *, include_fenced_brokers: bool, **options: Any
-) -> int:
+def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
-    target = target_of(terminal, **options)
-    if include_fenced_brokers and target.is_of_controllers:
+    target = target_of(terminal, options)
+    if options.include_fenced_brokers and target.is_of_controllers:
         raise UsageError(
             "The option --include-fenced-brokers is only supported with --bootstrap-server option"
         )
     with target.connect() as connection:
-        cluster = target.nodes(connection, with_fenced=include_fenced_brokers)
+        cluster = target.nodes(connection, with_fenced=options.include_fenced_brokers)
     print_answer(
         terminal,
-        form,
+        options.form,
         "list-endpoints",
         lambda: {
             "clusterId": cluster.cluster_id,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.moving.options import DEFAULT_MIN_ISR, access_options, moving_syntax
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, DEFAULT_MIN_ISR, SYNTAX, AccessOptions
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +31,19 @@ _LOOK_SECONDS = 2.0
 """Between two looks at followers: they fetch every 0.5 s at least (replica.fetch.wait.max.ms)."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProblemsOptions(AccessOptions):
+    """The values of the options."""
+
+    snapshot: str | None = None
+    min_isr: int | None = None
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("min_isr", "snapshot"),
+    syntax=SYNTAX,
     name="problems",
+    options=ProblemsOptions,
     answer="kraftops_cli.cluster.problems_fields:PROBLEMS",
     examples=EXAMPLES,
     help="""\
@@ -45,7 +56,7 @@ With -b, brokers tell their log directories, and by how many bytes followers are
 --snapshot, the metadata log tells since when. Best give both -b and -C. The exit code is 2 if there
 are problems; other leaders and reassignments alone are none.""",
 )
-@access_options
+@added(ACCESS)
 @click.option(
     "--snapshot",
     "-s",
@@ -53,16 +64,8 @@ are problems; other leaders and reassignments alone are none.""",
     help="Instead of a cluster: a directory with the metadata log, a snapshot or a segment.",
 )
 @DEFAULT_MIN_ISR
-@click.pass_context
-def problems(
-    context: click.Context,
-    /,
-    form: str,
-    *,
-    snapshot: str | None,
-    min_isr: int | None,
-    **options: Any,
-) -> int:
+@click.pass_obj
+def problems(terminal: Terminal, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.placement.problems import find_problems
@@ -70,22 +73,21 @@ def problems(
     from kraftops_cli.cluster.problems_fields import PROBLEMS, Problems
     from kraftops_cli.terminal.answer import print_answer
 
-    brokers = options["bootstrap_server"]
-    refuse_together(context, {"--snapshot": snapshot, "--bootstrap-server": brokers})
-    refuse_together(context, {"--snapshot": snapshot, "-C": options["bootstrap_controller"]})
+    brokers, snapshot = options.bootstrap_server, options.snapshot
+    refuse_together({"--snapshot": snapshot, "--bootstrap-server": brokers})
+    refuse_together({"--snapshot": snapshot, "-C": options.bootstrap_controller})
     if snapshot is not None:
-        known = _in_log(snapshot, min_isr)
+        facts = _in_log(snapshot, options.min_isr)
     else:
-        work, _ = work_of(context.obj, form, options, needs_brokers=False)
-        with work.access as access:
-            known = _in_cluster(access, min_isr)
-    answer = Problems(find_problems(*known), brokers or "HOST:PORT")
+        with work_of(terminal, options, needs_brokers=False).access as access:
+            facts = _in_cluster(access, options.min_isr)
+    answer = Problems(find_problems(*facts), brokers or "HOST:PORT")
     print_answer(
-        context.obj,
-        form,
+        terminal,
+        options.form,
         "problems",
         lambda: json_of(PROBLEMS.fields, answer),
-        lambda: _lines(answer, context.obj.console),
+        lambda: _lines(answer, terminal.console),
     )
     return answer.exit_code
 

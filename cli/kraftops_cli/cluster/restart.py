@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.moving.options import (
+from kraftops_cli.cluster.options import (
+    ACCESS,
     ALLOW_SINGLE_REPLICA,
+    IDS,
     STALL_TIMEOUT,
+    SYNTAX,
     UNCOUNTED_TOPIC,
     YES,
-    access_options,
-    ids_option,
-    moving_syntax,
+    AccessOptions,
 )
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.values import Number, Seconds
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,10 +47,27 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RestartOptions(AccessOptions):
+    """The values of the options."""
+
+    ids: tuple[int, ...] = ()
+    hook: str
+    roles: str | None = None
+    at_once: int = 1
+    hook_timeout: float
+    stall_timeout: float
+    dry_run: bool = False
+    allow_single_replica: bool = False
+    exclude_topic: tuple[str, ...] = ()
+    take_over: bool = False
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("hook", "roles", "at_once", "hook_timeout", "dry_run", "take_over"),
+    syntax=SYNTAX,
     name="restart",
+    options=RestartOptions,
     answer="kraftops_cli.cluster.restart_fields:RESTART",
     examples=EXAMPLES,
     help="""\
@@ -65,8 +85,7 @@ left. `operations` shows it, and `operations cancel restart` ends it and gives t
 
 The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
 )
-@access_options
-@ids_option(is_required=False)
+@added(ACCESS, IDS)
 @click.option(
     "--hook",
     metavar="COMMAND",
@@ -92,8 +111,7 @@ The metadata log is followed: by -C, or by the controllers that brokers name sin
 )
 @STALL_TIMEOUT
 @click.option("--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now.")
-@ALLOW_SINGLE_REPLICA
-@UNCOUNTED_TOPIC
+@added(ALLOW_SINGLE_REPLICA, UNCOUNTED_TOPIC)
 @click.option(
     "--take-over",
     is_flag=True,
@@ -101,44 +119,44 @@ The metadata log is followed: by -C, or by the controllers that brokers name sin
 )
 @YES
 @click.pass_obj
-def restart(terminal: Any, /, form: str, ids: tuple[tuple[int, ...], ...], **options: Any) -> int:
+def restart(terminal: Terminal, options: RestartOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.restart.rolling import Rolling, check_alone, follow_log
-    from kraftops_cli.cluster.moving.access import flat, work_of
+    from kraftops_cli.cluster.moving.access import work_of
 
-    work, rest = work_of(terminal, form, options)
+    work = work_of(terminal, options)
     with work.access as access:
         access.check()
         follow_log(access)
-        begun = check_alone(access, takes_over=rest["take_over"])
-        if begun and not begun.issuperset(flat(ids)):
+        begun = check_alone(access, takes_over=options.take_over)
+        if begun and not begun.issuperset(options.ids):
             raise RefusedError(
                 f"the restart of {', '.join(map(str, sorted(begun)))} has not ended",
                 hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
             )
-        request = _request(work, begun or flat(ids), rest)
-        return _run(work, Rolling(access, request, work.printer()), request, rest)
+        request = _request(work, begun or options.ids, options)
+        return _run(work, Rolling(access, request, work.printer()), request, options)
 
 
-def _request(work: Work, ids: Collection[int], rest: dict[str, Any]) -> Restart:
+def _request(work: Work, ids: Collection[int], options: RestartOptions) -> Restart:
     from kraftops.restart.hook import Hook
     from kraftops.restart.nodes import chosen
     from kraftops.restart.rolling import Restart, look
     from kraftops_cli.cluster.moving.access import check_topics
 
     nodes, placement = work.access.patiently(lambda: look(work.access))
-    check_topics(placement, rest["exclude_topic"])
+    check_topics(placement, options.exclude_topic)
     return Restart(
-        chosen(nodes, ids, _ROLES.get(rest["roles"])),
-        Hook(rest["hook"], rest["hook_timeout"]),
-        rest["stall_timeout"],
-        rest["at_once"],
-        rest["allow_single_replica"],
-        rest["exclude_topic"],
+        chosen(nodes, ids, options.roles and _ROLES[options.roles]),
+        Hook(options.hook, options.hook_timeout),
+        options.stall_timeout,
+        options.at_once,
+        options.allow_single_replica,
+        options.exclude_topic,
     )
 
 
-def _run(work: Work, rolling: Rolling, request: Restart, rest: dict[str, Any]) -> int:
+def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions) -> int:
     """Print the order, and restart the nodes."""
     from kraftops.answers.fields import json_of
     from kraftops.display.sizes import many
@@ -146,9 +164,9 @@ def _run(work: Work, rolling: Rolling, request: Restart, rest: dict[str, Any]) -
     from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
 
     view = rolling.view()
-    answer = RestartAnswer(request, view, is_dry=rest["dry_run"])
+    answer = RestartAnswer(request, view, is_dry=options.dry_run)
     work.answer(json_of(ORDER, answer), work.table(NODE, answer.rows()) + answer.estimate())
-    if rest["dry_run"]:
+    if options.dry_run:
         return 0 if all(row.stop.is_safe for row in answer.rows()) else HAS_FINDINGS
     refuse_impossible(view)
     count = many(len(request.nodes), "node")

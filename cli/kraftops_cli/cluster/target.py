@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kraftops.errors import AnswerError, UsageError
 from kraftops.wire.config.settings import Settings
@@ -105,27 +105,26 @@ class KeptImage:
         return self._live
 
 
-def target_of(terminal: Terminal, **options: Any) -> Target:
-    """Return the cluster that the `TargetOptions` name; print warnings on the terminal.
+def target_of(terminal: Terminal, options: TargetOptions) -> Target:
+    """Return the cluster that options name; print warnings on the terminal.
 
     Raises:
         UsageError: an address is invalid, or options exclude each other.
         ConfigError: the file cannot be read, or has an invalid or unsupported value.
     """
     skip_kafka_clients()
-    given = TargetOptions(**options)
-    path = _config_path(terminal, given)
+    path = _config_path(terminal, options)
     settings = Settings() if path is None else client_file_settings(terminal, path)
-    settings = tool_settings(settings, given.timeout)
-    controllers = given.bootstrap_controller
-    addresses = given.bootstrap_server if controllers is None else controllers
+    settings = tool_settings(settings, options.timeout)
+    controllers = options.bootstrap_controller
+    addresses = options.bootstrap_server if controllers is None else controllers
     assert addresses is not None  # the syntax requires one of the two
     return Target(
         bootstrap=parse_bootstrap(addresses),
         kind=NodeKind.BROKER if controllers is None else NodeKind.CONTROLLER,
         settings=settings,
         deadline=Deadline(settings.timeout),
-        expected_id=given.expect_cluster_id,
+        expected_id=options.expect_cluster_id,
     )
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import AnswerError, RefusedError, UsageError, WireError
 from kraftops.outcomes import Outcome, Result, work_through
-from kraftops_cli.cluster.broker_ids import BrokerIds, flattened, ids_text
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.broker_ids import ids_text
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions, ids_option
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
@@ -53,38 +53,36 @@ _LOOK_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Flags:
-    """The flags of the command line, and how brokers are chosen; times are in ms."""
+@dataclass(frozen=True, kw_only=True)
+class UnregisterOptions(TargetOptions):
+    """The values of the options; times are in ms."""
 
-    force: bool
-    dry_run: bool
-    if_registered: bool
-    yes: bool
-    racks: tuple[str, ...]
-    all_fenced: bool
-    fenced_for: int | None
+    ids: tuple[int, ...] = ()
+    racks: tuple[str, ...] = ()
+    all_fenced: bool = False
+    fenced_for: int | None = None
+    force: bool = False
+    dry_run: bool = False
+    if_registered: bool = False
+    yes: bool = False
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax(
-        *("force", "dry_run", "if_registered", "yes", "racks", "all_fenced", "fenced_for")
-    ),
+    syntax=TARGET_SYNTAX,
     name="unregister",
+    options=UnregisterOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Unregister brokers that are stopped and hold no replicas.",
 )
-@target_options
-@click.option(
-    "--id",
-    "-i",
-    "ids",
-    metavar="ID[,ID|-ID…]",
-    type=BrokerIds(),
-    multiple=True,
-    help="The broker, several, or a range as 101-120; may be given more than once.",
+@added(
+    TARGET,
+    ids_option(
+        *("--id", "-i", "ids"),
+        metavar="ID[,ID|-ID…]",
+        help_text="The broker, several, or a range as 101-120; may be given more than once.",
+    ),
 )
 @click.option(
     "--rack",
@@ -113,78 +111,74 @@ class _Flags:
     help="Do not ask for confirmation; without a terminal nobody is asked.",
 )
 @click.pass_obj
-def unregister(
-    terminal: Terminal, /, form: str, ids: tuple[tuple[int, ...], ...], **options: Any
-) -> int:
+def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     """Run the subcommand; return its exit code."""
-    del form  # the terminal knows it
     from kraftops_cli.cluster.target import target_of
     from kraftops_cli.cluster.unregister_check import Fencing, ask_registrations
 
-    flags = _Flags(**{each.name: options.pop(each.name) for each in fields(_Flags)})
-    target = target_of(terminal, **options)
-    _check_flags(flags, ids, is_of_controllers=target.is_of_controllers)
+    target = target_of(terminal, options)
+    _check_options(options)
     fencing = Fencing()
     with target.connect() as connection:
-        registrations = ask_registrations(target, connection, fencing.kept, is_forced=flags.force)
-        chosen = _chosen(registrations, flattened(ids), flags)
-        work = _Work(target, connection, registrations, flags, chosen, fencing)
+        registrations = ask_registrations(target, connection, fencing.kept, is_forced=options.force)
+        chosen = _chosen(registrations, options)
+        work = _Work(target, connection, registrations, options, chosen, fencing)
         report = OutcomeReport(
             terminal,
             "broker",
             work.sentence,
-            lambda results: _answer(registrations, flags, results),
+            lambda results: _answer(registrations, options, results),
             [each.key for each in chosen],
         )
         work.run(report.add)
     return report.finish()
 
 
-def _check_flags(
-    flags: _Flags, ids: tuple[tuple[int, ...], ...], *, is_of_controllers: bool
-) -> None:
+def _check_options(options: UnregisterOptions) -> None:
     """Check that brokers are chosen, and that their age can be known.
 
     Raises:
         UsageError: that is not so.
     """
-    if not ids and not flags.racks and not flags.all_fenced:
+    if not options.ids and not options.racks and not options.all_fenced:
         raise UsageError(
             "argument --id/-i is required", hint="--rack and --all-fenced choose brokers, too"
         )
-    if flags.fenced_for is None:
+    if options.fenced_for is None:
         return
-    if not flags.racks and not flags.all_fenced:
+    if not options.racks and not options.all_fenced:
         raise UsageError("--fenced-for goes with --all-fenced or --rack")
-    if not is_of_controllers:
+    if options.bootstrap_controller is None:
         raise UsageError(
             "--fenced-for needs --bootstrap-controller: only the metadata log has times"
         )
 
 
-def _chosen(registrations: Registrations, ids: list[int], flags: _Flags) -> list[Result[int]]:
+def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Result[int]]:
     """Return the chosen brokers, each as untried, or with the reason why it is not to be tried.
 
     Raises:
         RefusedError: the registrations may not be seen, by which brokers are to be chosen.
     """
-    found: dict[int, KraftopsError | None] = dict.fromkeys(ids)
-    if flags.racks or flags.all_fenced:
-        for broker, doubt in _by_state(registrations, flags).items():
+    found: dict[int, KraftopsError | None] = dict.fromkeys(options.ids)
+    if options.racks or options.all_fenced:
+        for broker, doubt in _by_state(registrations, options).items():
             found.setdefault(broker, doubt)  # no doubt about one that is named
     chosen = []
     for broker, doubt in found.items():
-        error = doubt or _problem(registrations, broker, flags)
+        error = doubt or _problem(registrations, broker, options)
         outcome = Outcome.UNTRIED
         if error:
             outcome = Outcome.REFUSED if isinstance(error, RefusedError) else Outcome.FAILED
         elif not registrations.may_have(broker):
             outcome = Outcome.ALREADY
-        chosen.append(Result(broker, outcome, error, _overridden(registrations, broker, flags)))
+        chosen.append(Result(broker, outcome, error, _overridden(registrations, broker, options)))
     return chosen
 
 
-def _by_state(registrations: Registrations, flags: _Flags) -> dict[int, KraftopsError | None]:
+def _by_state(
+    registrations: Registrations, options: UnregisterOptions
+) -> dict[int, KraftopsError | None]:
     """Return the brokers of the racks, or all that are fenced, with doubts about their age.
 
     Raises:
@@ -197,16 +191,16 @@ def _by_state(registrations: Registrations, flags: _Flags) -> dict[int, Kraftops
             f"that needs {registrations.missing or 'Kafka 4.0, or --bootstrap-controller'}",
             code="broker-not-visible",
         )
-    unknown = sorted({*flags.racks} - {*registrations.racks.values()})
-    if unknown and not flags.if_registered:
+    unknown = sorted({*options.racks} - {*registrations.racks.values()})
+    if unknown and not options.if_registered:
         raise registrations.no_rack(unknown[0])
     found: dict[int, KraftopsError | None] = {}
     for broker, is_fenced in sorted(registrations.fenced.items()):
-        is_of_rack = not flags.racks or registrations.racks.get(broker) in flags.racks
-        if is_of_rack and (is_fenced or not flags.all_fenced):
+        is_of_rack = not options.racks or registrations.racks.get(broker) in options.racks
+        if is_of_rack and (is_fenced or not options.all_fenced):
             found[broker] = None
-    if flags.fenced_for is not None:
-        old, doubtful = registrations.fenced_for(flags.fenced_for)
+    if options.fenced_for is not None:
+        old, doubtful = registrations.fenced_for(options.fenced_for)
         doubts = {error.known["broker"]: error for error in doubtful}
         found = {
             broker: doubts.get(broker) for broker in found if broker in old or broker in doubts
@@ -214,15 +208,19 @@ def _by_state(registrations: Registrations, flags: _Flags) -> dict[int, Kraftops
     return found
 
 
-def _problem(registrations: Registrations, broker: int, flags: _Flags) -> KraftopsError | None:
+def _problem(
+    registrations: Registrations, broker: int, options: UnregisterOptions
+) -> KraftopsError | None:
     if not registrations.may_have(broker):
-        return None if flags.if_registered else registrations.not_registered(broker)
-    return None if flags.force else registrations.refusal(broker)
+        return None if options.if_registered else registrations.not_registered(broker)
+    return None if options.force else registrations.refusal(broker)
 
 
-def _overridden(registrations: Registrations, broker: int, flags: _Flags) -> dict[str, object]:
+def _overridden(
+    registrations: Registrations, broker: int, options: UnregisterOptions
+) -> dict[str, object]:
     """Return the JSON field of the refusal that --force overrides, if there is one."""
-    refusal = registrations.refusal(broker) if flags.force else None
+    refusal = registrations.refusal(broker) if options.force else None
     if refusal is None or not registrations.may_have(broker):
         return {}
     return {"overridden": {"error": refusal.code, "message": refusal.message}}
@@ -235,7 +233,7 @@ class _Work:
     target: Target
     connection: Connection
     registrations: Registrations
-    flags: _Flags
+    options: UnregisterOptions
     chosen: list[Result[int]]
     fencing: Fencing
     wanted: dict[int, Result[int]] = field(default_factory=dict)
@@ -251,11 +249,11 @@ class _Work:
 
         is_refused = any(each.error for each in self.chosen)
         self.wanted = {each.key: each for each in self.chosen if each.outcome is Outcome.UNTRIED}
-        if is_refused or self.flags.dry_run or not self.wanted:
+        if is_refused or self.options.dry_run or not self.wanted:
             for each in self.chosen:
                 report(each)
             return
-        if not self.flags.yes and not _is_agreed(self.wanted):
+        if not self.options.yes and not _is_agreed(self.wanted):
             raise RefusedError("nothing is changed", code="not-confirmed", changed=False)
         for each in self.chosen:
             if each.outcome is Outcome.ALREADY:
@@ -272,7 +270,7 @@ class _Work:
             return f"Broker {result.key} is no longer registered."
         if result.outcome is Outcome.ALREADY:
             return f"Broker {result.key} is not registered."
-        if not self.flags.dry_run or any(each.error for each in self.chosen):
+        if not self.options.dry_run or any(each.error for each in self.chosen):
             return ""
         overridden: Any = result.known.get("overridden")
         although = ""
@@ -296,14 +294,14 @@ class _Work:
         assert self.leader
         self.target = self.target.restarted()
         self.connection.deadline = self.target.deadline
-        if not self.flags.force:
+        if not self.options.force:
             self.fencing.check(self.target, self.connection, self.registrations, broker)
         try:
             self.leader.ask(lambda node: unregister_broker(node, broker))
         except AnswerError as error:
             if error.error_code != BROKER_ID_NOT_REGISTERED:
                 raise
-            if not self.flags.if_registered:
+            if not self.options.if_registered:
                 raise self.registrations.not_registered(broker) from error
             return False
         return True
@@ -340,18 +338,18 @@ def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
 
 
 def _answer(
-    registrations: Registrations, flags: _Flags, results: Sequence[Result[int]]
+    registrations: Registrations, options: UnregisterOptions, results: Sequence[Result[int]]
 ) -> dict[str, object]:
     """Return the JSON fields of the answer."""
     return {
         "clusterId": registrations.cluster_id,
         "changed": any(each.outcome is Outcome.DONE for each in results),
-        "dryRun": flags.dry_run,
+        "dryRun": options.dry_run,
         "brokers": [
             {
                 "id": each.key,
                 "wasRegistered": each.outcome is Outcome.DONE
-                or (flags.dry_run and registrations.may_have(each.key)),
+                or (options.dry_run and registrations.may_have(each.key)),
                 "outcome": each.outcome.value,
                 **error_fields(each),
             }

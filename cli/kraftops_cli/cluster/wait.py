@@ -1,16 +1,28 @@
-"""`kafka-cluster wait`: wait until conditions of a cluster are true."""
+"""`kafka-cluster wait`: wait until conditions of a cluster are true, all at one moment."""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.options import cluster_syntax, target_options
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops.errors import KraftopsError, UsageError, WireError
+from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
+if TYPE_CHECKING:
+    from kraftops.placement.conditions import Condition
+    from kraftops.reassign.access import ClusterAccess
+    from kraftops_cli.cluster.target import Target
+
+_PAUSE_SECONDS = 0.5
 EXAMPLES = (
     (
         "after a rolling restart",
@@ -23,10 +35,18 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class WaitOptions(TargetOptions):
+    """The values of the options."""
+
+    conditions: tuple[str, ...]
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("conditions"),
+    syntax=TARGET_SYNTAX,
     name="wait",
+    options=WaitOptions,
     examples=EXAMPLES,
     help="""\
 Wait until conditions are true, all at one moment.
@@ -39,7 +59,7 @@ Addresses that refuse connections are tried again until --timeout is over. -C re
 log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later list fenced
 brokers.""",
 )
-@target_options
+@added(TARGET)
 @click.option(
     "--for",
     "conditions",
@@ -51,9 +71,80 @@ brokers.""",
     help="A condition, as broker=103:fenced; may be given more than once.",
 )
 @click.pass_obj
-def wait(terminal: Terminal, /, form: str, *, conditions: tuple[str, ...], **options: Any) -> int:
+def wait(terminal: Terminal, options: WaitOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.wait_until import wait_until
+    from kraftops.placement.conditions import parse_condition
+    from kraftops.reassign.access import ClusterAccess, Endpoints
+    from kraftops.wire.config.settings import TIMEOUT
     from kraftops_cli.cluster.target import target_of
 
-    return wait_until(terminal, form, conditions, target_of(terminal, **options))
+    target = target_of(terminal, options)
+    conditions = [parse_condition(text) for text in options.conditions]
+    # The time for all may be much more than that for one question, which is asked again.
+    settings = replace(target.settings, timeout=min(target.settings.timeout, TIMEOUT))
+    endpoints = Endpoints(target.bootstrap, settings, target.expected_id)
+    is_log = target.is_of_controllers
+    access = ClusterAccess(
+        None if is_log else endpoints, endpoints if is_log else None, deadline=target.deadline
+    )
+    with access:
+        _wait(access, conditions, target)
+    print_answer(
+        terminal,
+        options.form,
+        "wait",
+        lambda: {"conditions": [*options.conditions]},
+        lambda: "".join(f"{escaped(text)}: true\n" for text in options.conditions),
+    )
+    return 0
+
+
+def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target) -> None:
+    """Wait for conditions.
+
+    Raises:
+        UsageError: one of them cannot be answered by these servers.
+        KraftopsError: the time is over, or the question is not permitted.
+    """
+    from kraftops.wire.rpc.error_codes import may_pass
+
+    reason = ""
+    is_checked = False
+    while True:
+        try:
+            placement = access.placement()
+            if not is_checked:
+                _check_answers(access, conditions)
+                is_checked = True
+        except WireError as error:
+            if not may_pass(error):
+                raise
+            # An earlier answer tells more than the missing time for another one.
+            if not reason or not target.deadline.is_over:
+                reason = error.message
+        else:
+            missing = [text for each in conditions if (text := each.check(placement)) is not None]
+            if not missing:
+                return
+            reason = "; ".join(missing)
+        if target.deadline.is_over:
+            raise KraftopsError(
+                f"after {target.deadline.seconds:g} s: {reason}",
+                hint="--timeout SECONDS waits longer",
+                code="not-in-time",
+            )
+        time.sleep(max(0.0, min(_PAUSE_SECONDS, target.deadline.left)))
+
+
+def _check_answers(access: ClusterAccess, conditions: Sequence[Condition]) -> None:
+    """Refuse conditions that these servers cannot answer."""
+    texts = [condition.text for condition in conditions]
+    of_partitions = [text for text in texts if text.endswith(":empty") or text.startswith("no-")]
+    if of_partitions:
+        access.refuse_hidden_topics()
+    of_brokers = {*texts}.difference(of_partitions)
+    if not access.lists_fenced and any(text.startswith("broker=") for text in of_brokers):
+        raise UsageError(
+            "brokers before Kafka 4.0 do not list fenced brokers",
+            hint="-C reads the metadata log, which has them",
+        )

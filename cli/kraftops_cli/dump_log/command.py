@@ -9,11 +9,11 @@ import click
 from kraftops_cli.dump_log import options as declared
 from kraftops_cli.dump_log.filters import filter_options
 from kraftops_cli.dump_log.manual import EXAMPLES, SECTIONS
-from kraftops_cli.dump_log.options import DumpOptions, added, dump_options
+from kraftops_cli.dump_log.options import DumpOptions, dump_options
 from kraftops_cli.live.options import live_options
 from kraftops_cli.spark.options import spark_options
 from kraftops_cli.syntax import jopt
-from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand
+from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand, added
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.version import KAFKA_VERSION
 

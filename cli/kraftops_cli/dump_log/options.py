@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -245,15 +245,3 @@ def dump_options(**values: Any) -> DumpOptions:
     """Return the values of the options; the flags of decoders become their names."""
     decoders = [topic.decoder for topic in INTERNAL_TOPICS if values.pop(topic.parameter, False)]
     return DumpOptions(decoders=tuple(decoders), **values)
-
-
-def added(*options: Callable[[F], F] | Sequence[Callable[[F], F]]) -> Callable[[F], F]:
-    """Return a decorator that adds options, and tuples of them, to a command in their order."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            for decorator in (option,) if callable(option) else reversed(option):
-                command = decorator(command)
-        return command
-
-    return add

@@ -46,12 +46,20 @@ class Argparse4j:
 
     ours: Collection[str] = frozenset()
     """The parameters (`dry_run`) and subcommands (`dry-run`) that Kafka's tool does not have."""
+    kafkas: Collection[str] | None = None
+    """The parameters that it has, instead of *ours*, where these are fewer."""
     exclusive: Sequence[Sequence[str]] = ()
     """Groups of parameters (`standalone`): at most one of each group may be given."""
     one_of: Sequence[Sequence[str]] = ()
     """Groups of parameters: exactly one of each group must be given."""
     expands_files: bool = True
     """Whether `@FILE` stands for the lines of a file."""
+
+    def has_added(self, name: str | None) -> bool:
+        """Tell whether Kafka's tool lacks a parameter."""
+        if self.kafkas is not None:
+            return name not in self.kafkas
+        return name in self.ours or name in COMMON_NAMES
 
     def __call__(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the arguments in the form that Click's parser takes.
@@ -167,8 +175,7 @@ class _Parser:
     def _options_in(self, argument: str) -> Iterator[tuple[str, str | None]]:
         """Yield the full names of the options in *argument*, each with the value that is in it."""
         name, equals, value = argument.partition("=")
-        names = COMMON_NAMES.union(self._syntax.ours)
-        ours = {key for key, option in self._options.items() if option.name in names}
+        ours = {key for key, option in self._options.items() if self._syntax.has_added(option.name)}
         found = _resolve("option", name, self._options, ours, self._ctx)
         if found:
             yield found, value if equals else None

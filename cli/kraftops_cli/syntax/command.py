@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +15,7 @@ from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
+F = TypeVar("F", bound=Callable[..., object])
 Syntax = Callable[[click.Context, list[str]], list[str]]
 """Returns the arguments of the context's command in the form that Click's parser takes.
 
@@ -258,3 +259,15 @@ def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a section, each on one line; `TAG: …` begins one too."""
     blocks = re.split(r"\n\s*\n|\n(?=\w+: )", text.strip())
     return [" ".join(block.split()) for block in blocks if block.strip()]
+
+
+def added(*options: Callable[[F], F] | Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """Return a decorator that adds options, and tuples of them, to a command in their order."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            for decorator in (option,) if callable(option) else reversed(option):
+                command = decorator(command)
+        return command
+
+    return add

@@ -16,7 +16,7 @@ from kraftops.reassign.events import Event
 from kraftops_cli.cluster.moving import drain, events_output
 from kraftops_cli.cluster.moving.access import Work, limits_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
-from kraftops_cli.cluster.moving.options import PlanOptions
+from kraftops_cli.cluster.options import AccessOptions, PlanOptions
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.status import Status
 from tests.helpers.placement import placement
@@ -138,15 +138,14 @@ def test_plan_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [({"exclude_topic": ("gone",)}, "not-found"), ({"to": ((9,),)}, "broker-not-registered")],
+    [
+        (PlanOptions(exclude_topic=("gone",)), "not-found"),
+        (PlanOptions(to=(9,)), "broker-not-registered"),
+    ],
 )
-def test_topic_or_broker_that_does_not_exist_is_not_found(
-    options: dict[str, object], code: str
-) -> None:
-    plan = PlanOptions((), False, 1, False, None)
-
+def test_topic_or_broker_that_does_not_exist_is_not_found(options: PlanOptions, code: str) -> None:
     with pytest.raises(KraftopsError) as raised:
-        limits_of(placement(RACKS, [(1, 2)]), replace(plan, **options), {})  # type: ignore[arg-type]
+        limits_of(placement(RACKS, [(1, 2)]), options, {})
 
     assert (raised.value.code, raised.value.exit_code) == (code, 4)
 
@@ -156,7 +155,7 @@ def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(os, "isatty", lambda _: True)
     monkeypatch.setattr("builtins.input", lambda: next(answers))
 
-    work = Work(Terminal("t"), "text", ClusterAccess(None), yes=False)
+    work = Work(Terminal("t"), AccessOptions(), ClusterAccess(None))
     work.confirm("103,104", "go on")
     for _ in range(2):
         with pytest.raises(RefusedError, match="nothing is changed") as raised:
@@ -167,10 +166,10 @@ def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "isatty", lambda _: False)
 
-    work = Work(Terminal("t"), "text", ClusterAccess(None), yes=True)
+    work = Work(Terminal("t"), AccessOptions(yes=True), ClusterAccess(None))
     work.confirm("1", "go on")
     with pytest.raises(RefusedError, match="nobody can be asked here whether to go on"):
-        replace(work, yes=False).confirm("1", "go on")
+        replace(work, options=AccessOptions()).confirm("1", "go on")
 
 
 def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]) -> None:

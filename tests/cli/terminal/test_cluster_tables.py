@@ -33,6 +33,7 @@ from kraftops_cli.cluster.moving.access import Work
 from kraftops_cli.cluster.moving.drain import print_leaders
 from kraftops_cli.cluster.moving.plan_output import print_plan
 from kraftops_cli.cluster.moving.safe_to_stop import _lines
+from kraftops_cli.cluster.options import AccessOptions
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_terminal.console import Console
 from tests.helpers.tools.emulator import emulated
@@ -94,7 +95,7 @@ def compare(console: Console) -> str:
 
 def _work(console: Console, written: list[str]) -> Work:
     terminal = SimpleNamespace(write=written.append, console=console, flush=lambda: None)
-    return Work(terminal, "text", ClusterAccess(None), yes=False)  # type: ignore[arg-type]
+    return Work(terminal, AccessOptions(), ClusterAccess(None))  # type: ignore[arg-type]
 
 
 def plan(console: Console) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -23,7 +21,7 @@ from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
 from kraftops_cli.cluster.moving.events_output import EventPrinter
-from kraftops_cli.cluster.moving.options import AccessOptions, PlanOptions, split_options
+from kraftops_cli.cluster.options import AccessOptions, MovingOptions, PlanOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
@@ -38,26 +36,25 @@ _OF_COMMANDS = {"safe-to-stop": _READ, "problems": _READ}
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The output and the cluster of a subcommand, and whether --yes was given."""
+    """The output, the options and the cluster of a subcommand."""
 
     terminal: Terminal
-    form: str
+    options: AccessOptions
     access: ClusterAccess
-    yes: bool
 
     @property
     def is_json(self) -> bool:
         """Whether the output is JSON."""
-        return self.form == "json"
+        return self.options.form == "json"
 
     def printer(self) -> EventPrinter:
         """Return the printer of the command's events."""
         return EventPrinter(self.terminal, self.terminal.command, is_json=self.is_json)
 
-    def answer(self, fields: Mapping[str, object], text: str) -> None:
+    def answer(self, fields: Mapping[str, object], text: str, command: str = "") -> None:
         """Print fields for programs, or a text for people."""
         if self.is_json:
-            self.terminal.answer(self.terminal.command, fields)
+            self.terminal.answer(command or self.terminal.command, fields)
         else:
             self.terminal.write(text)
 
@@ -71,7 +68,7 @@ class Work:
         Raises:
             RefusedError: nobody can be asked, or somebody does not agree.
         """
-        if self.yes:
+        if self.options.yes:
             return
         if not can_ask():
             raise RefusedError(
@@ -115,21 +112,18 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     )
 
 
-def work_of(
-    terminal: Terminal, form: str, options: dict[str, Any], *, needs_brokers: bool = True
-) -> tuple[Work, dict[str, Any]]:
-    """Return the work of a subcommand, and the options that do not name the cluster.
+def work_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool = True) -> Work:
+    """Return the work of a subcommand.
 
     Raises:
         UsageError: no brokers are named, or an address is invalid.
         ConfigError: a file cannot be read, or has an invalid or unsupported value.
     """
-    named, rest = split_options(options)
-    access = access_of(terminal, named, needs_brokers=needs_brokers)
-    if named.check_permissions:
-        with access:
-            raise Exit(_print_permissions(terminal, form, access))
-    return Work(terminal, form, access, rest.pop("yes", False)), rest
+    work = Work(terminal, options, access_of(terminal, options, needs_brokers=needs_brokers))
+    if options.check_permissions:
+        with work.access:
+            raise Exit(_print_permissions(work))
+    return work
 
 
 def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limits:
@@ -139,9 +133,10 @@ def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limit
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.
     """
     check_topics(placement, options.exclude_topic)
-    to = flat(options.to)
-    check_registered(placement, to)
-    return Limits(to or None, frozenset(options.exclude_topic), sizes=sizes_of(disks))
+    check_registered(placement, options.to)
+    return Limits(
+        frozenset(options.to) or None, frozenset(options.exclude_topic), sizes=sizes_of(disks)
+    )
 
 
 def check_topics(placement: Placement, topics: Iterable[str]) -> None:
@@ -156,7 +151,7 @@ def check_topics(placement: Placement, topics: Iterable[str]) -> None:
             raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
 
 
-def move_options(options: PlanOptions) -> MoveOptions:
+def move_options(options: MovingOptions) -> MoveOptions:
     """Return the options of moves."""
     return MoveOptions(options.batch, options.throttle, options.stall_timeout)
 
@@ -178,26 +173,23 @@ def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
         )
 
 
-def flat(lists: Sequence[Sequence[int]]) -> frozenset[int]:
-    """Return the ids of an option that may be given more than once."""
-    return frozenset(chain.from_iterable(lists))
-
-
-def check_plan(context: click.Context, options: PlanOptions) -> None:
+def check_plan(options: PlanOptions) -> None:
     """Refuse options beside --plan that would change it; errors as `refuse_together`."""
-    refuse_together(context, {"--plan": options.plan, "--to": options.to})
-    refuse_together(context, {"--plan": options.plan, "--exclude-topic": options.exclude_topic})
+    refuse_together({"--plan": options.plan, "--to": options.to})
+    refuse_together({"--plan": options.plan, "--exclude-topic": options.exclude_topic})
 
 
-def refuse_together(context: click.Context, given: dict[str, object]) -> None:
+def refuse_together(options: Mapping[str, object]) -> None:
     """Refuse options that exclude each other, by name and value.
 
     Raises:
         UsageError: more than one is given.
     """
-    names = [name for name, value in given.items() if value not in (None, (), False)]
+    names = [name for name, value in options.items() if value not in (None, (), False)]
     if len(names) > 1:
-        raise click.UsageError(f"{names[0]} and {names[1]} do not go together", context)
+        raise click.UsageError(
+            f"{names[0]} and {names[1]} do not go together", click.get_current_context()
+        )
 
 
 def _settings(terminal: Terminal, path: str | None) -> Settings:
@@ -205,27 +197,32 @@ def _settings(terminal: Terminal, path: str | None) -> Settings:
     return tool_settings(settings, None)
 
 
-def _print_permissions(terminal: Terminal, form: str, access: ClusterAccess) -> int:
+def _print_permissions(work: Work) -> int:
     """Print the permissions that a command needs; return the exit code.
 
     Raises:
         WireError: no broker answers.
     """
+    terminal, access = work.terminal, work.access
     granted = access.patiently(lambda: access.ask(authorized_operations))
     needed = {name: name in granted for name in _OF_COMMANDS.get(terminal.command, _CHANGE)}
     # Kafka hides topics silently: only who may do everything is known to see all of them.
     needed["ALL"] = len(granted) == len(OPERATIONS) or access.controllers is not None
     missing = [name for name, is_granted in needed.items() if not is_granted]
-    if form == "json":
-        permissions = [
-            {"operation": name, "resource": "CLUSTER", "isGranted": is_granted}
+    names = " ".join(f"--operation {name}" for name in missing)
+    work.answer(
+        {
+            "of": terminal.command,
+            "permissions": [
+                {"operation": name, "resource": "CLUSTER", "isGranted": is_granted}
+                for name, is_granted in needed.items()
+            ],
+        },
+        "".join(
+            f"{name} on the cluster: {'granted' if is_granted else 'missing'}\n"
             for name, is_granted in needed.items()
-        ]
-        terminal.answer("check-permissions", {"of": terminal.command, "permissions": permissions})
-    else:
-        for name, is_granted in needed.items():
-            terminal.write(f"{name} on the cluster: {'granted' if is_granted else 'missing'}\n")
-        if missing:
-            names = " ".join(f"--operation {name}" for name in missing)
-            terminal.write(f"kafka-acls --add --cluster {names} grants what is missing\n")
+        )
+        + f"kafka-acls --add --cluster {names} grants what is missing\n" * bool(missing),
+        command="check-permissions",
+    )
     return HAS_FINDINGS if missing else 0

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.moving.options import (
-    YES,
-    PlanOptions,
-    access_options,
-    ids_option,
-    moving_syntax,
-    plan_options,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, IDS, PLAN, SYNTAX, YES, PlanOptions
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.syntax.given import given_options
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
@@ -28,7 +22,7 @@ if TYPE_CHECKING:
     from kraftops_cli.cluster.moving.access import Work
 
 _OF_MOVES = {"batch", "throttle", "stall_timeout"}
-_OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "plan_only", "check_disks"}
+_OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "dry_run", "check_disks"}
 _IGNORED = {"status": {*_OF_MOVES, *_OF_NEW_MOVES, "plan"}, "cancel": _OF_NEW_MOVES}
 """The parameters that have no meaning for an action."""
 _OUTCOMES = {
@@ -52,10 +46,20 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecommissionOptions(PlanOptions):
+    """The values of the options."""
+
+    action: str | None = None
+    wait: bool = False
+    no_wait: bool = False
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("wait", "no_wait", "action"),
+    syntax=SYNTAX,
     name="decommission",
+    options=DecommissionOptions,
     examples=EXAMPLES,
     help="""\
 Take brokers out of a cluster: move their replicas away, wait until they are stopped, unregister
@@ -76,36 +80,24 @@ log is followed instead of asking a broker every second, the brokers stay closed
 partitions until they are down, and settings are removed also from brokers that are down.""",
 )
 @click.argument("action", required=False, type=click.Choice([*_IGNORED]))
-@access_options
-@ids_option(is_required=False)
-@plan_options
+@added(ACCESS, IDS, PLAN)
 @click.option("--wait", is_flag=True, help="Wait until the brokers are stopped; the default.")
 @click.option(
     "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
 )
 @YES
-@click.pass_context
-def decommission(
-    context: click.Context,
-    /,
-    action: str | None,
-    ids: tuple[tuple[int, ...], ...],
-    form: str,
-    **options: Any,
-) -> int:
+@click.pass_obj
+def decommission(terminal: Terminal, options: DecommissionOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.access import check_plan, flat, refuse_together, work_of
+    from kraftops_cli.cluster.moving.access import check_plan, refuse_together, work_of
     from kraftops_cli.cluster.moving.decommission_cancel import cancel
     from kraftops_cli.cluster.moving.operations_output import show_operations
 
-    work, rest = work_of(context.obj, form, options)
-    waits, no_wait = rest.pop("wait"), rest.pop("no_wait")
-    plan = PlanOptions(**rest)
-    refuse_together(context, {"--wait": waits, "--no-wait": no_wait})
-    check_plan(context, plan)
-    brokers = flat(ids)
+    work, action, brokers = work_of(terminal, options), options.action, frozenset(options.ids)
+    refuse_together({"--wait": options.wait, "--no-wait": options.no_wait})
+    check_plan(options)
     if action is not None:
-        _refuse_ignored(context, action)
+        _refuse_ignored(click.get_current_context(), action)
     if not brokers and action != "status":
         raise UsageError("argument --id/-i is required")
     with work.access:
@@ -113,9 +105,9 @@ def decommission(
             work.access.check()
             return show_operations(work, "decommission", brokers)
         if action == "cancel":
-            return cancel(work, brokers, plan)
+            return cancel(work, brokers, options)
         work.access.check()
-        return _begin(work, brokers, plan, waits=not no_wait)
+        return _begin(work, brokers, options, waits=not options.no_wait)
 
 
 def _refuse_ignored(context: click.Context, action: str) -> None:
@@ -124,16 +116,11 @@ def _refuse_ignored(context: click.Context, action: str) -> None:
     Raises:
         UsageError: one is given.
     """
-    given = {
-        parameter.name: parameter.opts[0]
-        for parameter in context.command.params
-        if parameter.name
-        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-    }
-    for name, option in given.items():
+    spellings = given_options(context)
+    for name, option in spellings.items():
         if name in _IGNORED[action]:
             raise click.UsageError(f"{option} and {action} do not go together", context)
-        if name in _OF_MOVES and "plan" not in given:
+        if name in _OF_MOVES and "plan" not in spellings:
             raise click.UsageError(f"{option} goes with --plan for {action}", context)
 
 
@@ -160,10 +147,10 @@ def _run(
 
     access = work.access
     check_decommission(access, placement, request)
-    if not plan.plan_only:
+    if not plan.dry_run:
         check_all_moved(placement, request)
     shown_plan(work, placement, request.plan(placement).moves, disks, plan)
-    if plan.plan_only:
+    if plan.dry_run:
         return 0
     if request.brokers & placement.brokers.keys() or any(placement.on(request.brokers)):
         word = ",".join(map(str, sorted(request.brokers)))

@@ -13,7 +13,7 @@ from kraftops.reassign.operations import Operation
 from kraftops.reassign.steering import cancel_operation
 from kraftops_cli.cluster.moving.access import Work, check_registered, move_options
 from kraftops_cli.cluster.moving.operations_output import print_steered
-from kraftops_cli.cluster.moving.options import PlanOptions
+from kraftops_cli.cluster.options import PlanOptions
 from kraftops_terminal.escaping import escaped
 
 

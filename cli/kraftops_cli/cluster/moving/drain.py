@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.moving.options import (
+from kraftops_cli.cluster.options import (
+    ACCESS,
     ALLOW_SINGLE_REPLICA,
+    REQUIRED_IDS,
+    SYNTAX,
     YES,
-    access_options,
-    ids_option,
-    moving_syntax,
+    AccessOptions,
 )
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import Table, table_text
 
 if TYPE_CHECKING:
@@ -34,10 +37,27 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DrainOptions(AccessOptions):
+    """The values of the options of drain."""
+
+    ids: tuple[int, ...]
+    save: str
+    allow_single_replica: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UndrainOptions(AccessOptions):
+    """The values of the options of undrain."""
+
+    plan: str
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("save"),
+    syntax=SYNTAX,
     name="drain",
+    options=DrainOptions,
     examples=EXAMPLES,
     help="""\
 Have brokers lead no partitions: their replicas come last in the lists, and others are elected.
@@ -46,8 +66,7 @@ No data is moved: the sets of replicas stay. --save keeps the order before, for 
 Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
 replica and --allow-single-replica is given.""",
 )
-@access_options
-@ids_option()
+@added(ACCESS, REQUIRED_IDS)
 @click.option(
     "--save",
     metavar="FILE",
@@ -56,25 +75,15 @@ replica and --allow-single-replica is given.""",
 )
 @ALLOW_SINGLE_REPLICA
 @YES
-@click.pass_context
-def drain(
-    context: click.Context,
-    /,
-    form: str,
-    ids: tuple[tuple[int, ...], ...],
-    *,
-    save: str,
-    allow_single_replica: bool,
-    **options: Any,
-) -> int:
+@click.pass_obj
+def drain(terminal: Terminal, options: DrainOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.leaders import plan_drain
     from kraftops.reassign.leadership import change_leaders
     from kraftops.reassign.marks import DRAIN, Mark, new_author
-    from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
+    from kraftops_cli.cluster.moving.access import check_registered, work_of
 
-    work, _ = work_of(context.obj, form, options)
-    brokers = flat(ids)
+    work, brokers = work_of(terminal, options), frozenset(options.ids)
     with work.access as access:
         access.check()
         placement = access.patiently(access.settled)
@@ -82,7 +91,7 @@ def drain(
         plan = plan_drain(placement, brokers)
         if plan.moves:
             work.confirm(",".join(map(str, sorted(brokers))), _question(plan.moves))
-        _save(save, plan.moves)
+        _save(options.save, plan.moves)
         mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
         access.patiently(lambda: access.begin_operation(mark))
         stay = change_leaders(access, plan.moves)
@@ -91,7 +100,7 @@ def drain(
     are_single = all(
         len(placement.partitions[partition].target) == 1 for partition in (*plan.stay, *stay)
     )
-    return 0 if allow_single_replica and are_single else code
+    return 0 if options.allow_single_replica and are_single else code
 
 
 def _save(path: str, moves: Sequence[Move]) -> None:
@@ -128,8 +137,9 @@ def _save(path: str, moves: Sequence[Move]) -> None:
 
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax(),
+    syntax=SYNTAX,
     name="undrain",
+    options=UndrainOptions,
     examples=(_AFTER,),
     help="""\
 Give replica lists the order that they had before a drain, and have the first replicas lead.
@@ -137,11 +147,11 @@ Give replica lists the order that they had before a drain, and have the first re
 Partitions that have other replicas by now, or whose first replica is not in sync, are listed; the
 exit code is then 2.""",
 )
-@access_options
+@added(ACCESS)
 @click.option("--plan", metavar="FILE", required=True, help="The file that drain --save has made.")
 @YES
-@click.pass_context
-def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) -> int:
+@click.pass_obj
+def undrain(terminal: Terminal, options: UndrainOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.leaders import plan_restore
     from kraftops.placement.reassignment_json import read_plan
@@ -149,8 +159,7 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
     from kraftops.reassign.marks import DRAIN
     from kraftops_cli.cluster.moving.access import work_of
 
-    work, _ = work_of(context.obj, form, options)
-    planned = read_plan(plan)
+    work, planned = work_of(terminal, options), read_plan(options.plan)
     with work.access as access:
         access.check()
         restore = plan_restore(access.patiently(access.settled), planned)

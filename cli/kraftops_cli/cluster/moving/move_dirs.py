@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.moving.options import (
-    BATCH_OPTION,
-    PLAN_ONLY,
-    STALL_TIMEOUT,
-    THROTTLE,
-    YES,
-    access_options,
-    moving_syntax,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, BATCH, DRY_RUN, PACE, SYNTAX, YES, MovingOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.syntax.values import JavaInteger
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,10 +29,20 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class MoveDirsOptions(MovingOptions):
+    """The values of the options."""
+
+    broker: int
+    source: str
+    targets: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("broker", "source", "targets"),
+    syntax=SYNTAX,
     name="move-dirs",
+    options=MoveDirsOptions,
     answer="kraftops_cli.cluster.moving.plan_output:MOVE_DIRS",
     examples=EXAMPLES,
     help="""\
@@ -50,7 +54,7 @@ partitions where the fewest are, and so into an empty directory: cordon it (Kafk
 killed, run it again, or resume it by `operations`. A directory that has failed is a case for
 repair.""",
 )
-@access_options
+@added(ACCESS)
 @click.option(
     "--id", "-i", "broker", metavar="ID", type=JavaInteger(), required=True, help="The broker."
 )
@@ -72,22 +76,9 @@ repair.""",
     multiple=True,
     help="A log directory that takes replicas, by default all others; may be given more than once.",
 )
-@PLAN_ONLY
-@BATCH_OPTION
-@THROTTLE
-@STALL_TIMEOUT
-@YES
-@click.pass_context
-def move_dirs(
-    context: click.Context,
-    /,
-    form: str,
-    *,
-    broker: int,
-    source: str,
-    targets: tuple[str, ...],
-    **options: Any,
-) -> int:
+@added(DRY_RUN, BATCH, PACE, YES)
+@click.pass_obj
+def move_dirs(terminal: Terminal, options: MoveDirsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from functools import partial
 
@@ -95,28 +86,26 @@ def move_dirs(
     from kraftops.errors import RefusedError
     from kraftops.placement.disks import plan_emptying
     from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
-    from kraftops.reassign.moves import MoveOptions
     from kraftops.wire.admin.log_dirs import ask_log_dirs
-    from kraftops_cli.cluster.moving.access import check_registered, work_of
+    from kraftops_cli.cluster.moving.access import check_registered, move_options, work_of
     from kraftops_cli.cluster.moving.plan_output import print_directories
 
-    work, rest = work_of(context.obj, form, options)
+    work, broker, source = work_of(terminal, options), options.broker, options.source
     with work.access as access:
         access.check()
         check_registered(access.patiently(access.placement), {broker})
         directories = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
-        directory, others = source_and_targets(directories, source, targets)
+        directory, others = source_and_targets(directories, source, options.targets)
         paths, short = plan_emptying(directory, others)
         print_directories(work, _effects(broker, directory, others, paths))
         if short:
             raise RefusedError(f"{short[0].path} has too little room for what is in {source}")
-        if rest["plan_only"]:
+        if options.dry_run:
             return 0
         if paths:
             count = many(len(paths), "replica")
             work.confirm(str(broker), f"move {count} on broker {broker}")
-        moves = MoveOptions(rest["batch"], rest["throttle"], rest["stall_timeout"])
-        task = Emptying(broker, source, targets, moves)
+        task = Emptying(broker, source, options.targets, move_options(options))
         empty_directory(access, task, work.printer())
     work.answer({"changed": bool(paths)}, f"Moved replicas: {len(paths)}.\n")
     return 0

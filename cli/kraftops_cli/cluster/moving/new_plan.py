@@ -11,8 +11,8 @@ from kraftops.placement.plan import Move
 from kraftops.reassign.disks import check_room
 from kraftops.reassign.moves import run_moves
 from kraftops_cli.cluster.moving.access import Work, move_options
-from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_output import print_plan
+from kraftops_cli.cluster.options import PlanOptions
 
 
 def shown_plan(
@@ -26,8 +26,8 @@ def shown_plan(
     effects = effects_of(placement, moves, disks)
     if options.check_disks:
         check_room(effects.moves, effects.shortages, disks)
-    if moves or options.plan_only:
-        print_plan(work, effects, is_whole=options.plan_only)
+    if moves or options.dry_run:
+        print_plan(work, effects, is_whole=options.dry_run)
     return effects
 
 

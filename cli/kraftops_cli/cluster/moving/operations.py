@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.moving.options import (
-    BATCH,
-    STALL_TIMEOUT,
-    THROTTLE,
-    YES,
-    PlanOptions,
-    access_options,
-    moving_syntax,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, PACE, SYNTAX, YES, PlanOptions
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +25,19 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class OperationsOptions(PlanOptions):
+    """The values of the options, and those of a decommission that is resumed."""
+
+    action: str | None = None
+    names: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("action", "names", "throttle", "stall_timeout"),
+    syntax=SYNTAX,
     name="operations",
+    options=OperationsOptions,
     answer="kraftops.reassign.answer:ANSWER",
     examples=EXAMPLES,
     help="""\
@@ -56,14 +59,9 @@ then removes throttles and marks: rebalance itself plans anew.""",
 )
 @click.argument("action", required=False, type=click.Choice(ACTIONS))
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@access_options
-@THROTTLE
-@STALL_TIMEOUT
-@YES
+@added(ACCESS, PACE, YES)
 @click.pass_obj
-def operations(
-    terminal: Any, /, action: str | None, names: tuple[str, ...], form: str, **options: Any
-) -> int:
+def operations(terminal: Terminal, options: OperationsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import UsageError
     from kraftops.reassign.operations import operations_under_way
@@ -71,7 +69,7 @@ def operations(
     from kraftops_cli.cluster.moving.access import work_of
     from kraftops_cli.cluster.moving.operations_output import show_operations
 
-    work, pace = work_of(terminal, form, options)
+    work, action, names = work_of(terminal, options), options.action, options.names
     if action is not None and not names:
         raise UsageError(
             f"{action} needs the names of operations", hint="without it, all are shown"
@@ -83,11 +81,7 @@ def operations(
         placement = access.patiently(access.placement)
         found = named(access.patiently(lambda: operations_under_way(access, placement)), names)
         if action == "resume":
-            plan = PlanOptions(
-                to=(), exclude_topic=(), plan_only=False, plan=None, batch=BATCH, check_disks=False,
-                **pace,
-            )  # fmt: skip
-            return _resume(work, found, plan)
+            return _resume(work, found, options)
         return _steer(work, action, found)
 
 

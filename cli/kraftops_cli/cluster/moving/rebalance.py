@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.moving.options import (
-    YES,
-    PlanOptions,
-    access_options,
-    moving_syntax,
-    plan_options,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, PLAN, SYNTAX, YES, PlanOptions
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +29,9 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax(),
+    syntax=SYNTAX,
     name="rebalance",
+    options=PlanOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
     help="""\
@@ -46,21 +42,18 @@ The plan is shown and must be confirmed. It keeps the replicas of a partition in
 they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
 on beside what is in flight.""",
 )
-@access_options
-@plan_options
-@YES
-@click.pass_context
-def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
+@added(ACCESS, PLAN, YES)
+@click.pass_obj
+def rebalance(terminal: Terminal, options: PlanOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.moving.access import check_plan, work_of
 
-    work, rest = work_of(context.obj, form, options)
-    plan = PlanOptions(**rest)
-    check_plan(context, plan)
+    work = work_of(terminal, options)
+    check_plan(options)
     with work.access:
         work.access.check()
         placement = work.access.patiently(work.access.placement_for_plan)
-        return _run(work, placement, plan)
+        return _run(work, placement, options)
 
 
 def _moves(placement: Placement, plan: PlanOptions, disks: Disks) -> Sequence[Move]:
@@ -89,7 +82,7 @@ def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
     access = work.access
     disks = disks_of(access, placement)
     moves = shown_plan(work, placement, _moves(placement, plan, disks), disks, plan).moves
-    if plan.plan_only:
+    if plan.dry_run:
         return 0
     access.refuse_hidden_topics()
     if all(mark.kind != REBALANCE for mark in access.patiently(access.marks).values()):

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.moving.options import (
-    YES,
-    PlanOptions,
-    access_options,
-    ids_option,
-    moving_syntax,
-    new_plan_options,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, NEW_PLAN, REQUIRED_IDS, SYNTAX, YES, PlanOptions
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -39,10 +33,19 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RepairOptions(PlanOptions):
+    """The values of the options."""
+
+    elect_unclean: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("elect_unclean", "disks"),
+    syntax=SYNTAX,
     name="repair",
+    options=RepairOptions,
     answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
     examples=EXAMPLES,
     help="""\
@@ -58,8 +61,7 @@ of the brokers tell (--from): no server does.
 Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
 unregistered: decommission does that. If it is killed, run it again.""",
 )
-@access_options
-@ids_option()
+@added(ACCESS, REQUIRED_IDS)
 @click.option(
     "--elect-unclean",
     metavar="TOPIC-N,...",
@@ -74,25 +76,15 @@ unregistered: decommission does that. If it is killed, run it again.""",
     help="The disk of a broker, of those that are gone and those that run, which tells the records"
     " at stake, as for kafka-storage compare; may be given more than once.",
 )
-@new_plan_options
-@YES
-@click.pass_context
-def repair(
-    context: click.Context,
-    /,
-    form: str,
-    ids: tuple[tuple[int, ...], ...],
-    elect_unclean: tuple[str, ...],
-    disks: tuple[str, ...],
-    **options: Any,
-) -> int:
+@added(NEW_PLAN, YES)
+@click.pass_obj
+def repair(terminal: Terminal, options: RepairOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.metadata_facts import MetadataFacts, facts_of
     from kraftops.reassign.disks import disks_of
-    from kraftops_cli.cluster.moving.access import flat, limits_of, work_of
+    from kraftops_cli.cluster.moving.access import limits_of, work_of
 
-    work, rest = work_of(context.obj, form, options)
-    plan_options = PlanOptions(**rest)
+    work = work_of(terminal, options)
     with work.access as access:
         access.check()
         access.refuse_hidden_topics()
@@ -100,11 +92,11 @@ def repair(
         image = access.metadata()
         facts = MetadataFacts() if image is None else facts_of(image, placement)
         log_dirs = disks_of(access, placement)
-        lost = _lost(placement, flat(ids), log_dirs, facts)
-        limits = limits_of(placement, plan_options, log_dirs)
-        task = _Task(work, lost, limits, facts, _copies(access, disks))
-        elected = _electable(task.plan(placement), placement, elect_unclean)
-        return _run(task, placement, elected, log_dirs, plan_options)
+        lost = _lost(placement, options.ids, log_dirs, facts)
+        limits = limits_of(placement, options, log_dirs)
+        task = _Task(work, lost, limits, facts, _copies(access, options.disks))
+        elected = _electable(task.plan(placement), placement, options.elect_unclean)
+        return _run(task, placement, elected, log_dirs, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +226,7 @@ def _run(
     work, access = task.work, task.work.access
     plan = task.plan(placement)
     shown_plan(work, placement, plan.plan.moves, disks, options)
-    if options.plan_only:
+    if options.dry_run:
         answer = task.answer(placement)
         _print(work, answer)
         return answer.exit_code

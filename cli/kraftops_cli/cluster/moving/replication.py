@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from kraftops_cli.cluster.moving.options import (
-    YES,
-    PlanOptions,
-    access_options,
-    moving_syntax,
-    new_plan_options,
-)
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.cluster.options import ACCESS, NEW_PLAN, SYNTAX, YES, PlanOptions
+from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
     (
@@ -29,10 +24,19 @@ EXAMPLES = (
 _MOST_REPLICAS = 1000
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReplicationOptions(PlanOptions):
+    """The values of the options."""
+
+    topics: tuple[str, ...]
+    factor: int
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("topics", "factor"),
+    syntax=SYNTAX,
     name="replication",
+    options=ReplicationOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
     help="""\
@@ -42,7 +46,7 @@ The plan is shown and must be confirmed. New replicas come to as many racks as t
 load brokers evenly. Of replicas that go, those that are not in sync are the first; the leader's
 stays. If it is killed, run it again: it goes on where the cluster is.""",
 )
-@access_options
+@added(ACCESS)
 @click.option(
     "--topic",
     "topics",
@@ -58,12 +62,9 @@ stays. If it is killed, run it again: it goes on where the cluster is.""",
     required=True,
     help="The number of replicas of each partition.",
 )
-@new_plan_options
-@YES
-@click.pass_context
-def replication(
-    context: click.Context, /, form: str, topics: tuple[str, ...], factor: int, **options: Any
-) -> int:
+@added(NEW_PLAN, YES)
+@click.pass_obj
+def replication(terminal: Terminal, options: ReplicationOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.display.sizes import many
     from kraftops.errors import RefusedError
@@ -74,15 +75,14 @@ def replication(
     from kraftops_cli.cluster.moving.access import check_topics, limits_of, work_of
     from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
 
-    work, rest = work_of(context.obj, form, options)
-    plan_options = PlanOptions(**rest)
+    work, factor = work_of(terminal, options), options.factor
     with work.access as access:
         access.check()
         placement = access.patiently(access.placement_for_plan)
-        check_topics(placement, topics)
-        partitions = {name for name in placement.partitions if name.topic in topics}
+        check_topics(placement, options.topics)
+        partitions = {name for name in placement.partitions if name.topic in options.topics}
         disks = disks_of(access, placement)
-        limits = limits_of(placement, plan_options, disks)
+        limits = limits_of(placement, options, disks)
         plan = plan_factor(placement, partitions, factor, limits)
         if plan.stuck:
             raise RefusedError(
@@ -90,8 +90,8 @@ def replication(
                 hint="add brokers, or give more of them to --to",
                 partitions=names(plan.stuck),
             )
-        shown_plan(work, placement, plan.moves, disks, plan_options)
-        if plan_options.plan_only:
+        shown_plan(work, placement, plan.moves, disks, options)
+        if options.dry_run:
             return 0
         leaderless = [
             move.partition for move in plan.moves if placement.partitions[move.partition].leader < 0
@@ -107,7 +107,7 @@ def replication(
         count = many(len(plan.moves), "partition")
         return carry_out(
             work,
-            plan_options,
+            options,
             plan.moves,
             lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
             (str(factor), f"give {count} {many(factor, 'replica')}"),

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.moving.options import (
+from kraftops_cli.cluster.options import (
+    ACCESS,
     ALLOW_SINGLE_REPLICA,
     DEFAULT_MIN_ISR,
+    IDS,
+    SYNTAX,
     UNCOUNTED_TOPIC,
-    access_options,
-    ids_option,
-    moving_syntax,
+    AccessOptions,
 )
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import table_of, table_text
 
@@ -35,10 +38,21 @@ EXAMPLES = (
 _SHOWN = 20
 
 
+@dataclass(frozen=True, kw_only=True)
+class StopOptions(AccessOptions):
+    """The values of the options."""
+
+    ids: tuple[int, ...] = ()
+    min_isr: int | None = None
+    allow_single_replica: bool = False
+    exclude_topic: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=moving_syntax("min_isr"),
+    syntax=SYNTAX,
     name="safe-to-stop",
+    options=StopOptions,
     answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
     examples=EXAMPLES,
     help="""\
@@ -56,40 +70,28 @@ is read from the metadata log, which does not have the defaults of server.proper
 gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE on the cluster to be
 seen.""",
 )
-@access_options
-@ids_option(is_required=False)
-@DEFAULT_MIN_ISR
-@ALLOW_SINGLE_REPLICA
-@UNCOUNTED_TOPIC
-@click.pass_context
-def safe_to_stop(
-    context: click.Context,
-    /,
-    form: str,
-    ids: tuple[tuple[int, ...], ...],
-    *,
-    min_isr: int | None,
-    **options: Any,
-) -> int:
+@added(ACCESS, IDS, DEFAULT_MIN_ISR, ALLOW_SINGLE_REPLICA, UNCOUNTED_TOPIC)
+@click.pass_obj
+def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.reassign.min_isr import min_isr_of_topics
     from kraftops.voters.stop import StopRules, without_topics
-    from kraftops_cli.cluster.moving.access import check_registered, check_topics, flat, work_of
+    from kraftops_cli.cluster.moving.access import check_registered, check_topics, work_of
     from kraftops_cli.cluster.moving.stop_fields import SAFE_TO_STOP, StopAnswer
 
-    work, rest = work_of(context.obj, form, options, needs_brokers=False)
-    nodes = flat(ids)
+    work = work_of(terminal, options, needs_brokers=False)
+    nodes = frozenset(options.ids)
     with work.access as access:
         placement = access.placement()
         quorum = _quorum(access, nodes)
         if access.lists_fenced:
             check_registered(placement, nodes - (quorum.voters if quorum else frozenset()))
         access.refuse_hidden_topics()
-        check_topics(placement, rest["exclude_topic"])
-        placement = without_topics(placement, rest["exclude_topic"])
-        min_isr_by_topic = min_isr_of_topics(access, placement, min_isr)
-    rules = StopRules(placement, min_isr_by_topic, quorum, rest["allow_single_replica"])
+        check_topics(placement, options.exclude_topic)
+        placement = without_topics(placement, options.exclude_topic)
+        min_isr_by_topic = min_isr_of_topics(access, placement, options.min_isr)
+    rules = StopRules(placement, min_isr_by_topic, quorum, options.allow_single_replica)
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
     fields = json_of(SAFE_TO_STOP.fields, answer)
