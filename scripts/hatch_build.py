@@ -1,9 +1,9 @@
-"""Build hook of hatchling: compile the engine, if there is a suitable cargo.
+"""Build hook of hatchling: compile the engine, if there is a cargo.
 
 A wheel with the engine is for this platform and CPython 3.11 and later; a wheel without it is for
-any platform. An editable install builds it into the source tree. `KRAFTOPS_NATIVE=1` requires the
-engine, `=0` leaves it out. Otherwise a failed build is a warning, and its reason is stored in
-`no_native.txt` for `kraftops --version`.
+any platform. An editable install builds it into the source tree. Where there is a cargo, and the
+engine is not built, the install fails. `KRAFTOPS_NATIVE=0` leaves the engine out, and `=1` requires
+it also where there is no cargo.
 """
 
 import json
@@ -30,18 +30,21 @@ ENGINE = Path("core/kraftops/engine")
 LIBRARY = "kraftops_engine"
 EXTENSIONS = {".so": "_native.abi3.so", ".dylib": "_native.abi3.so", ".dll": "_native.pyd"}
 """Names of extension modules in Python, by Rust's prefix and suffix of a library."""
-WHY_NOT = "no_native.txt"
 COMMIT = "commit.txt"
 _OLDEST_GLIBC = 17
 """The minor version before which no installer knows tags."""
 FETCH_SECONDS = 120
-BUILD_SECONDS = 1200
+BUILD_SECONDS = 3600  # a build takes 2 minutes; on a machine that does much else, it took 20
 PATIENCE = {"CARGO_HTTP_TIMEOUT": "20", "CARGO_NET_RETRY": "1"}
 """Limits that let cargo fail within seconds if there is no network."""
 
 
 class UnbuiltError(Exception):
     """The engine cannot be compiled; the message gives the reason."""
+
+
+class NoCompilerError(UnbuiltError):
+    """Nothing here compiles an engine for this Python."""
 
 
 class Hook(BuildHookInterface[BuilderConfig]):
@@ -53,36 +56,39 @@ class Hook(BuildHookInterface[BuilderConfig]):
         choice = os.environ.get("KRAFTOPS_NATIVE", "")
         if choice not in {"", "0", "1"}:
             self.app.abort(f"kraftops: KRAFTOPS_NATIVE is {choice}, neither 0 nor 1")
-        why = ""
-        crates: list[Component] = []
-        try:
-            file = built(Path(self.root, CRATE), wanted=choice != "0")
-            crates = crates_of(Path(self.root, CRATE))
-            name = EXTENSIONS[file.suffix]
-        except UnbuiltError as error:
-            why = str(error)
-            file = Path(self._scratch.name, WHY_NOT)
-            file.write_text(f"{why}\n", encoding="utf-8")
-            name = WHY_NOT
+        library = None if choice == "0" else self._library(is_required=choice == "1")
         if version == "editable":
-            _put(file, name, Path(self.root, ENGINE))
-        else:
-            build_data["force_include"][str(file)] = f"kraftops/engine/{name}"
-            if commit := _commit(self.root):
-                note = Path(self._scratch.name, COMMIT)
-                note.write_text(f"{commit}\n", encoding="utf-8")
-                build_data["force_include"][str(note)] = f"kraftops/{COMMIT}"
-            if not why:
-                build_data["pure_python"] = False
-                build_data["tag"] = f"cp311-abi3-{platform_tag(file)}"
-            bill = Path(self._scratch.name, sbom.NAME)
-            parts = [*crates, *page_scripts(Path(self.root))]
-            bill.write_text(sbom.document(self.metadata.version, parts), encoding="utf-8")
-            build_data["sbom_files"].append(str(bill))
-        if why and choice == "1":
-            self.app.abort(f"kraftops: KRAFTOPS_NATIVE is 1, and this keeps the engine out: {why}")
-        if why and not choice:
-            self.app.display_warning(f"kraftops: warning: no compiled engine: {why}")
+            _put(library, Path(self.root, ENGINE))
+            return
+        crates: list[Component] = []
+        if library is not None:
+            crates = crates_of(Path(self.root, CRATE))
+            name = EXTENSIONS[library.suffix]
+            build_data["force_include"][str(library)] = f"kraftops/engine/{name}"
+            build_data["pure_python"] = False
+            build_data["tag"] = f"cp311-abi3-{platform_tag(library)}"
+        if commit := _commit(self.root):
+            note = Path(self._scratch.name, COMMIT)
+            note.write_text(f"{commit}\n", encoding="utf-8")
+            build_data["force_include"][str(note)] = f"kraftops/{COMMIT}"
+        bill = Path(self._scratch.name, sbom.NAME)
+        parts = [*crates, *page_scripts(Path(self.root))]
+        bill.write_text(sbom.document(self.metadata.version, parts), encoding="utf-8")
+        build_data["sbom_files"].append(str(bill))
+
+    def _library(self, *, is_required: bool) -> Path | None:
+        """Build the engine; return None, with a warning, if nothing here could and none has to."""
+        try:
+            return built(Path(self.root, CRATE))
+        except NoCompilerError as error:
+            if not is_required:
+                self.app.display_warning(f"kraftops: warning: no compiled engine: {error}")
+                return None
+            reason = str(error)
+        except UnbuiltError as error:
+            reason = str(error)
+        self.app.abort(f"kraftops: {reason}. KRAFTOPS_NATIVE=0 installs without the engine")
+        return None
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove temporary files."""
@@ -90,16 +96,14 @@ class Hook(BuildHookInterface[BuilderConfig]):
         self._scratch.cleanup()
 
 
-def built(crate: Path, *, wanted: bool = True) -> Path:
+def built(crate: Path) -> Path:
     """Build a crate, and return the path of its library.
 
     Raises:
-        UnbuiltError: it cannot be built here, or is not wanted.
+        UnbuiltError: it cannot be built here.
     """
-    if not wanted:
-        raise UnbuiltError("KRAFTOPS_NATIVE was 0")
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        raise UnbuiltError("this Python has no stable ABI")
+        raise NoCompilerError("this Python has no stable ABI")
     cargo = toolchain(crate)
     _run([cargo, "fetch", "--locked"], crate, FETCH_SECONDS)
     options = ["--release", "--locked", "--offline", "--message-format=json-render-diagnostics"]
@@ -136,7 +140,7 @@ def toolchain(crate: Path) -> str:
     """
     cargo = shutil.which("cargo")
     if cargo is None:
-        raise UnbuiltError("no cargo in PATH")
+        raise NoCompilerError("no cargo in PATH")
     needed = tomllib.loads((crate / "Cargo.toml").read_text())["package"]["rust-version"]
     for tool in (cargo, os.environ.get("RUSTC") or "rustc"):
         told = _run([tool, "--version"], crate, FETCH_SECONDS)
@@ -186,12 +190,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))[:2]
 
 
-def _put(file: Path, name: str, directory: Path) -> None:
-    """Copy a file into the tree by one rename, and remove the files of earlier builds."""
-    new = directory / f"new.{name}"
-    shutil.copyfile(file, new)
-    new.replace(directory / name)
-    for other in {*EXTENSIONS.values(), WHY_NOT} - {name}:
+def _put(library: Path | None, directory: Path) -> None:
+    """Copy a library into the tree by one rename, and remove those of earlier builds."""
+    name = EXTENSIONS[library.suffix] if library else ""
+    if library:
+        new = directory / f"new.{name}"
+        shutil.copyfile(library, new)
+        new.replace(directory / name)
+    for other in {*EXTENSIONS.values()} - {name}:
         (directory / other).unlink(missing_ok=True)
 
 

@@ -177,7 +177,7 @@ OF_EXTRAS = {  # what each is for, and what is said without it
         _case(
             f"kafka-dump-log --format parquet --output {{out}}/x --files {_LOG}", "", writes=True
         ),
-        "hint: pip install 'kraftops[arrow]'",
+        "[arrow]'",
     ),
     "spark": (
         _case(
@@ -185,7 +185,7 @@ OF_EXTRAS = {  # what each is for, and what is said without it
             '"keyless": 493',
             writes=True,
         ),
-        "hint: pip install 'kraftops[spark]'",
+        "[spark]'",
     ),
     "spark-connect": (
         _case(
@@ -193,7 +193,7 @@ OF_EXTRAS = {  # what each is for, and what is said without it
             "cannot connect to sc://",
             1,
         ),
-        "hint: pip install 'kraftops[spark-connect]'",
+        "[spark-connect]'",
     ),
 }
 

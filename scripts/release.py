@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +42,7 @@ _IN_SDIST = {
     *("core/native/Cargo.lock", "core/native/src/lib.rs", "core/native/.cargo/config.toml"),
     *("core/kraftops/commit.txt", "scripts/hatch_build.py"),
 }
+_BUILD_TOOLS = ("hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers")
 _NEVER = re.compile(r"__pycache__|\.pyc$|/target/|\.hypothesis|\.env$|\.pem$|\.p12$|\.jks$")
 
 
@@ -69,14 +72,17 @@ def _release(out: Path) -> None:
     if changed := _git("status", "--porcelain", "--untracked-files=no"):
         raise WrongReleaseError(f"these changes are in no commit:\n{changed}")
     required = _required()
+    check_pins(required, (REPOSITORY / "requirements.lock").read_text("utf-8"))
     with TemporaryDirectory(prefix="release-") as scratch:
         first, second = (_built(Path(scratch, name), commit, epoch) for name in ("1", "2"))
         for one in sorted(first.iterdir()):
             if one.read_bytes() != (second / one.name).read_bytes():
                 raise WrongReleaseError(f"{one.name} is not the same when it is built again")
         print(f"{len(list(first.iterdir()))} files, the same in two builds")
-        for one in first.iterdir():
-            (check_sdist if one.suffix == ".gz" else check_wheel)(one, version)
+        (sdist,), (wheel,) = first.glob("*.tar.gz"), first.glob("*.whl")
+        check_sdist(sdist, version)
+        check_wheel(wheel, version)
+        check_engine(wheel)
         _run_them(first, Path(scratch))
         bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
         if bad := refused([*required, *bundled]):
@@ -137,8 +143,7 @@ def _built(scratch: Path, commit: str, epoch: str) -> Path:
     with tarfile.open(sdist) as files:
         files.extractall(unpacked, filter="data")
     (source,) = unpacked.iterdir()
-    for native in ("1", "0"):
-        _hatchling(source, dist, "wheel", epoch, scratch, KRAFTOPS_NATIVE=native)
+    _hatchling(source, dist, "wheel", epoch, scratch, KRAFTOPS_NATIVE="1")
     return dist
 
 
@@ -210,6 +215,30 @@ def check_wheel(wheel: Path, version: str) -> None:
     }
     if missing := expected - set(files):
         raise WrongReleaseError(f"{wheel.name} lacks {', '.join(sorted(missing))}")
+
+
+def check_engine(wheel: Path) -> None:
+    """Refuse a wheel without the compiled engine.
+
+    Raises:
+        WrongReleaseError: it has none.
+    """
+    with ZipFile(wheel) as archive:
+        if _EXTENSION not in archive.namelist():
+            raise WrongReleaseError(f"{wheel.name} has no compiled engine")
+
+
+def check_pins(required: Iterable[Component], lock: str) -> None:
+    """Compare what is installed with the lock: the files that are tried are those that were tested.
+
+    Raises:
+        WrongReleaseError: a package has another version, or is not in the lock.
+    """
+    pinned = {*re.findall(r"^([^\s;]+==[^\s;]+)", lock, re.MULTILINE)}
+    used = {f"{package.name}=={package.version}" for package in required}
+    used |= {f"{name}=={metadata.version(name)}" for name in _BUILD_TOOLS}
+    if unpinned := sorted(used - pinned):
+        raise WrongReleaseError(f"requirements.lock does not have {', '.join(unpinned)}")
 
 
 def _check_names(file: Path, names: set[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.origin import extra_remedy
 from tests.helpers.wire.certificates import authority, trusted_pkcs12
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,7 +89,7 @@ def test_every_import_of_an_optional_package_has_a_guard() -> None:
     assert set().union(*behind_the_session.values()) == {"py4j", "pyarrow", "pyspark"}
 
 
-NEED_PYARROW = "needs pyarrow, which is not installed\nhint: pip install 'kraftops[arrow]'\n"
+NEED_PYARROW = f"needs pyarrow, which is not installed\nhint: {extra_remedy('arrow')}\n"
 CASES = {
     "a file of Parquet": (
         {"pyarrow"},
@@ -130,7 +131,7 @@ CASES = {
         ["kafka-dump-log", "--spark", "--summary", "--files", LOG],
         (
             "kafka-dump-log: --spark needs pyspark, which is not installed\n"
-            "hint: pip install 'kraftops[spark]'\n"
+            f"hint: {extra_remedy('spark')}\n"
         ),
     ),
     "Spark Connect": (
@@ -141,7 +142,7 @@ CASES = {
         ],
         (
             "kafka-dump-log: --spark needs pyspark, which is not installed\n"
-            "hint: pip install 'kraftops[spark-connect]'\n"
+            f"hint: {extra_remedy('spark-connect')}\n"
         ),
     ),
     "find on Spark": (
@@ -149,7 +150,7 @@ CASES = {
         ["kraftops", "metadata-shell", "-s", LOG.parent, "find", "--spark", "/image", "-name", "x"],
         (
             "kraftops: --spark needs pyspark, which is not installed\n"
-            "hint: pip install 'kraftops[spark]'\n"
+            f"hint: {extra_remedy('spark')}\n"
         ),
     ),
     "a store in PKCS12": (

@@ -155,8 +155,8 @@ def test_editable_install_has_the_engine_in_the_tree(
     assert (found / EXTENSION).read_bytes() == b"fresh"
 
 
+NO_CARGO = "no cargo in PATH"
 BROKEN = {
-    "no cargo": (None, "no cargo in PATH"),
     "an old cargo": (
         {"version": "1.63.0"},
         "Rust 1.85 is needed, and this is cargo 1.63.0",
@@ -173,38 +173,48 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_without_the_engine_the_reference_is_installed(
-    case: str, tree: Path, tmp_path: Path, tools: Callable[..., str]
+@pytest.mark.parametrize("settings", [{}, {"KRAFTOPS_NATIVE": "0"}])
+def test_without_cargo_the_reference_is_installed(
+    settings: dict[str, str], tree: Path, tmp_path: Path
 ) -> None:
-    toolchain, why = BROKEN[case]
-    path = str(tmp_path / "nothing") if toolchain is None else tools(**toolchain)
-    warning = f"kraftops: warning: no compiled engine: {why}"
+    path = str(tmp_path / "nothing")
+    said = "" if settings else f"kraftops: warning: no compiled engine: {NO_CARGO}"
 
-    assert build("wheel", tree, tmp_path / "out", path) == (0, warning)
-    assert build("wheel:editable", tree, tmp_path / "out", path) == (0, warning)
+    assert build("wheel", tree, tmp_path / "out", path, **settings) == (0, said)
+    assert build("wheel:editable", tree, tmp_path / "out", path, **settings) == (0, said)
 
     (wheel,) = (tmp_path / "out").iterdir()
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert engine_files(wheel) == {"no_native.txt": f"{why}\n".encode()}
+    assert engine_files(wheel) == {}
     assert bill(wheel) == {UPLOT: "MIT"}
-    found = tree / "core/kraftops/engine"
-    assert sorted(file.name for file in found.iterdir()) == ["__init__.py", "no_native.txt"]
+    engine = tree / "core/kraftops/engine"
+    assert [file.name for file in engine.iterdir()] == ["__init__.py"]
 
 
 @pytest.mark.parametrize("what", ["wheel", "wheel:editable"])
 @pytest.mark.parametrize("case", BROKEN)
-def test_engine_that_is_demanded_and_not_built_fails_the_install(
+def test_engine_that_cargo_does_not_build_fails_the_install(
     what: str, case: str, tree: Path, tmp_path: Path, tools: Callable[..., str]
 ) -> None:
     toolchain, why = BROKEN[case]
-    path = str(tmp_path / "nothing") if toolchain is None else tools(**toolchain)
+
+    code, error = build(what, tree, tmp_path / "out", tools(**toolchain))
+
+    assert code == 1
+    assert error == f"kraftops: {why}. KRAFTOPS_NATIVE=0 installs without the engine"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["wheel", "wheel:editable"])
+def test_engine_that_is_demanded_needs_cargo(what: str, tree: Path, tmp_path: Path) -> None:
+    path = str(tmp_path / "nothing")
 
     code, error = build(what, tree, tmp_path / "out", path, KRAFTOPS_NATIVE="1")
 
-    assert code == 1
-    assert error == f"kraftops: KRAFTOPS_NATIVE is 1, and this keeps the engine out: {why}"
-    assert list((tmp_path / "out").iterdir()) == []
+    assert (code, error) == (
+        1,
+        f"kraftops: {NO_CARGO}. KRAFTOPS_NATIVE=0 installs without the engine",
+    )
 
 
 def test_engine_that_is_not_wanted_is_left_out(
@@ -216,7 +226,7 @@ def test_engine_that_is_not_wanted_is_left_out(
     assert build("wheel:editable", tree, tmp_path / "out", path, KRAFTOPS_NATIVE="0") == (0, "")
 
     (wheel,) = (tmp_path / "out").iterdir()
-    assert engine_files(wheel) == {"no_native.txt": b"KRAFTOPS_NATIVE was 0\n"}
+    assert engine_files(wheel) == {}
     assert not (tree / "core/kraftops/engine" / EXTENSION).exists()
 
 
@@ -275,7 +285,7 @@ def test_source_distribution_holds_the_crate(tmp_path: Path) -> None:
     assert {"pyproject.toml", "scripts/hatch_build.py"} <= names
     assert {f"core/native/{name}" for name in ("Cargo.toml", "Cargo.lock", "src/lib.rs")} <= crate
     assert "core/native/.cargo/config.toml" in crate
-    assert not any("/target/" in name or name.endswith((".so", "no_native.txt")) for name in names)
+    assert not any("/target/" in name or name.endswith(".so") for name in names)
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -59,6 +59,33 @@ def changed(wheel: Path, out: Path, change: Callable[[Files], None]) -> Path:
     return copy
 
 
+@pytest.mark.usefixtures("check_wheel")
+def test_wheel_without_the_engine_is_refused(wheel: Path) -> None:
+    from release import WrongReleaseError, check_engine
+
+    with pytest.raises(WrongReleaseError, match="has no compiled engine"):
+        check_engine(wheel)
+
+
+@pytest.mark.usefixtures("check_wheel")
+@pytest.mark.parametrize(
+    ("lock", "unpinned"),
+    [
+        (
+            "click==8.5.1 \\\n    --hash=sha256:0\nhatchling==9 ; python_version == '3.11'",
+            "click==8.5",
+        ),
+        ("click==8.5 \\\n    --hash=sha256:0\n", "hatchling=="),
+    ],
+)
+def test_release_of_packages_that_are_not_locked_is_refused(lock: str, unpinned: str) -> None:
+    from dependencies import Component
+    from release import WrongReleaseError, check_pins
+
+    with pytest.raises(WrongReleaseError, match=f"does not have .*{unpinned}"):
+        check_pins([Component("pypi", "click", "8.5", "")], lock)
+
+
 CHANGES: dict[str, tuple[Callable[[Files], None], str]] = {
     "another text": (
         lambda files: files.update({"kraftops/errors.py": b"raise SystemExit"}),

@@ -1,9 +1,12 @@
 """The command `kraftops` finds its subcommands, and says its version."""
 
+import platform
+
 import click
 import pytest
 from click.testing import CliRunner
 
+from kraftops.origin import Origin
 from kraftops_cli.root import COMMANDS, TASKS, root
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.tools.console import KRAFTOPS, run_here
@@ -20,20 +23,24 @@ def test_each_command_exists_under_its_name(name: str) -> None:
     assert (shown.exit_code, f"kraftops {name}" in shown.output) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("reason", "text"),
-    [(None, "\n"), ("absent", " (the native one is absent)\n")],
-)
-def test_version_names_the_engine_and_why_it_is_not_the_native_one(
-    monkeypatch: pytest.MonkeyPatch, reason: str | None, text: str
-) -> None:
+def test_version_names_engine_origin_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = Origin("pip", "/mnt/a b/kraftops-0.2.0-py3-none-any.whl")
     monkeypatch.setattr("kraftops.engine.choice.engine_name", lambda: "some")
-    monkeypatch.setattr("kraftops.engine.choice.why_not_native", lambda: reason)
+    monkeypatch.setattr("kraftops_cli.installed.why_not_native", lambda: "not built")
+    monkeypatch.setattr("kraftops_cli.installed.origin", lambda: wheel)
+    monkeypatch.setattr("kraftops_cli.installed.extra_remedy", wheel.extra_remedy)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
     done = CliRunner().invoke(root, ["--version"])
 
     assert done.exit_code == 0
-    assert done.output == f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), some engine{text}"
+    assert done.output.splitlines() == [
+        f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), some engine",
+        f"installed from {wheel.place}, on Python {platform.python_version()}",
+        "missing: the compiled engine (not built): install the wheel for this platform",
+        f"missing: Parquet and remote files: pip install '{wheel.place}[arrow]'",
+        f"missing: Spark: pip install '{wheel.place}[spark]'",
+    ]
 
 
 def test_version_is_said_before_a_command_runs() -> None:

@@ -130,6 +130,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
     from kraftops.storage.verify.release import target_named
+    from kraftops_cli.installed import engine_lines
 
     selection = _selection(what.only, what.skip, what.baseline)
     path, flags = what.html, OutputFlags(overwrite=what.overwrite)
@@ -151,6 +152,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
             with open_output(path, what.names, flags) as fd:
                 text = page_of(diagnosis, examination, f"kraftops {VERSION}")
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
+    terminal.lines(engine_lines())
     print_answer(
         terminal,
         what.form,

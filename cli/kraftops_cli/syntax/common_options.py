@@ -16,11 +16,12 @@ _LEAST_MEMORY = 64 << 20
 def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:
     if not asked or context.resilient_parsing:
         return
-    from kraftops.engine.choice import engine_name, why_not_native
+    from kraftops.engine.choice import engine_name
+    from kraftops_cli.installed import installed_lines
 
-    engine, reason = engine_name(), why_not_native()
-    missing = f" (the native one is {reason})" if reason else ""
-    click.echo(f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), {engine} engine{missing}")
+    click.echo(f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), {engine_name()} engine")
+    for line in installed_lines():
+        click.echo(line)
     context.exit()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 ENGINES = ("native", "reference")
 _VARIABLE = "KRAFTOPS_ENGINE"
-_REASON = "no_native.txt"  # left by the build where it made no engine
 
 
 def engine_name() -> str:
@@ -35,16 +33,9 @@ def why_not_native() -> str | None:
         from kraftops.engine import _native  # noqa: F401 - only to see whether it loads
     except ImportError as error:
         if error.name == "kraftops.engine":  # it is there, but not the extension beside it
-            return _why_not_built()
+            return "not built"
         return str(error)
     return None
-
-
-def _why_not_built() -> str:
-    """Return the reason that the build left, if it left one."""
-    with suppress(OSError), open(os.path.join(os.path.dirname(__file__), _REASON)) as file:
-        return f"not built: {file.read().strip()}"
-    return "not built"
 
 
 @cache

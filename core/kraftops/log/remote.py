@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.origin import extra_remedy
 from kraftops.parallel.background import BackgroundCall
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
         from pyarrow.fs import FileSystem  # heavy: 100 ms
     except ImportError:
         raise UsageError(
-            f"{base} needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
+            f"{base} needs pyarrow, which is not installed", hint=extra_remedy("arrow")
         ) from None
     scheme = base.partition("://")[0].lower()
     _prepare(scheme)

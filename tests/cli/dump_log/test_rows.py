@@ -20,6 +20,7 @@ import pytest
 from kraftops.engine.choice import ENGINES
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS, compress
+from kraftops.origin import extra_remedy
 from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS
 from tests.helpers.logs.corpus_rows import engine_json, lines_of, parsed, query_of
@@ -214,7 +215,7 @@ def test_parquet_without_pyarrow_is_refused(
     assert done.code == 1
     assert done.errors == [
         "kafka-dump-log: Parquet needs pyarrow, which is not installed",
-        "hint: pip install 'kraftops[arrow]'",
+        f"hint: {extra_remedy('arrow')}",
     ]
     assert not output.exists()
 

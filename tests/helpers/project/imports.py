@@ -26,6 +26,7 @@ ROWS = (
         "memo",
         "memory",
         "commit",
+        "origin",
         "uris",
         "java",
         "fileio",

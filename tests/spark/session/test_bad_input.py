@@ -11,6 +11,7 @@ import pytest
 
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.dump.sources.names import expand
+from kraftops.origin import extra_remedy
 from kraftops.query.formats import CSV
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_job import Output, dump
@@ -71,7 +72,7 @@ def test_without_pyspark(tmp_path: Path) -> None:
 
     assert done.errors[-2:] == [
         "kafka-dump-log: --spark needs pyspark, which is not installed",
-        "hint: pip install 'kraftops[spark]'",
+        f"hint: {extra_remedy('spark')}",
     ]
 
 

@@ -16,6 +16,7 @@ from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns
 from kraftops.engine.scan_contract import MAX_ROWS, Columns
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.ranges import ByteRange
+from kraftops.origin import extra_remedy
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, TYPES, Row
 from kraftops.records.internal_topics import USER
@@ -314,7 +315,7 @@ def _require_pyarrow() -> None:
 
     if not find_spec("pyarrow"):
         raise UsageError(
-            "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
+            "Parquet needs pyarrow, which is not installed", hint=extra_remedy("arrow")
         )
     # Its own allocators keep what was freed, twice the longest value and more.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

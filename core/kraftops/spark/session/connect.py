@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
+from kraftops.origin import extra_remedy
 from kraftops.spark.session.failures import SparkError, job_errors, reason_of
 from kraftops.spark.session.launch import check_reachable
 from kraftops.spark.session.settings import Settings, server_text
@@ -43,7 +44,7 @@ def connected(settings: Settings) -> Iterator[SparkSession]:
             spark = SparkSession.builder.remote(settings.master).create()
         except PySparkImportError as error:
             raise UsageError(
-                f"{server} needs a package: {error}", hint="pip install 'kraftops[spark-connect]'"
+                f"{server} needs a package: {error}", hint=extra_remedy("spark-connect")
             ) from error
         except PySparkException as error:
             raise SparkError(f"cannot connect to {server}: {reason_of(error)}") from error

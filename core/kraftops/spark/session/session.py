@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
+from kraftops.origin import extra_remedy
 from kraftops.spark.session.connect import connected, given_conf
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.job_progress import workers_awaited
@@ -84,7 +85,7 @@ def started(settings: Settings) -> Iterator[Session]:
     except ImportError:
         extra = "spark-connect" if settings.is_connect else "spark"
         raise UsageError(
-            "--spark needs pyspark, which is not installed", hint=f"pip install 'kraftops[{extra}]'"
+            "--spark needs pyspark, which is not installed", hint=extra_remedy(extra)
         ) from None
     running = _running(settings)
     if running is not None:

@@ -27,6 +27,7 @@ from kraftops.dump.scan.arrow import (
 from kraftops.errors import UsageError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
+from kraftops.origin import extra_remedy
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.internal_topics import decoder_names
@@ -204,7 +205,7 @@ def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatc
         arrow_schema({"user"})
 
     assert "pyarrow" in caught.value.message
-    assert caught.value.hint == "pip install 'kraftops[arrow]'"
+    assert caught.value.hint == extra_remedy("arrow")
 
 
 @pytest.mark.parametrize("decoder", [*decoder_names(), "several"])
