@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import (
+    CONFIG,
+    DRY_RUN,
+    METADATA,
+    OVERRIDE,
+    NodeOptions,
+    warn_of_id,
+)
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -38,6 +45,26 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions(NodeOptions):
+    """The values of the options; *scram_files* have one of *scrams* a line."""
+
+    cluster_id: str
+    scrams: tuple[str, ...] = ()
+    ignore_formatted: bool = False
+    release_version: str | None = None
+    features: tuple[str, ...] = ()
+    standalone: bool = False
+    no_initial_controllers: bool = False
+    initial_controllers: str | None = None
+    scram_files: tuple[str, ...] = ()
+    ensure: bool = False
+    dry_run: bool = False
+    strict: bool = False
+    force: bool = False
+    metadata: tuple[str, ...] = ()
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -56,6 +83,7 @@ EXAMPLES = (
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
     name="format",
+    options=FormatOptions,
     examples=EXAMPLES,
     help="""\
 Format the log directories of a node: all that are not formatted, or none.
@@ -137,18 +165,16 @@ it, if that is certain.""",
 @OVERRIDE
 @FORM
 @click.pass_obj
-def format_(terminal: Terminal, /, **options: object) -> int:
+def format_(terminal: Terminal, options: FormatOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.storage.config.server_config import load_config
     from kraftops.storage.format.describe import describe_format
     from kraftops.storage.format.execute import format_directories
     from kraftops.storage.format.plan import plan_format
 
     request = _request(options)
-    config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
+    config, form, is_dry = options.load(), options.form, options.dry_run
     plan = plan_format(config, request)
     warn_of_id(terminal, request.cluster_id, strict=request.strict)
-    form, is_dry = str(options["form"]), bool(options["dry_run"])
     if plan.mended:
         from kraftops.image.verify.mending import known_directory_ids
 
@@ -156,7 +182,7 @@ def format_(terminal: Terminal, /, **options: object) -> int:
         plan = plan_format(config, replace(request, directory_ids=known))
         _warn_of_mending(terminal, plan, known)
     _check(terminal, plan, request, form)
-    _check_losses(terminal, plan, _texts(options, "metadata"))
+    _check_losses(terminal, plan, options.metadata)
     _warn(terminal, plan, request)
     done: list[Target] = []
     try:
@@ -252,20 +278,22 @@ def _with_foreign_files(done: list[Target]) -> list[str]:
     return found
 
 
-def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
-    given = options[name]
-    assert isinstance(given, tuple)
-    return given
-
-
-def _request(options: dict[str, object]) -> FormatRequest:
+def _request(options: FormatOptions) -> FormatRequest:
     from kraftops.storage.format.plan import FormatRequest
 
-    credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
-    names = FormatRequest.__slots__
-    same: dict[str, Any] = {name: value for name, value in options.items() if name in names}
-    same["release"] = options["release_version"]
-    return FormatRequest(credentials=tuple(credentials), **same)
+    return FormatRequest(
+        cluster_id=options.cluster_id,
+        release=options.release_version,
+        features=options.features,
+        credentials=(*options.scrams, *_credential_lines(options.scram_files)),
+        standalone=options.standalone,
+        initial_controllers=options.initial_controllers,
+        no_initial_controllers=options.no_initial_controllers,
+        ignore_formatted=options.ignore_formatted,
+        ensure=options.ensure,
+        strict=options.strict,
+        force=options.force,
+    )
 
 
 def _credential_lines(paths: tuple[str, ...]) -> list[str]:

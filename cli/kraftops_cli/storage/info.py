@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, OVERRIDE
+from kraftops_cli.storage.options import CONFIG, OVERRIDE, NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
@@ -34,6 +33,7 @@ EXAMPLES = (
     syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
     name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
+    options=NodeOptions,
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
 )
@@ -48,11 +48,10 @@ EXAMPLES = (
     help="The form of the output; text is Kafka's, the others show all that is known.",
 )
 @click.pass_obj
-def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
+def info(terminal: Terminal, options: NodeOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
-    from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.describe import INFO, NodeState
     from kraftops.storage.logdirs.inspector import (
         damage_findings,
@@ -61,7 +60,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
         kafka_problems,
     )
 
-    loaded = load_config(config, overrides, os.environ)
+    loaded, form = options.load(), options.form
     directories = inspect(loaded)
     node = NodeState(
         loaded,

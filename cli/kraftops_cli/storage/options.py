@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import click
 
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.config.server_config import ServerConfig
 
 CONFIG = click.option(
     "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
@@ -41,6 +48,21 @@ UNSEEN_BROKER = click.option(
     default="",
     help="Registered brokers whose disks are not at hand; what only they have may be lost.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeOptions:
+    """The values of the options of a subcommand about one node."""
+
+    config: str
+    overrides: tuple[str, ...] = ()
+    form: str = "text"
+
+    def load(self) -> ServerConfig:
+        """Return the configuration of the node."""
+        from kraftops.storage.config.server_config import load_config
+
+        return load_config(self.config, self.overrides, os.environ)
 
 
 def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,7 @@ from kraftops_cli.storage.options import (
     ELECT_NEWEST,
     OVERRIDE,
     UNSEEN_BROKER,
+    NodeOptions,
 )
 from kraftops_cli.storage.recover_asking import asking
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -147,6 +149,24 @@ day counts for nothing.""",
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecoverOptions(NodeOptions):
+    """The values of the options."""
+
+    sources: tuple[str, ...] = ()
+    choice: str | None = None
+    voters: str | None = None
+    host_changes: str | None = None
+    elect_newest: bool = False
+    unseen_brokers: str = ""
+    offline: bool = False
+    backup: str | None = None
+    no_backup: bool = False
+    undo: bool = False
+    dry_run: bool = False
+    yes: bool = False
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -181,6 +201,7 @@ day counts for nothing.""",
     ),
     name="recover",
     answer="kraftops.recovery.answer:RECOVER",
+    options=RecoverOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -240,30 +261,27 @@ listed. Nothing is written before this is confirmed.""",
 @OVERRIDE
 @FORM
 @click.pass_obj
-def recover(
-    terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
-) -> int:
+def recover(terminal: Terminal, options: RecoverOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.plan import RecoveryRequest
     from kraftops.recovery.target_voters import parse_host_changes
-    from kraftops.storage.config.server_config import load_config
 
-    loaded = load_config(config, overrides, os.environ)
-    if options["undo"]:
-        return _undo(terminal, loaded, _Options.of(form, options))
-    changes = options["host_changes"]
-    with unpacked(_split(options["sources"])) as sources:
+    loaded = options.load()
+    if options.undo:
+        return _undo(terminal, loaded, options)
+    changes = options.host_changes
+    with unpacked(_split(options.sources)) as sources:
         request = RecoveryRequest(
             sources=sources,
-            choice=options["choice"],
-            voters=options["voters"],
+            choice=options.choice,
+            voters=options.voters,
             host_changes={} if changes is None else parse_host_changes(changes),
-            elects_newest=options["elect_newest"],
-            unseen_brokers=broker_ids(options["unseen_brokers"]),
-            ask=None if options["offline"] else asking(loaded.path),
+            elects_newest=options.elect_newest,
+            unseen_brokers=broker_ids(options.unseen_brokers),
+            ask=None if options.offline else asking(loaded.path),
         )
-        return _recover(terminal, loaded, request, _Options.of(form, options))
+        return _recover(terminal, loaded, request, options)
 
 
 def _split(names: tuple[str, ...]) -> list[str]:
@@ -290,24 +308,8 @@ def broker_ids(text: str) -> frozenset[int]:
     return frozenset(map(int, ids))
 
 
-class _Options(NamedTuple):
-    """Options of a recovery: output, backup, and confirmation."""
-
-    form: str
-    backup: str | None
-    has_backup: bool
-    is_dry: bool
-    is_confirmed: bool
-
-    @classmethod
-    def of(cls, form: str, options: dict[str, Any]) -> _Options:
-        """Return the options of a command line."""
-        has_backup = not options["no_backup"]
-        return cls(form, options["backup"], has_backup, options["dry_run"], options["yes"])
-
-
 def _recover(
-    terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: _Options
+    terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: RecoverOptions
 ) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.recovery.advice import advice
@@ -321,11 +323,11 @@ def _recover(
     plan = plan_recovery(config, request, now)
     if options.form == "text":
         terminal.write(plan_text(terminal.console, plan))
-    path = backup_folder(plan.own.folder, options.backup, now) if options.has_backup else None
-    changes = bool(plan.steps) and not options.is_dry
+    path = None if options.no_backup else backup_folder(plan.own.folder, options.backup, now)
+    changes = bool(plan.steps) and not options.dry_run
     backup = path if changes else None
     if changes:
-        _confirm(terminal, plan, is_confirmed=options.is_confirmed)
+        _confirm(terminal, plan, is_confirmed=options.yes)
         execute(plan, backup)
     recovery = Recovery(changes, backup, plan, advice(plan))
     print_answer(
@@ -333,7 +335,7 @@ def _recover(
         options.form,
         "recover",
         lambda: json_of(RECOVER.fields, recovery),
-        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(recovery.next_steps),
+        lambda: done_text(plan, backup, is_dry=options.dry_run) + next_text(recovery.next_steps),
     )
     return 0
 
@@ -382,18 +384,18 @@ def _is_typed(terminal: Terminal, warning: str, question: str, expected: str) ->
     return re.split(r"[,\s]+", asked(question)) == expected.split(",")
 
 
-def _undo(terminal: Terminal, config: ServerConfig, options: _Options) -> int:
+def _undo(terminal: Terminal, config: ServerConfig, options: RecoverOptions) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import UNDO, Recovery
     from kraftops.recovery.execute import undo
     from kraftops_cli.storage.recover_text import undone_text
 
-    folder, changed = undo(config, options.backup, is_dry=options.is_dry)
+    folder, changed = undo(config, options.backup, is_dry=options.dry_run)
     print_answer(
         terminal,
         options.form,
         "recover",
-        lambda: json_of(UNDO, Recovery(changed and not options.is_dry, folder)),
-        lambda: undone_text(folder, changed=changed, is_dry=options.is_dry),
+        lambda: json_of(UNDO, Recovery(changed and not options.dry_run, folder)),
+        lambda: undone_text(folder, changed=changed, is_dry=options.dry_run),
     )
     return 0

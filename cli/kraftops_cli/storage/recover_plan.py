@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
@@ -47,6 +47,20 @@ are.""",
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecoverPlanOptions:
+    """The values of the options."""
+
+    copies: tuple[str, ...]
+    voters: str
+    output_dir: str
+    choice: str | None = None
+    elect_newest: bool = False
+    unseen_brokers: str = ""
+    offline: bool = False
+    form: str = "text"
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -65,6 +79,7 @@ are.""",
     ),
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
+    options=RecoverPlanOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Write scripts for all hosts of a cluster that has lost its quorum, and a page.",
@@ -110,9 +125,7 @@ are.""",
 )
 @FORM
 @click.pass_obj
-def recover_plan(
-    terminal: Terminal, /, copies: tuple[str, ...], output_dir: str, form: str, **options: Any
-) -> int:
+def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER_PLAN
@@ -122,23 +135,23 @@ def recover_plan(
 
     now = time.time_ns() // 1_000_000
     request = RecoveryRequest(
-        voters=options["voters"],
-        choice=options["choice"],
-        elects_newest=options["elect_newest"],
-        unseen_brokers=broker_ids(options["unseen_brokers"]),
+        voters=options.voters,
+        choice=options.choice,
+        elects_newest=options.elect_newest,
+        unseen_brokers=broker_ids(options.unseen_brokers),
     )
-    ask = None if options["offline"] else asking
-    with node_copies(copies) as nodes:
-        plan = write_cluster_plan(nodes, request, ask, now, output_dir)
-    if form == "text":
+    ask = None if options.offline else asking
+    with node_copies(options.copies) as nodes:
+        plan = write_cluster_plan(nodes, request, ask, now, options.output_dir)
+    if options.form == "text":
         terminal.write("".join(losses_text(terminal.console, plan.loss_total, plan.losses)) + "\n")
         terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(
         terminal,
-        form,
+        options.form,
         "recover-plan",
         lambda: json_of(RECOVER_PLAN.fields, plan),
-        lambda: escaped(f"Written to {output_dir}: {scripts}. Begin with {PAGE}.") + "\n",
+        lambda: escaped(f"Written to {options.output_dir}: {scripts}. Begin with {PAGE}.") + "\n",
     )
     return 0

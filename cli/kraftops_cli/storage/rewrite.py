@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import (
+    CONFIG,
+    DRY_RUN,
+    METADATA,
+    OVERRIDE,
+    NodeOptions,
+    warn_of_id,
+)
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -28,6 +35,18 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RewriteOptions(NodeOptions):
+    """The values of the options."""
+
+    cluster_id: str | None = None
+    node_id: int | None = None
+    to_v1: bool = False
+    metadata: tuple[str, ...] = ()
+    force: bool = False
+    dry_run: bool = False
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -45,6 +64,7 @@ EXAMPLES = (
         )
     ),
     name="rewrite",
+    options=RewriteOptions,
     examples=EXAMPLES,
     help="""\
 Change the ids in the meta.properties of all formatted directories of a stopped node.
@@ -68,25 +88,22 @@ them aside.""",
 @OVERRIDE
 @FORM
 @click.pass_obj
-def rewrite(
-    terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
-) -> int:
+def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.image.verify.takeover import refusal, takeover_by
-    from kraftops.storage.config.server_config import load_config
     from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
-    is_dry = bool(options["dry_run"])
+    is_dry = options.dry_run
     request = RewriteRequest(
-        cluster_id=options["cluster_id"], node_id=options["node_id"], to_v1=options["to_v1"]
+        cluster_id=options.cluster_id, node_id=options.node_id, to_v1=options.to_v1
     )
     if request.cluster_id is not None:
         warn_of_id(terminal, request.cluster_id, strict=False)
-    loaded = load_config(config, overrides, os.environ)
+    loaded = options.load()
     planned = plan_rewrite(loaded, request)
-    takeover = takeover_by(planned, options["metadata"])
+    takeover = takeover_by(planned, options.metadata)
     for path in takeover.unchecked:
         terminal.error(
             f"warning: {path} holds partitions, and there is no metadata log that says of which "
@@ -95,7 +112,7 @@ def rewrite(
         )
     if takeover.lost:
         refused = refusal(takeover.lost)
-        if not options["force"]:
+        if not options.force:
             raise refused
         terminal.error(f"warning: {refused.message}")
     for message, hint in warnings(loaded, planned):
@@ -104,7 +121,7 @@ def rewrite(
         rewrite_all(planned)
     print_answer(
         terminal,
-        form,
+        options.form,
         "rewrite",
         lambda: describe_rewrites(planned, is_dry=is_dry),
         lambda: _lines(planned, "would change" if is_dry else "changed"),

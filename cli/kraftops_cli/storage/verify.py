@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -97,6 +98,20 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """The values of the options; *configs* are the nodes of one cluster."""
+
+    configs: tuple[str, ...]
+    cluster_id: str | None = None
+    release_version: str | None = None
+    kafka_home: str | None = None
+    here: bool = False
+    resolve: bool = False
+    overrides: tuple[str, ...] = ()
+    form: str = "text"
+
+
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
@@ -109,6 +124,7 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
     ),
     name="verify",
     answer="kraftops.storage.verify.answer:VERIFY",
+    options=VerifyOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -151,9 +167,7 @@ checked against each other. Nothing is locked or written.""",
 @OVERRIDE
 @FORM
 @click.pass_obj
-def verify(
-    terminal: Terminal, /, configs: tuple[str, ...], overrides: tuple[str, ...], **options: Any
-) -> int:
+def verify(terminal: Terminal, options: VerifyOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.errors import ConfigError
@@ -162,24 +176,25 @@ def verify(
     from kraftops.storage.logdirs.node import read_node
     from kraftops.storage.verify.answer import VERIFY, VerifyAnswer
 
-    form: str = options["form"]
-    target = _target(options["release_version"], options["kafka_home"])
+    form = options.form
+    target = _target(options.release_version, options.kafka_home)
     changed_keys = target.release.changed_keys if target else None
     found: list[Finding] = []
     releases: list[AssumedRelease] = []
     nodes: list[Node] = []
-    for path in configs:
+    for path in options.configs:
         try:
-            nodes.append(read_node(load_config(path, overrides, os.environ, changed_keys)))
+            config = load_config(path, options.overrides, os.environ, changed_keys)
+            nodes.append(read_node(config))
         except ConfigError as error:
             cure = error.hint or "mend the configuration"
             found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
     if nodes:
         findings, releases = verify_nodes(
             nodes,
-            options["cluster_id"],
-            resolves=options["resolve"],
-            is_here=options["here"],
+            options.cluster_id,
+            resolves=options.resolve,
+            is_here=options.here,
             target=target,
         )
         found += findings
