@@ -22,8 +22,8 @@ from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.findings.catalogue import catalogue
-from kraftops.incidents.answer import CHANGES, INCIDENTS
 from kraftops.records.internal_topics import decoder_names
+from kraftops.timeline.answer import CHANGES, INCIDENTS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE

@@ -12,6 +12,9 @@ from kraftops_cli.syntax.command import ToolCommand, paragraphs
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
 
+_MOST_PLACES = 3
+"""Command lines in a hint: it stays a line."""
+
 
 @click.command(
     cls=ToolCommand,
@@ -66,26 +69,54 @@ def _chapters(context: click.Context, words: tuple[str, ...]) -> Iterator[tuple[
                 yield from _chapters(click.Context(command, parent=context), (*words, name))
 
 
+def _places_of(root: click.Context, words: str) -> list[str]:
+    """Return command lines with the help that mentions *words* most, titles of chapters first."""
+    counts = {
+        f"kraftops help {title.lower()}": 99 * title.lower().count(words)
+        + text.lower().count(words)
+        for _, title, text in _chapters(root, ())
+    }
+    counts |= {
+        f"kraftops {' '.join(path)} --help": text.lower().count(words)
+        for path, text in _helps(root, ())
+    }
+    return sorted(filter(counts.get, counts), key=lambda line: -counts[line])[:_MOST_PLACES]
+
+
+def _helps(context: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each command below a context: its words, and what its help says of it."""
+    command = context.command
+    if not isinstance(command, click.Group):
+        options = (f"{param.opts} {getattr(param, 'help', '')}" for param in command.params)
+        yield words, "\n".join((command.help or "", *options))
+        return
+    for name in command.list_commands(context):
+        if (part := command.get_command(context, name)) is not None:
+            yield from _helps(click.Context(part, parent=context), (*words, name))
+
+
 def _chapters_text(root: click.Context, topic: str) -> str:
     """Return the chapters with a title; the exit status of all commands is that of `kraftops`.
 
     Raises:
         UsageError: there is none.
     """
-    wanted = topic.lower().replace("-", " ")
+    words = topic.lower().replace("-", " ")
     chapters = list(_chapters(root, ()))
     texts: dict[str, str] = {}
     for tool, title, text in chapters:
-        if title.lower() == wanted:
+        if title.lower() == words:
             texts.setdefault(text, f"{tool}: {title}")
-    if wanted == "exit status":
+    if words == "exit status":
         texts = dict([next(iter(texts.items()))])
     if not texts:
         titles = [title.lower() for _, title, _ in chapters]
-        near = nearest(wanted, [*titles, *root.command.list_commands(root)])  # type: ignore[attr-defined]
+        near = nearest(words, [*titles, *root.command.list_commands(root)])  # type: ignore[attr-defined]
+        hint = f"perhaps {near} is meant" if near else "kraftops help lists them"
+        places = _places_of(root, words)
         raise UsageError(
             f"there is no command and no topic {topic!r}",
-            hint=f"perhaps {near} is meant" if near else "kraftops help lists them",
+            hint=f"see {', or '.join(places)}" if places else hint,
         )
     formatter = root.make_formatter()
     for text, heading in texts.items():

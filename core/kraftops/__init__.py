@@ -17,7 +17,6 @@ is internal.
 from __future__ import annotations
 
 from functools import cache
-from types import ModuleType
 
 
 @cache
@@ -27,22 +26,8 @@ def _places() -> dict[str, str]:
     from pathlib import Path
 
     text = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-    found = re.findall(r"^from (\S+) import (\w+) as \2$", text, re.MULTILINE)
-    return {name: place for place, name in found}
-
-
-class CallablePackage(ModuleType):
-    """A package; called, it is the public function of its name.
-
-    A sub-package that is imported takes the place of a function of the same name in this one.
-    """
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        """Ask the question; arguments and errors are those of the function."""
-        from importlib import import_module
-
-        name = self.__name__.rpartition(".")[2]
-        return getattr(import_module(_places()[name]), name)(*args, **kwargs)
+    imports = re.findall(r"^from (\S+) import (\w+) as \2$", text, re.MULTILINE)
+    return {name: module for module, name in imports}
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,5 @@
 # The public names of the library: this list is the only one, and __init__.py reads it.
-from types import ModuleType
-
-from kraftops.doctor.diagnosis import Diagnosis as Diagnosis
+from kraftops.checkup.diagnosis import Diagnosis as Diagnosis
 from kraftops.dump.scan.rows import scan as scan
 from kraftops.errors import KraftopsError as KraftopsError
 from kraftops.findings.finding import Finding as Finding
@@ -24,6 +22,3 @@ from kraftops.tree.layout import tree_of as tree_of
 from kraftops.tree.node import Directory as Directory
 from kraftops.tree.node import Leaf as Leaf
 from kraftops.tree.node import Node as Node
-
-class CallablePackage(ModuleType):
-    def __call__(self, *args: object, **kwargs: object) -> object: ...

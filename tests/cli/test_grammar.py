@@ -103,7 +103,7 @@ MEANINGS = {
     "--offset": "a range of offsets",
     "--offsets-decoder": "Kafka's",
     "--only": "only these codes",
-    "--output": "where the result is written",
+    "--output": "where the result is written: a file, or a new directory for several",
     "--override": "a configuration key",
     "--overwrite": "replace the output",
     "--partition-by": "directories of the output",

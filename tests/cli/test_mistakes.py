@@ -23,6 +23,10 @@ PROGRAMS = {
     for program in (CLUSTER, DUMP_LOG, KRAFTOPS, METADATA_SHELL, STORAGE)
 }
 MISTAKES = (
+    ("kraftops help quorum", 1, "see kraftops help a quorum is lost, or"),
+    ("kraftops help voters", 1, "see kraftops help how recover works, or"),
+    ("kafka-cluster --timeout 1", 1, "--timeout goes behind a command that takes it: cluster-id"),
+    ("kafka-storage -c x format", 1, "-c goes behind a command that takes it: info, format"),
     ('kraftops dump-log META --where "leader = 3"', 1, "perhaps value.leader"),
     ('kraftops dump-log META --where "value.leader == 3"', 1, "equal is =, one sign"),
     ('kraftops dump-log META --where "value.leader = 3 && offset > 3"', 1, "both is: and"),

@@ -22,8 +22,8 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 
 if TYPE_CHECKING:
-    from kraftops.doctor.checks import CheckRun
-    from kraftops.doctor.diagnosis import Diagnosis, Selection
+    from kraftops.checkup.checks import CheckRun
+    from kraftops.checkup.diagnosis import Diagnosis, Selection
     from kraftops_terminal.console import Console
 
 EXAMPLES = (
@@ -88,7 +88,7 @@ class DoctorOptions(What):
         expands_files=False,
     ),
     name="doctor",
-    answer="kraftops.doctor.diagnosis:DOCTOR",
+    answer="kraftops.checkup.diagnosis:DOCTOR",
     options=DoctorOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -122,10 +122,10 @@ WHAT are log directories and archives of them. Without any, it looks for the Kaf
 def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
     from kraftops.answers.fields import json_of
-    from kraftops.doctor.checks import CHECKS, run_checks
-    from kraftops.doctor.diagnosis import DOCTOR, diagnosis_of
-    from kraftops.doctor.examination import Examination
-    from kraftops.doctor.page import page_of
+    from kraftops.checkup.checks import CHECKS, run_checks
+    from kraftops.checkup.diagnosis import DOCTOR, diagnosis_of
+    from kraftops.checkup.examination import Examination
+    from kraftops.checkup.page import page_of
     from kraftops.fileio.output import OutputFlags, open_output, refuse_output
     from kraftops.fileio.writing import write_all
     from kraftops.recovery.archives import unpacked
@@ -165,7 +165,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
 
 def _shown(runs: Iterator[CheckRun], terminal: Terminal) -> Iterator[CheckRun]:
     """Yield runs of checks with their progress on a terminal."""
-    from kraftops.doctor.checks import CHECKS
+    from kraftops.checkup.checks import CHECKS
     from kraftops_terminal.progress import Progress, Task
     from kraftops_terminal.status import is_seen
 
@@ -182,8 +182,8 @@ def _selection(only: str, skip: str, baseline: str | None) -> Selection:
     Raises:
         UsageError: a code does not exist, or the baseline is not the JSON of an examination.
     """
-    from kraftops.doctor.codes import pages_of
-    from kraftops.doctor.diagnosis import Selection
+    from kraftops.checkup.codes import pages_of
+    from kraftops.checkup.diagnosis import Selection
     from kraftops.errors import SourceError, UsageError
 
     chosen, skipped = (
@@ -209,7 +209,7 @@ def _selection(only: str, skip: str, baseline: str | None) -> Selection:
 
 
 def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:
-    from kraftops.doctor.diagnosis import CHECK
+    from kraftops.checkup.diagnosis import CHECK
     from kraftops_terminal.escaping import escaped
     from kraftops_terminal.findings import finding_blocks
     from kraftops_terminal.tables import table_of, table_text

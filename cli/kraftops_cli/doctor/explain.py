@@ -14,7 +14,7 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.doctor.codes import CodePage
+    from kraftops.checkup.codes import CodePage
     from kraftops_terminal.console import Console
 
 EXAMPLES = (
@@ -28,12 +28,12 @@ SECTIONS = (exit_status(),)
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset({"code", "form"}), expands_files=False),
     name="explain",
-    answer="kraftops.doctor.codes:EXPLAIN",
+    answer="kraftops.checkup.codes:EXPLAIN",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
-Explain a code of a finding or of an error: what is the case, what Kafka does, what to do, and how
-to be sure. Without a code, list all.""",
+Explain a code of a finding, an error, an incident, or of what an operation waits for: what is the
+case, what Kafka does, what to do, and how to be sure. Without a code, list all.""",
 )
 @click.argument("code", metavar="[CODE]", required=False)
 @FORM
@@ -41,7 +41,7 @@ to be sure. Without a code, list all.""",
 def explain(terminal: Terminal, /, code: str | None, form: str) -> int:
     """Print the pages of a code, or all codes; return the exit code."""
     from kraftops.answers.fields import json_of
-    from kraftops.doctor.codes import EXPLAIN, PAGE, pages, pages_of
+    from kraftops.checkup.codes import EXPLAIN, PAGE, pages, pages_of
     from kraftops_terminal.tables import table_of, table_text
 
     listed = pages() if code is None else pages_of(code)
@@ -60,7 +60,8 @@ def explain(terminal: Terminal, /, code: str | None, form: str) -> int:
 
 
 def _page(console: Console, page: CodePage) -> Iterator[str]:
-    kind = page.severity or f"{page.kind}, exit code {page.exit_code}"
+    exit_code = "" if page.exit_code is None else f", exit code {page.exit_code}"
+    kind = page.severity or f"{page.kind}{exit_code}"
     yield f"{console.painted(page.code, 'name')} ({kind}): {page.title}\n"
     if page.tools:
         yield f"  found by: {', '.join(page.tools)}\n"

@@ -9,10 +9,10 @@ import click
 
 from kraftops.answers.fields import json_of
 from kraftops.dump.sources.missing import refuse_missing
-from kraftops.incidents.answer import LIKELY, NOBODY, UNLOGGED
-from kraftops.incidents.authorizer import allowed_requests, with_principals
-from kraftops.incidents.changes import CLIENT, KINDS
-from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
+from kraftops.timeline.answer import LIKELY, NOBODY, UNLOGGED
+from kraftops.timeline.authorizer import allowed_requests, with_principals
+from kraftops.timeline.changes import CLIENT, KINDS
+from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -70,7 +70,7 @@ class ChangeOptions(LogOptions):
     examples=EXAMPLES,
     sections=SECTIONS,
     options=ChangeOptions,
-    answer="kraftops.incidents.answer:CHANGES",
+    answer="kraftops.timeline.answer:CHANGES",
     help="Show what changed: from what, to what, and what changed it.",
 )
 @log_options

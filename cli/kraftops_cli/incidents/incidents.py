@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from kraftops.answers.fields import json_of
-from kraftops.incidents.answer import INCIDENT
-from kraftops.incidents.incidents import incidents_of
-from kraftops.incidents.rules import RULES
+from kraftops.timeline.answer import INCIDENT
+from kraftops.timeline.incidents import incidents_of
+from kraftops.timeline.rules import RULES
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -38,7 +38,7 @@ SECTIONS = (
     examples=EXAMPLES,
     sections=SECTIONS,
     options=LogOptions,
-    answer="kraftops.incidents.answer:INCIDENTS",
+    answer="kraftops.timeline.answer:INCIDENTS",
     help="Show what happened: incidents by cause, from begin to end, and what they did.",
 )
 @log_options

@@ -17,7 +17,7 @@ from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import newest_time
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
-from kraftops.incidents.changes import ChangeLog, read_changes
+from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import read_span

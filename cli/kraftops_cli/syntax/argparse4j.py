@@ -251,10 +251,25 @@ class _Parser:
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
-        hint = _hint(arguments[0], names)
+        hint = self._hint_of_subcommands(arguments[0].partition("=")[0])
+        hint = hint or _hint(arguments[0], names)
         if not arguments[0].startswith("-") and not hint:
             hint = self._option_of_value(arguments[0])
         raise BadArguments(f"unrecognized arguments: '{_shown(arguments)}'", self._ctx, hint)
+
+    def _hint_of_subcommands(self, name: str) -> str:
+        """Return a hint for an option of subcommands that stands before them."""
+        group = self._ctx.command
+        if not isinstance(group, click.Group):
+            return ""
+        commands = [(word, group.get_command(self._ctx, word)) for word in self._subcommands]
+        takers = [
+            word
+            for word, command in commands
+            if command and any(name in param.opts for param in command.params)
+        ]
+        shown = ", ".join(takers[:3])
+        return f"{name} goes behind a command that takes it: {shown}" if takers else ""
 
     def _option_of_value(self, value: str) -> str:
         """Return a hint with the option that a bare value is meant for, by what it looks like."""

@@ -16,11 +16,11 @@ from kraftops.findings.finding import worst_first
 from kraftops.library.results import Findings, Results
 
 if TYPE_CHECKING:
-    from kraftops.doctor.diagnosis import Diagnosis
+    from kraftops.checkup.diagnosis import Diagnosis
     from kraftops.dump.check.findings import PartitionCheck
     from kraftops.findings.finding import Finding
-    from kraftops.incidents.changes import ChangeLog, MetadataChange
-    from kraftops.incidents.incidents import Incident
+    from kraftops.timeline.changes import ChangeLog, MetadataChange
+    from kraftops.timeline.incidents import Incident
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """A path, or several."""
@@ -100,15 +100,15 @@ def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results
     Raises:
         KraftopsError: the log cannot be read.
     """
-    from kraftops.incidents.selection import CHANGE
+    from kraftops.timeline.selection import CHANGE
 
     return Results(_change_log(source, since, until).changes, CHANGE, _line)
 
 
 def incidents(source: Paths, *, since: Time = None, until: Time = None) -> Results[Incident]:
     """Return what happened in a cluster, by cause; arguments and errors as of `changes`."""
-    from kraftops.incidents.answer import INCIDENT, incident_text
-    from kraftops.incidents.incidents import incidents_of
+    from kraftops.timeline.answer import INCIDENT, incident_text
+    from kraftops.timeline.incidents import incidents_of
 
     return Results(incidents_of(_change_log(source, since, until)), INCIDENT, incident_text)
 
@@ -129,9 +129,9 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     Raises:
         KraftopsError: an archive cannot be read.
     """
-    from kraftops.doctor.checks import CHECKS, run_checks
-    from kraftops.doctor.diagnosis import Selection, diagnosis_of
-    from kraftops.doctor.examination import Examination
+    from kraftops.checkup.checks import CHECKS, run_checks
+    from kraftops.checkup.diagnosis import Selection, diagnosis_of
+    from kraftops.checkup.examination import Examination
     from kraftops.recovery.archives import unpacked
     from kraftops.storage.config.host import LocalKafka
 
@@ -158,7 +158,7 @@ def _findings(found: Sequence[Finding]) -> Findings:
 
 def _change_log(source: Paths, since: Time, until: Time) -> ChangeLog:
     from kraftops.image.load.loading import limits_of
-    from kraftops.incidents.changes import read_changes
+    from kraftops.timeline.changes import read_changes
 
     first, last = _ms(since), _ms(until)
     return read_changes(

@@ -11,11 +11,11 @@ from kraftops.engine.timeline_contract import TimedChange as KeptChange
 from kraftops.errors import KraftopsError
 from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
 from kraftops.image.state.image import MetadataImage
-from kraftops.incidents.changes import FIRST_VERSION
-from kraftops.incidents.words import words_of
 from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
+from kraftops.timeline.changes import FIRST_VERSION
+from kraftops.timeline.words import words_of
 from kraftops.uuids import to_text
 
 MOST_CHANGES = 600

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeVar
 from kraftops.engine.timeline_contract import Loss, Timeline
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.health import health_counts
-from kraftops.incidents.words import endpoint_text
 from kraftops.report import document
 from kraftops.report.changes import (
     BrokerStep,
@@ -34,6 +33,7 @@ from kraftops.report.document import (
 )
 from kraftops.report.metadata_log import MetadataLog
 from kraftops.storage.bootstrap.releases import by_level
+from kraftops.timeline.words import endpoint_text
 
 Worst = TypeVar("Worst", WorstPartition, WorstTopic)
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from kraftops.engine.timeline_contract import TimedChange
 from kraftops.image.state.image import MetadataImage
-from kraftops.incidents.rules import ROLLING
 from kraftops.report.changes import offset_of
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import Band, BandState, Leadership, NodeBands
+from kraftops.timeline.rules import ROLLING
 
 
 class _Registration(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Literal
 from kraftops.answers.fields import json_of
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
-from kraftops.incidents.answer import INCIDENT
-from kraftops.incidents.incidents import Incident
+from kraftops.timeline.answer import INCIDENT
+from kraftops.timeline.incidents import Incident
 
 BandState = Literal[
     "active",

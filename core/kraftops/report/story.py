@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from kraftops.display.times import iso_time
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.loading import limits_of
-from kraftops.incidents.answer import incident_text
-from kraftops.incidents.changes import read_changes
-from kraftops.incidents.incidents import Incident, incidents_of
 from kraftops.report.metadata_log import MetadataLog, Span
+from kraftops.timeline.answer import incident_text
+from kraftops.timeline.changes import read_changes
+from kraftops.timeline.incidents import Incident, incidents_of
 
 MOST_CHANGES = 20_000
 """Changes of partitions that are told: each takes 0.1 ms, and a report is made in seconds."""

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from kraftops.findings.catalogue import catalogue
 from tests.helpers.tools.console import KRAFTOPS, run_here
 
@@ -27,6 +29,14 @@ def test_an_error_says_its_exit_code() -> None:
     done = run_here("explain", "majority-at-risk", program=KRAFTOPS)
 
     assert "exit code 3" in done.text
+
+
+@pytest.mark.parametrize("code", ["directory-full", "target-down", "no-bytes", "throttle-too-low"])
+def test_what_an_operation_waits_for_has_a_page(code: str) -> None:
+    done = run_here("explain", code, program=KRAFTOPS)
+
+    assert (done.code, f"{code} (obstacle)" in done.text) == (0, True)
+    assert "what to do: " in done.text
 
 
 def test_unknown_code_is_not_found() -> None:

@@ -3,12 +3,12 @@
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.incidents.changes import read_changes
-from kraftops.incidents.incidents import incidents_of
 from kraftops.report import story
 from kraftops.report.cluster import metadata_part
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.metadata_log import MetadataLog, Span, read_metadata_log
+from kraftops.timeline.changes import read_changes
+from kraftops.timeline.incidents import incidents_of
 from tests.helpers.tools.corpus import DATA
 
 NAMES = [str(DATA / "incidents/three/00000000000000000000.log")]

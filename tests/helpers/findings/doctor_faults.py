@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Event
 from unittest.mock import patch
 
-from kraftops.doctor import cluster_checks, examination
-from kraftops.doctor.checks import CHECKS, run_checks
-from kraftops.doctor.examination import Examination
+from kraftops.checkup import cluster_checks, examination
+from kraftops.checkup.checks import CHECKS, run_checks
+from kraftops.checkup.examination import Examination
 from kraftops.log.indexes import TimeEntry, time_index_bytes
 from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition

@@ -11,8 +11,8 @@ from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.image.load.loading import limits_of
 from kraftops.image.state.image import MetadataImage
-from kraftops.incidents.changes import read_changes
-from kraftops.incidents.selection import CHANGE, ChangeFilter
+from kraftops.timeline.changes import read_changes
+from kraftops.timeline.selection import CHANGE, ChangeFilter
 from kraftops.views.partitions import HEALTHY, OFFLINE, PARTITIONS, UNDER_MIN_ISR
 from kraftops.views.selection import parsed_where, selected
 from kraftops_cli.cluster.description import ClusterDescription

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from kraftops.display.sizes import number_text
 from kraftops.image.load.loading import limits_of
-from kraftops.incidents.answer import incident_text
-from kraftops.incidents.changes import Kind, read_changes
-from kraftops.incidents.incidents import incidents_of
+from kraftops.timeline.answer import incident_text
+from kraftops.timeline.changes import Kind, read_changes
+from kraftops.timeline.incidents import incidents_of
 from kraftops_cli.cluster.watch.happenings import Happening
 
 SPAN = 3_600_000

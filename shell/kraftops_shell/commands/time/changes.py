@@ -6,11 +6,11 @@ from kraftops.answers.fields import json_of
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
-from kraftops.incidents.answer import INCIDENT
-from kraftops.incidents.authorizer import allowed_requests, with_principals
-from kraftops.incidents.changes import KINDS, ChangeLog, read_changes
-from kraftops.incidents.incidents import incidents_of
-from kraftops.incidents.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
+from kraftops.timeline.answer import INCIDENT
+from kraftops.timeline.authorizer import allowed_requests, with_principals
+from kraftops.timeline.changes import KINDS, ChangeLog, read_changes
+from kraftops.timeline.incidents import incidents_of
+from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import Moment
 from kraftops_shell.session.moving import span_of, travel_of

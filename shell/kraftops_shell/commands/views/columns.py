@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kraftops.answers.fields import Field
 from kraftops.answers.types import FieldType
-from kraftops.incidents.selection import CHANGE
+from kraftops.timeline.selection import CHANGE
 from kraftops.views import skew
 from kraftops.views.groups import GROUPS
 from kraftops.views.log import log_columns

@@ -2,9 +2,11 @@
 
 import pytest
 
-from kraftops.doctor.codes import ERROR, FINDING, pages, pages_of
+from kraftops.checkup.codes import ERROR, FINDING, INCIDENT, OBSTACLE, pages, pages_of
 from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
+from kraftops.reassign.obstacles import OBSTACLE_KINDS
+from kraftops.timeline.rules import RULES
 
 
 def test_every_code_has_a_page() -> None:
@@ -12,6 +14,8 @@ def test_every_code_has_a_page() -> None:
 
     assert codes >= {(code, FINDING) for code in catalogue()}
     assert codes >= {(code, ERROR) for code in CODES}
+    assert codes >= {(code, OBSTACLE) for code in OBSTACLE_KINDS}
+    assert codes >= {(rule.cause, INCIDENT) for rule in RULES}
     assert len(codes) == len(pages())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.incidents.changes import RECOVERING, MetadataChange
+from kraftops.timeline.changes import RECOVERING, MetadataChange
 
 Key = tuple[str, int]
 """A partition by topic and number."""

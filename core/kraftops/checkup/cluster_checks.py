@@ -6,18 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
-from kraftops.doctor.examination import Examination
 from kraftops.errors import DecodeError
 from kraftops.fileio.reading import read_whole
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import log_size, newest_time
 from kraftops.image.state.image import MetadataImage
-from kraftops.incidents.answer import incident_text
-from kraftops.incidents.changes import read_changes
-from kraftops.incidents.incidents import incidents_of
 from kraftops.placement.disks import Disks
 from kraftops.placement.metadata_facts import MetadataFacts, facts_of
 from kraftops.placement.placement import placement_of
@@ -28,6 +25,9 @@ from kraftops.reassign.disks import disks_of
 from kraftops.reassign.min_isr import MIN_ISR, min_isr_by, min_isr_of_topics
 from kraftops.reassign.operations import State as OperationState
 from kraftops.reassign.operations import operations_of, operations_under_way
+from kraftops.timeline.answer import incident_text
+from kraftops.timeline.changes import read_changes
+from kraftops.timeline.incidents import incidents_of
 from kraftops.wire.auth.validity import validities
 
 _DAY_MS = 86_400_000

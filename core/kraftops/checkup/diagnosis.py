@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.answers.fields import Answer, parts, text
+from kraftops.checkup.checks import CheckRun, Status
+from kraftops.checkup.examination import Examination
+from kraftops.checkup.joining import joined
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import many
-from kraftops.doctor.checks import CheckRun, Status
-from kraftops.doctor.examination import Examination
-from kraftops.doctor.joining import joined
 from kraftops.errors import CODES
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code

@@ -14,8 +14,8 @@ from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.incidents.changes import KINDS, MetadataChange
 from kraftops.query.conditions.syntax import Condition
+from kraftops.timeline.changes import KINDS, MetadataChange
 from kraftops.views.selection import parsed_where, selected
 from kraftops.views.view import View, frame_of_rows
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.incidents.answer import incident_text
-from kraftops.incidents.changes import ChangeLog, read_changes
-from kraftops.incidents.incidents import incidents_of
+from kraftops.timeline.answer import incident_text
+from kraftops.timeline.changes import ChangeLog, read_changes
+from kraftops.timeline.incidents import incidents_of
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/three"

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kraftops.fileio.directories import errors_with_path
-from kraftops.incidents.changes import CLIENT, PREFERRED_ELECTION, REASSIGNMENT, MetadataChange
+from kraftops.timeline.changes import CLIENT, PREFERRED_ELECTION, REASSIGNMENT, MetadataChange
 
 _QUEUED = 5_000
 """ms from a request to its record at most: the controller authorizes it before it queues it."""

@@ -9,9 +9,9 @@ from kraftops.answers.fields import Answer, Field, number, numbers, parts, text,
 from kraftops.answers.fields import time as time_field
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.times import iso_time, span_text
-from kraftops.incidents.incidents import Incident
-from kraftops.incidents.rules import RULES, WORDS
-from kraftops.incidents.selection import CHANGE, GROUP
+from kraftops.timeline.incidents import Incident
+from kraftops.timeline.rules import RULES, WORDS
+from kraftops.timeline.selection import CHANGE, GROUP
 
 NOBODY = "no record of the log says which person asked for a change"
 LIKELY = "principals are likely, not certain: their requests fit a change by time and resource"

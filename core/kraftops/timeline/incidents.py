@@ -9,8 +9,8 @@ from itertools import groupby
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.image.state.image import MetadataImage
-from kraftops.incidents.changes import ChangeLog, MetadataChange
-from kraftops.incidents.rules import (
+from kraftops.timeline.changes import ChangeLog, MetadataChange
+from kraftops.timeline.rules import (
     CONFIG_BEFORE,
     CREATED_AGAIN,
     FLAPPING,
@@ -18,7 +18,7 @@ from kraftops.incidents.rules import (
     ROLLING,
     TOGETHER,
 )
-from kraftops.incidents.tracking import Tracked
+from kraftops.timeline.tracking import Tracked
 
 
 @dataclass(frozen=True, slots=True)

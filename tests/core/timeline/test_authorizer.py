@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.incidents.authorizer import Request, allowed_requests, with_principals
-from kraftops.incidents.changes import MetadataChange, read_changes
+from kraftops.timeline.authorizer import Request, allowed_requests, with_principals
+from kraftops.timeline.changes import MetadataChange, read_changes
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/principals"

@@ -5,9 +5,9 @@ from threading import Event
 
 import pytest
 
-from kraftops.doctor.checks import Check, CheckRun, Status, run_checks
-from kraftops.doctor.diagnosis import Diagnosis, Selection, diagnosis_of
-from kraftops.doctor.examination import Examination
+from kraftops.checkup.checks import Check, CheckRun, Status, run_checks
+from kraftops.checkup.diagnosis import Diagnosis, Selection, diagnosis_of
+from kraftops.checkup.examination import Examination
 from kraftops.errors import WireError
 from kraftops.findings.finding import Finding, Place, Severity
 

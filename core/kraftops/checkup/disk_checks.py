@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+from kraftops.checkup.examination import SILENT_SECONDS, Examination
 from kraftops.disk.retention import (
     Reason,
     RetentionState,
@@ -17,7 +18,6 @@ from kraftops.disk.settings import TopicSettings, topic_settings
 from kraftops.disk.usage import DirectoryUsage, Replica
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
-from kraftops.doctor.examination import SILENT_SECONDS, Examination
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from kraftops.doctor import cluster_checks, disk_checks
-from kraftops.doctor.examination import Examination
+from kraftops.checkup import cluster_checks, disk_checks
+from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Finding
 from kraftops.parallel.background import BackgroundCall

@@ -10,14 +10,17 @@ from kraftops.display.columns import Column, folded
 from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Severity
+from kraftops.reassign.obstacles import OBSTACLE_KINDS
 from kraftops.recovery import refusal
+from kraftops.timeline.rules import RULES
 
 FINDING, ERROR, REFUSAL = "finding", "error", "refusal"
+OBSTACLE, INCIDENT = "obstacle", "incident"
 
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """The page of a code; one word can be the code of a finding, of an error and of a refusal.
+    """The page of a code; one word can be the code of a finding, of an error and of others.
 
     Findings have all texts, errors their exit code.
     """
@@ -35,7 +38,7 @@ class CodePage:
 
 
 def pages() -> list[CodePage]:
-    """Return the pages of all codes: findings in the order of the catalogue, then errors."""
+    """Return the pages of all codes: findings in the order of the catalogue, then the others."""
     findings = [
         CodePage(
             row.code,
@@ -55,17 +58,26 @@ def pages() -> list[CodePage]:
         CodePage(name, ERROR, code.meaning, exit_code=code.exit_code)
         for name, code in CODES.items()
     ]
+    exit_code = refusal.RecoveryRefused.exit_code
     refusals = [
-        CodePage(
-            name,
-            REFUSAL,
-            meaning,
-            exit_code=refusal.RecoveryRefused.exit_code,
-            tools=("recover",),
-        )
+        CodePage(name, REFUSAL, meaning, exit_code=exit_code, tools=("recover",))
         for name, meaning in refusal.CODES.items()
     ]
-    return [*findings, *errors, *refusals]
+    obstacles = [
+        CodePage(name, OBSTACLE, kind.title, tools=("operations",), action=kind.action)
+        for name, kind in OBSTACLE_KINDS.items()
+    ]
+    incidents = [
+        CodePage(
+            rule.cause,
+            INCIDENT,
+            rule.words,
+            tools=("incidents",),
+            kafka=f"{rule.reason}.",
+        )
+        for rule in RULES
+    ]
+    return [*findings, *errors, *refusals, *obstacles, *incidents]
 
 
 def pages_of(code: str) -> list[CodePage]:
@@ -88,8 +100,11 @@ def pages_of(code: str) -> list[CodePage]:
 PAGE: tuple[Field, ...] = (
     text("code", "the code", column=Column("CODE", style="name"), get=lambda page: page.code),
     text(
-        "kind", "what has it: a finding, an error, or a refusal of kafka-storage recover",
-        values=(FINDING, ERROR, REFUSAL), column=Column("KIND", 2), get=lambda page: page.kind,
+        "kind",
+        "what has it: a finding, an error, a refusal of kafka-storage recover, an obstacle of an"
+        " operation, or an incident",
+        values=(FINDING, ERROR, REFUSAL, OBSTACLE, INCIDENT), column=Column("KIND", 2),
+        get=lambda page: page.kind,
     ),
     text(
         "severity", "the usual severity of a finding", may_be_null=True,

@@ -6,8 +6,8 @@ import pytest
 
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of, load
-from kraftops.incidents.changes import MetadataChange, read_changes
-from kraftops.incidents.selection import ChangeFilter, by_cause, changes_where
+from kraftops.timeline.changes import MetadataChange, read_changes
+from kraftops.timeline.selection import ChangeFilter, by_cause, changes_where
 from tests.helpers.tools.corpus import DATA
 
 LOG = str(DATA / "incidents/three/00000000000000000000.log")

@@ -1,6 +1,6 @@
 """Findings of several checks are joined by cause."""
 
-from kraftops.doctor.joining import joined
+from kraftops.checkup.joining import joined
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 
 

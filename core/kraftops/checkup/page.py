@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 
 from kraftops.answers.version import JSON_VERSION
-from kraftops.doctor.diagnosis import Diagnosis
-from kraftops.doctor.examination import Examination
+from kraftops.checkup.diagnosis import Diagnosis
+from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError
 from kraftops.report.build import Heading, MetadataInput, build
 from kraftops.report.changes import cut

@@ -31,8 +31,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.min_isr import MinIsr, min_isr
 from kraftops.image.travel.search import TABLES
 from kraftops.image.travel.travel import Travel
-from kraftops.incidents.words import WORDED, endpoint_text, words_of
 from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.timeline.words import WORDED, endpoint_text, words_of
 from kraftops.uuids import to_text
 
 Kind = Literal[

@@ -1,0 +1,1 @@
+"""What changed in a cluster, and the incidents that changes make."""
