@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.engine.metadata_state import (
+    CHANGED_PARTITIONS,
     EntryChange,
     EntryKey,
 )
@@ -234,3 +235,17 @@ class TestChanges:
 
         assert stop.marker == types.BEGIN_TRANSACTION
         assert driver.changes == {}
+
+    def test_only_partitions_that_were_there_and_stay_are_changed_partitions(
+        self, driver: FoldDriver
+    ) -> None:
+        driver.fold.watch([EntryKey(CHANGED_PARTITIONS)])
+        batch = driver.put(topic(), partition(), partition(1, **ELR), change(1), removal(), NO_OP)
+
+        stop = driver.apply(batch)
+        assert driver.place(stop) == 4
+        assert driver.fold.changes() == [
+            EntryChange("partitions", (T, 1), driver.addresses[2], driver.addresses[3])
+        ]
+
+        assert not driver.apply(batch, stop).has_changes

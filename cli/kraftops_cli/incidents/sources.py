@@ -96,9 +96,11 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
         yield live.names, _span(options, live.names, terminal)
 
 
-def changes_of(names: tuple[str, ...], span: Span, terminal: Terminal) -> tuple[ChangeLog, int]:
+def changes_of(
+    names: tuple[str, ...], span: Span, terminal: Terminal, *, is_for_incidents: bool = False
+) -> tuple[ChangeLog, int]:
     """Return the changes of a log within a span, and the exit code; errors as `read_changes`."""
-    log = read_changes(names, since=span.before, until=span.end)
+    log = read_changes(names, since=span.before, until=span.end, is_for_incidents=is_for_incidents)
     cuts = [finding for finding in log.image.log_findings if finding.code in CUTS_SHORT]
     for finding in cuts:
         terminal.error(f"note: {finding}")

@@ -135,7 +135,9 @@ def incidents(examination: Examination) -> Iterator[Finding]:
     if folder is None:
         return
     end = newest_time([folder]) or examination.now
-    for incident in incidents_of(read_changes([folder], since=limits_of(None, end - _DAY_MS))):
+    for incident in incidents_of(
+        read_changes([folder], since=limits_of(None, end - _DAY_MS), is_for_incidents=True)
+    ):
         yield Finding(
             "unclean-elections" if incident.unclean else "incident",
             Severity.LOSS if incident.unclean else Severity.NOTE,

@@ -21,6 +21,12 @@ KEPT_LEADER = -2
 LOST_DIRECTORY = bytes(15) + b"\x02"
 """The directory of a replica that its broker has lost (`DirectoryId.LOST`)."""
 
+CHANGED_PARTITIONS = "changed-partitions"
+"""What to watch for the changes of "partitions" that were there before and stay.
+
+A log may make a million partitions, each a stop for whoever watches them.
+"""
+
 Entity = tuple[tuple[str, str | None], ...]
 """The client of a quota: (type, name) pairs by type; no name stands for the default."""
 Resource = tuple[int, str]
@@ -151,7 +157,7 @@ class EntryKey(NamedTuple):
     topic-names (name), topics (id), partitions (topic id, number), brokers (id), controllers (id),
     failed-replicas (broker id), configs (type, name, key), quotas (entity, key), acls (id),
     scram (mechanism, user), tokens (token id), features (name; metadata.version among them),
-    producer-ids ().
+    producer-ids (). `CHANGED_PARTITIONS` has the keys of partitions.
     """
 
     table: str

@@ -110,7 +110,11 @@ def incidents(source: Paths, *, since: Time = None, until: Time = None) -> Resul
     from kraftops.timeline.answer import INCIDENT, incident_text
     from kraftops.timeline.incidents import incidents_of
 
-    return Results(incidents_of(_change_log(source, since, until)), INCIDENT, incident_text)
+    return Results(
+        incidents_of(_change_log(source, since, until, is_for_incidents=True)),
+        INCIDENT,
+        incident_text,
+    )
 
 
 def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Diagnosis:
@@ -156,7 +160,9 @@ def _findings(found: Sequence[Finding]) -> Findings:
     return Findings(worst_first(found), FINDING, str)
 
 
-def _change_log(source: Paths, since: Time, until: Time) -> ChangeLog:
+def _change_log(
+    source: Paths, since: Time, until: Time, *, is_for_incidents: bool = False
+) -> ChangeLog:
     from kraftops.image.load.loading import limits_of
     from kraftops.timeline.changes import read_changes
 
@@ -165,6 +171,7 @@ def _change_log(source: Paths, since: Time, until: Time) -> ChangeLog:
         _names(source),
         since=None if first is None else limits_of(None, first - 1),
         until=limits_of(None, None if last is None else last - 1),
+        is_for_incidents=is_for_incidents,
     )
 
 

@@ -9,12 +9,15 @@ from typing import Any, Literal, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS
 from kraftops.engine.metadata_state import (
+    CHANGED_PARTITIONS,
     TOPIC_RESOURCE,
     VERSION_FEATURE,
     EntryChange,
     EntryKey,
     PartitionState,
 )
+from kraftops.engine.reference.folding.partitions import registered
+from kraftops.engine.timeline_contract import BROKER_RESOURCE, MIN_ISR
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.events import (
@@ -28,7 +31,7 @@ from kraftops.image.replay.events import (
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.state.min_isr import MinIsr, min_isr
+from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.image.travel.search import TABLES
 from kraftops.image.travel.travel import Travel
 from kraftops.records.dialects import KAFKA_DIALECT
@@ -90,6 +93,7 @@ def read_changes(
     since: Limits | None = None,
     until: Limits | None = None,
     dialect: str = KAFKA_DIALECT,
+    is_for_incidents: bool = False,
 ) -> ChangeLog:
     """Return the changes of a metadata log in the order of their records.
 
@@ -101,15 +105,18 @@ def read_changes(
         since: limits of the state before the first change; None for the oldest.
         until: limits of the last change.
         dialect: framing and numbers of record types.
+        is_for_incidents: leaves out what `incidents_of` does not ask for: new partitions, ACLs and
+            others, of which a log may have millions.
 
     Raises:
         KraftopsError: the log cannot be read.
     """
+    watched = _OF_INCIDENTS if is_for_incidents else _ALL
     travel = source if isinstance(source, Travel) else Travel(source, dialect=dialect)
     listeners: list[_Listener] = []
 
     def begin(first: MetadataImage, image: MetadataImage) -> Callable[[Event], None]:
-        listeners[:] = [_Listener(first, image)]
+        listeners[:] = [_Listener(first, image, watched)]
         return listeners[0].listen
 
     image = travel.replay(since, until or limits_of(None, None), begin)
@@ -148,7 +155,14 @@ class _Raw(NamedTuple):
 
 FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
 """The begin of the change by which the format of a cluster sets its metadata.version."""
-_WATCHED = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
+_ALL = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
+_OF_INCIDENTS = [
+    EntryKey("brokers"),
+    EntryKey("topics"),
+    EntryKey(CHANGED_PARTITIONS),
+    EntryKey("configs", (TOPIC_RESOURCE,)),
+    EntryKey("configs", (BROKER_RESOURCE, "")),
+]
 
 
 class _Listener:
@@ -158,18 +172,22 @@ class _Listener:
     becomes of its partitions in one batch, in any order (`ReplicationControlManager`).
     """
 
-    def __init__(self, first: MetadataImage, image: MetadataImage) -> None:
+    def __init__(
+        self, first: MetadataImage, image: MetadataImage, watched: Sequence[EntryKey]
+    ) -> None:
         self.changes: list[MetadataChange] = []
         self._first = first
         self._image = image
-        self._states: dict[tuple[object, ...], Any] = {}  # those that have changed
+        self._watched = watched
+        self._states: dict[tuple[object, ...], tuple[int | None, Any]] = {}
+        """The states of what has changed, with the addresses of their newest records."""
         self._names: dict[object, str] = {}
         self._pending: list[_Raw] = []
         self._batch = -1
         self._is_open = False
         self._leader = _leader_of(first)
-        self._needed: MinIsr | None = None
-        image.fold.watch(_WATCHED)
+        self._needed: NamedMinIsr | None = None
+        image.fold.watch(watched)
 
     def listen(self, event: Event) -> None:
         """Take an event of the replay."""
@@ -177,7 +195,6 @@ class _Listener:
             case EntriesChanged(address, changes):
                 self._begin(address)
                 self._take(address, changes)
-                self._image.fold.watch(_WATCHED)
             case ControlRecordRead(address, _, False):
                 self._begin(address)
                 self._take_control(address)
@@ -226,23 +243,49 @@ class _Listener:
         """Forget the changes of a transaction that is aborted."""
         for raw in self._pending:
             if raw.change.table in ("partitions", "brokers"):
-                self._states[raw.change.table, *raw.change.key] = raw.before
+                key = raw.change.table, *raw.change.key
+                self._states[key] = raw.change.before, raw.before
         self._pending = []
 
     def _take(self, address: int, changes: Iterable[EntryChange]) -> None:
-        record = self._image.record(address)
+        offset, time, _ = self._image.store.head(address)
         for change in changes:
             before = after = None
             if change.table in ("partitions", "brokers"):
-                key = (change.table, *change.key)
-                before = self._states[key] if key in self._states else _state(self._first, change)
+                before = self._before(change)
                 after = None if change.after is None else _state(self._image, change)
-                self._states[key] = after
+                self._states[change.table, *change.key] = change.after, after
             elif change.table == "topics":
                 self._name(change)
             elif change.table == "configs":
-                self._needed = None
-            self._pending.append(_Raw(record.timestamp, record.offset, change, before, after))
+                if change.key[-1] != MIN_ISR and self._watched is _OF_INCIDENTS:
+                    continue
+                self._take_min_isr(change)
+            self._pending.append(_Raw(time, offset, change, before, after))
+
+    def _before(self, change: EntryChange) -> Any:
+        """Return the state before a change: that after the one before, or the first."""
+        if change.before is None:
+            return None
+        newest, state = self._states.get((change.table, *change.key), (None, None))
+        if newest == change.before:
+            return state
+        first = self._first
+        if change.table == "brokers":
+            return _state(first, change)
+        key: Any = change.key
+        newest_of_first = first.fold.newest(*key)
+        if newest_of_first is not None and newest_of_first.address == change.before:
+            return _state(first, change)
+        # Only the record of a new partition is not watched.
+        state = registered(self._image.read(change.before)[1])
+        return None if isinstance(state, str) else state
+
+    def _take_min_isr(self, change: EntryChange) -> None:
+        kind, name, key = change.key
+        if self._needed is not None and key == MIN_ISR:
+            assert isinstance(kind, int)
+            self._needed.put(self._image, (kind, str(name)), change.after)
 
     def _name(self, change: EntryChange) -> None:
         topic_id: Any = change.key[0]
@@ -295,7 +338,7 @@ class _Listener:
             return
         blank = MetadataChange(
             raw.time, raw.offset, "isr", what, None, None, _cause(before, after, events), topic,
-            number, None, before, after, self._needed_by(topic_id, len(after.replicas)),
+            number, None, before, after, self._needed_by(topic, len(after.replicas)),
         )  # fmt: skip
         if _replicas_text(before) != _replicas_text(after):
             texts = _replicas_text(before), _replicas_text(after)
@@ -309,11 +352,11 @@ class _Listener:
         if _isr_text(before) != _isr_text(after):
             yield replace(blank, old=_isr_text(before), new=_isr_text(after))
 
-    def _needed_by(self, topic_id: Any, replicas: int) -> int:
+    def _needed_by(self, topic: str, replicas: int) -> int:
         if self._needed is None:
-            self._needed = min_isr(self._image)
+            self._needed = NamedMinIsr(self._image)
         # Never more than the replicas, never less than one (`Partition.isUnderMinIsr`).
-        return max(min(self._needed.by_topic.get(topic_id, self._needed.usual), replicas), 1)
+        return max(min(self._needed.of(topic), replicas), 1)
 
     def _other(self, raw: _Raw, events: Mapping[int, str], client: str) -> MetadataChange:
         change = raw.change

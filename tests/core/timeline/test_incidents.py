@@ -107,3 +107,13 @@ def test_the_start_of_another_cluster_is_no_incident() -> None:
     first = changes.changes[0]
 
     assert not [one for one in incidents_of(changes) if one.begin < first.time + 1000]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_incidents_need_only_the_changes_that_are_read_for_them(name: str) -> None:
+    path = str(DATA / "incidents" / name / "00000000000000000000.log")
+
+    fewer = read_changes(path, is_for_incidents=True)
+
+    assert incidents_of(fewer) == incidents_of(log(DATA / "incidents" / name))
+    assert len(fewer.changes) < len(log(DATA / "incidents" / name).changes)

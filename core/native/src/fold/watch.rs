@@ -22,6 +22,9 @@ pub enum TableName {
     ProducerIds,
 }
 
+/// What to watch for the changes of partitions that were there before and stay.
+const CHANGED_PARTITIONS: &str = "changed-partitions";
+
 const NAMES: [(&str, TableName); 12] = [
     ("topic-names", TableName::TopicNames),
     ("topics", TableName::Topics),
@@ -121,6 +124,8 @@ impl EntryChange {
 #[derive(Default)]
 pub struct Watch {
     all: Vec<(TableName, Vec<KeyPart>)>,
+    /// Whether partitions that come and go are left out.
+    has_changed_partitions: bool,
     /// Whether changes have no keys; their records have them.
     pub is_keyless: bool,
     pub changes: Vec<EntryChange>,
@@ -130,7 +135,12 @@ impl Watch {
     pub fn set(&mut self, keys: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
         self.all.clear();
         self.is_keyless = false;
-        for (name, key) in keys {
+        self.has_changed_partitions = false;
+        for (mut name, key) in keys {
+            if name == CHANGED_PARTITIONS {
+                self.has_changed_partitions = true;
+                name = "partitions".into();
+            }
             // No record of this engine changes other tables.
             let Some((_, table)) = NAMES.iter().find(|(known, _)| *known == name) else {
                 continue;
@@ -188,6 +198,10 @@ impl Watch {
         key: impl FnOnce() -> Vec<KeyPart>,
     ) {
         if !self.has(table) || (before.is_none() && after.is_none()) {
+            return;
+        }
+        let is_there = before.is_some() && after.is_some();
+        if self.has_changed_partitions && table == TableName::Partitions && !is_there {
             return;
         }
         if self.is_keyless {

@@ -50,7 +50,7 @@ def changes(session: Session, call: Call) -> None:
 
 def incidents(session: Session, call: Call) -> None:
     """Print the incidents of the log, up to where the session stands."""
-    rows = incidents_of(changes_between(session, call))
+    rows = incidents_of(changes_between(session, call, is_for_incidents=True))
     if call.is_json:
         answer = session.begin_json(call, "incidents")
         for row in rows:
@@ -61,7 +61,7 @@ def incidents(session: Session, call: Call) -> None:
         session.err("incidents: the log tells of none")
 
 
-def changes_between(session: Session, call: Call) -> ChangeLog:
+def changes_between(session: Session, call: Call, *, is_for_incidents: bool = False) -> ChangeLog:
     """Return the changes between --since and --until, and not after where the session stands."""
     since, until = span_of(session, call)
     last = session.source.image.offset
@@ -73,6 +73,7 @@ def changes_between(session: Session, call: Call) -> ChangeLog:
             until=last if until.offset is None else min(until.offset, last),
             time=_end(until),
         ),
+        is_for_incidents=is_for_incidents,
     )
 
 

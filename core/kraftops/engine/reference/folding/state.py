@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS, Fetch
 from kraftops.engine.metadata_state import (
+    CHANGED_PARTITIONS,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -126,7 +127,10 @@ class WatchedChanges:
         """
         if before is None and after is None:
             return
-        for beginning in self._watched.get(table, ()):
+        watched = self._watched.get(table, ())
+        if not watched and table == "partitions" and before is not None and after is not None:
+            watched = self._watched.get(CHANGED_PARTITIONS, ())
+        for beginning in watched:
             if key[: len(beginning)] == beginning:
                 earlier = self._by_entry.get((table, key))
                 first = before if earlier is None else earlier.before
