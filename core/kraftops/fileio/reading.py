@@ -43,8 +43,11 @@ def read_small(path: str) -> bytes:
 
 
 def is_forbidden(path: str) -> bool:
-    """Tell whether there is a file that this user may not read."""
+    """Tell whether this user may not read a file or directory, or not even look for it."""
     try:
-        return os.path.exists(path) and not os.access(path, os.R_OK)
-    except ValueError:  # no file can have such a name
+        os.stat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):  # it does not exist, or no file can have such a name
         return False
+    return not os.access(path, os.R_OK)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple, Self
 
 from kraftops.display.sizes import many
+from kraftops.fileio.reading import is_forbidden
 
 
 class Severity(StrEnum):
@@ -176,6 +177,14 @@ def note_finding(
 ) -> Finding:
     """Return what keeps no server from starting."""
     return Finding(code, Severity.NOTE, text, place, cure, commands)
+
+
+def unless_forbidden(finding: Finding, path: str) -> Finding:
+    """Return a finding about a file, which may be sound if this user may not read it."""
+    if not is_forbidden(path):
+        return finding
+    cure = "give the permission to read it, or run this command as the user of the server"
+    return replace(finding, cure=cure, commands=(), is_possible=True)
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from kraftops.server.metadata_log.log import BootstrapFile, MetadataLog
 
 
+_OF_SEGMENTS = (".log", ".index", ".timeindex")
+
+
 class PartitionDirectory(NamedTuple):
     """A directory of a partition by its name; one that is renamed has another *kind*."""
 
@@ -164,6 +167,15 @@ class LogDirectory:
             return False
 
     @cached_property
+    def has_segments(self) -> bool:
+        """Whether any partition has a file of a segment; copies often leave all of them out."""
+        return any(
+            name.endswith(_OF_SEGMENTS)
+            for partition in self.partitions()
+            for name in os.listdir(partition.path)
+        )
+
+    @cached_property
     def has_tier(self) -> bool:
         """Whether any file tells of a tier; copies often lack the index cache, or it is empty."""
         has_cache = os.path.isdir(os.path.join(self.path, REMOTE_INDEXES))
@@ -206,6 +218,16 @@ class LogDirectory:
             if folder and name != METADATA_PARTITION:
                 yield PartitionDirectory(os.path.join(self.path, name), *folder)
 
+    def is_beside(self, other: LogDirectory) -> bool:
+        """Tell whether another directory is of the same server."""
+        meta, theirs = self.meta, other.meta
+        return bool(
+            meta
+            and theirs
+            and meta.directory_id != theirs.directory_id
+            and (meta.cluster_id, meta.node_id) == (theirs.cluster_id, theirs.node_id)
+        )
+
     @property
     def partition_count(self) -> int:
         """The number of partitions in it; 0 where it cannot be listed."""
@@ -224,15 +246,15 @@ class LogDirectory:
 
 
 class Duplicate(NamedTuple):
-    """A partition in a log directory of a server that has it in another one already."""
+    """A partition that a server has in another place already."""
 
     directory: LogDirectory
     partition: PartitionDirectory
-    first: LogDirectory
+    first: PartitionDirectory
 
 
 def duplicates(directories: Iterable[LogDirectory]) -> Iterator[Duplicate]:
-    """Yield the partitions that a server has twice, by its log directories.
+    """Yield the partitions that a server has twice, by its log directories; `t-00` is `t-0`.
 
     `LogManager.loadLog` throws at the second one (IllegalStateException), and the broker ends. One
     without a topic id, or with another one, is a stray by the metadata, and renamed before.
@@ -247,12 +269,12 @@ def duplicates(directories: Iterable[LogDirectory]) -> Iterator[Duplicate]:
         if partition.kind in (FolderKind.CURRENT, FolderKind.FUTURE)
     ]
     counts = Counter(partition[1:] for _, partition in partitions)
-    firsts: dict[tuple[object, ...], LogDirectory] = {}
+    firsts: dict[tuple[object, ...], PartitionDirectory] = {}
     for directory, partition in partitions:
         # Only here are topic ids read: a broker may have thousands of partitions.
         if counts[partition[1:]] > 1 and (topic_id := partition.topic_id):
-            first = firsts.setdefault((topic_id, *partition[1:]), directory)
-            if first is not directory:
+            first = firsts.setdefault((topic_id, *partition[1:]), partition)
+            if first is not partition:
                 yield Duplicate(directory, partition, first)
 
 

@@ -78,10 +78,11 @@ def test_missing_partition_is_lost_where_the_metadata_log_has_its_topic(stopped:
     alone = run_here("--check", str(stopped))
     of_another = run_here("--check", str(stopped / "txn-0"))
 
-    place = f": {stopped}/recovery-point-offset-checkpoint: plain-0 has no directory"
-    (line,) = [line for line in lost.text.splitlines() if place in line]
-    assert line.endswith("and the metadata log has the topic [missing-partition]")
-    assert "its high watermark was 24" in line
+    place = f"loss: {stopped}/plain-0: it is missing, its high watermark was 24; the metadata log "
+    (line,) = [line for line in lost.text.splitlines() if line.startswith(place)]
+    assert line.endswith(" [missing-partition]")
+    (row,) = [line for line in lost.text.splitlines() if line.startswith(f"{stopped}/plain-0 ")]
+    assert row.split()[1:3] + row.split()[-2:] == ["data", "lost", "24", "0"]
     assert (lost.code, deleted.code, alone.code, of_another.code) == (2, 0, 0, 0)
     assert "missing-partition" not in deleted.text + of_another.text
     assert alone.text.count("[missing-partition]") == 1

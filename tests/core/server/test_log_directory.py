@@ -81,7 +81,14 @@ TOPIC_ID = "vOKEv8VrQAyGbyFDxfFCwA"
 def test_partitions_that_a_server_has_twice(tmp_path: Path) -> None:
     """Not those that it renames first, for want of an id, nor deleted and moved ones beside them."""
     folders = {
-        "d1": {"t-0": TOPIC_ID, "t-1": TOPIC_ID, "t-2": TOPIC_ID, "t-3": "", "t-4.ab-delete": ""},
+        "d1": {
+            "t-0": TOPIC_ID,
+            "t-1": TOPIC_ID,
+            "t-2": TOPIC_ID,
+            "t-3": "",
+            "t-4.ab-delete": "",
+            "t-00": TOPIC_ID,
+        },
         "d2": {"t-0": TOPIC_ID, "t-1.ab-future": TOPIC_ID, "t-2": TOPIC_ID[::-1], "t-3": ""},
         "d3": {"t-0": TOPIC_ID, "t-1.cd-future": TOPIC_ID, "t-4.ab-delete": TOPIC_ID},
     }
@@ -94,6 +101,11 @@ def test_partitions_that_a_server_has_twice(tmp_path: Path) -> None:
     found = duplicates(read_log_directory(str(tmp_path / name)) for name in folders)
 
     assert [
-        (Path(twice.partition.path).relative_to(tmp_path), Path(twice.first.path).name)
+        (Path(twice.partition.path).relative_to(tmp_path), Path(twice.first.path).parent.name)
         for twice in found
-    ] == [(Path("d2/t-0"), "d1"), (Path("d3/t-0"), "d1"), (Path("d3/t-1.cd-future"), "d2")]
+    ] == [
+        (Path("d1/t-00"), "d1"),
+        (Path("d2/t-0"), "d1"),
+        (Path("d3/t-0"), "d1"),
+        (Path("d3/t-1.cd-future"), "d2"),
+    ]

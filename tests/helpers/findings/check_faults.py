@@ -234,6 +234,7 @@ FAULTS: Mapping[str, Callable[[Path], set[str]]] = {
     "checkpoint-differs": stopped(write("cleaner-offset-checkpoint", "0\n1\nkept 0 999\n")),
     "no-checkpoint": stopped(remove("cleaner-offset-checkpoint")),
     "missing-partition": stopped(remove("plain-0")),
+    "no-segments": stopped(remove("*-0/*.log", "*-0/*index", "*-1/*.log", "*-1/*index")),
     "bad-remote-metadata": tiered(
         flip(f"stopped/__remote_log_metadata-1/{0:020}.log", 200),
         names=(_ORDERS,),

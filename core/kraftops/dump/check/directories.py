@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
-from kraftops.dump.check.log_directory import log_directory_findings, missing_findings
+from kraftops.dump.check.log_directory import (
+    log_directory_findings,
+    misnamed_findings,
+    missing_partitions,
+)
 from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.start import DirectoryLoads, Start, foretold, server_findings
 from kraftops.dump.check.tier import Surroundings
@@ -30,6 +34,7 @@ from kraftops.log.files import (
     tiered_topic_id,
 )
 from kraftops.records.internal_topics import REMOTE_TOPIC
+from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import FolderKind, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, duplicates, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
@@ -69,11 +74,14 @@ def check_directories(
         SourceError: a directory or remote log metadata cannot be read.
     """
     by_path = {path: partition_folders(path) for path in request.paths}
-    folders = list(chain.from_iterable(by_path.values()))
+    # A partition and its log directory may both be named.
+    named = {os.path.abspath(folder): folder for folder in chain.from_iterable(by_path.values())}
+    folders = list(named.values())
     tiered = dict.fromkeys(folder for folder in folders if _is_tiered(folder))
     local = [folder for folder in folders if folder not in tiered]
     around = _surroundings(request, folders)
-    directories, common = _log_directories(folders)
+    whole_paths = [path for path, inner in by_path.items() if inner != [path]]
+    directories, whole, common = _log_directories(folders, whole_paths)
     units = [
         Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
     ]
@@ -99,9 +107,11 @@ def check_directories(
     for check in _absent_tiers(by_path, tiered, around):
         add(check)
     _note_wrong_topic_ids(checks, around.topics)
-    whole = [directories[folders[0]] for path, folders in by_path.items() if folders != [path]]
     for directory in whole:
-        common += missing_findings(directory, around.topics.names)
+        missing, unknown = missing_partitions(directory, whole, around.topics)
+        checks += missing
+        common += unknown
+    common += chain.from_iterable(map(misnamed_findings, whole))
     common += _start_findings(whole, directories, checks, around.topics)
     return checks, tuple(common)
 
@@ -123,21 +133,24 @@ def _metadata_folders(folders: Iterable[str]) -> list[str]:
     return logs
 
 
-def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
-    """Return the log directory of each partition, and the findings about log directories."""
+def _log_directories(
+    folders: Iterable[str], whole_paths: Iterable[str]
+) -> tuple[dict[str, LogDirectory], list[LogDirectory], list[Finding]]:
+    """Return the log directory of each partition, those that are whole, and findings about them."""
     directories: dict[str, LogDirectory] = {}
-    by_parent: dict[str, LogDirectory] = {}
-    by_folder: dict[str, LogDirectory] = {}
-    for folder in folders:
-        parent = os.path.dirname(_whole(folder)) or os.curdir
-        if parent not in by_parent:
-            path = os.path.abspath(parent)
-            if path not in directories:
-                directories[path] = read_log_directory(parent)
-            by_parent[parent] = directories[path]
-        by_folder[folder] = by_parent[parent]
+
+    def log_directory(path: str) -> LogDirectory:
+        absolute = os.path.abspath(path)
+        if absolute not in directories:
+            directories[absolute] = read_log_directory(path)
+        return directories[absolute]
+
+    whole = [log_directory(path) for path in whole_paths]
+    by_folder = {
+        folder: log_directory(os.path.dirname(_whole(folder)) or os.curdir) for folder in folders
+    }
     findings = map(log_directory_findings, directories.values())
-    return by_folder, list(chain.from_iterable(findings))
+    return by_folder, whole, list(chain.from_iterable(findings))
 
 
 def _start_findings(
@@ -161,7 +174,13 @@ def _start_findings(
             yield from start.refusals()
             loads[directory.path] += [start.load] if start.load else []
     by_directory = {directory.path: directory for directory in directories.values()}
-    twice = chain.from_iterable(map(duplicates, _servers(whole)))
+    twice = [
+        duplicate
+        for server in _servers(whole)
+        for duplicate in duplicates(server)
+        # A broker renames what the metadata lacks before (`LogManager.loadLog`).
+        if not topics.is_known or duplicate.partition.topic in topics.names
+    ]
     yield from server_findings(
         [
             DirectoryLoads(directory, loads[path], directory.node_id)
@@ -250,6 +269,8 @@ def _tier_place(folder: str) -> tuple[str | None, int | None]:
 def partition_folders(path: str) -> list[str]:
     """Return the directory of a partition itself, or the partitions in a log directory.
 
+    One that was only formatted has none yet.
+
     Raises:
         UsageError: it holds no log.
         SourceError: it cannot be listed.
@@ -265,7 +286,7 @@ def partition_folders(path: str) -> list[str]:
             partitions.append((match[1], int(match[2]), folder))
         elif not match and os.path.isdir(folder):
             partitions += [(name, 0, inner) for inner in _tiered_folders(folder)]
-    if not partitions:
+    if not partitions and meta_properties.FILE_NAME not in names:
         raise no_log(path, names)
     return [folder for _, _, folder in sorted(partitions)]
 

@@ -36,8 +36,8 @@ class IndexCheck(Protocol):
     def batch(self, batch: SeenBatch) -> None:
         """Check the entries about a batch; those before it were checked."""
 
-    def end(self, position: int) -> None:
-        """Check the entries behind the last batch, which ends at *position*."""
+    def end(self) -> None:
+        """Check the entries behind the last batch."""
 
 
 class _Entries:
@@ -110,6 +110,7 @@ class OffsetIndexCheck:
         self._entries, self._left = entries, iter(entries)
         self._offset = self._position = self._number = -1
         self._last_offset = base_offset - 1  # of the batch before
+        self._end = 0  # its last byte, exclusive
         self._wanted = -1  # the offset of the last entry, until a batch ends there
         self._wanted_number = -1
         self._has_entry = True
@@ -151,13 +152,16 @@ class OffsetIndexCheck:
                 self._wanted, self._wanted_number = self._offset, self._number
             self._advance()
         self._last_offset = batch.last_offset
+        self._end = batch.position + batch.size
 
-    def end(self, position: int) -> None:
+    def end(self) -> None:
         """Check the entries behind the last batch."""
         if self._wanted >= 0:
             self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
         while self._has_entry:
-            self._differs(f"position {self._position} is not before {position}, the end of the log")
+            self._differs(
+                f"position {self._position} is not before {self._end}, the end of the log"
+            )
             self._advance()
 
     def _differs(self, reason: str, number: int | None = None) -> None:
@@ -182,6 +186,7 @@ class TimeIndexCheck:
         self._may_be_open = context.may_be_open
         self._timestamp = self._offset = self._number = -1
         self._largest = -1
+        self._end = base_offset
         self._last_entry = -1  # the timestamp of the last entry
         self._has_entry = True
         self._advance()
@@ -216,11 +221,12 @@ class TimeIndexCheck:
                 self._differs(f"timestamp {self._timestamp} is not the first of its size")
             self._advance()
         self._largest = max(self._largest, batch.max_timestamp)
+        self._end = batch.last_offset + 1
 
-    def end(self, position: int) -> None:
+    def end(self) -> None:
         """Check the entries behind the last batch."""
         while self._has_entry:
-            self._differs(f"offset {self._offset} is behind the end of the log, {position}")
+            self._differs(f"offset {self._offset} is not before {self._end}, the end of the log")
             self._advance()
         if not self._may_be_open and self._last_entry < self._largest:
             self._entries.add(

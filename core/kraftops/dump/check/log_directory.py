@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from kraftops.dump.check.findings import Findings
+from kraftops.dump.check.findings import Loss, PartitionCheck
 from kraftops.dump.check.start import damaged_checkpoint
+from kraftops.dump.check.topics import Topics
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
 from kraftops.server.loader.load_plan import (
     CHECKPOINTS,
     CLEAN_SHUTDOWN,
     HIGH_WATERMARK,
     LOG_START,
     RECOVERY_POINT,
+    REMOTE_INDEXES,
+    parse_folder_name,
 )
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 
@@ -35,8 +39,31 @@ def log_directory_findings(directory: LogDirectory) -> Iterator[Finding]:
             reason = f"the offset {offset} of {topic}-{partition}"
             place = Place(file=path)
             yield Finding("bad-checkpoint", Severity.NOTE, reason, place, count=len(negative))
+    if directory.partition_count and not directory.has_segments:
+        reason = "no partition has a segment: they were left out of a copy, or all are lost"
+        place = Place(directory=directory.path)
+        yield Finding("no-segments", Severity.NOTE, reason, place, is_possible=True)
     if plan.was_clean:
         yield from _marker_findings(os.path.join(directory.path, CLEAN_SHUTDOWN))
+
+
+def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
+    """Yield what has no place in a log directory by its name (`LogManager.loadLogs`)."""
+    if directory.meta is None:  # a copy of partitions, or a tier
+        return
+    folder = directory.folder
+    for name in sorted(folder.directories - {REMOTE_INDEXES}):
+        if parse_folder_name(name) is None:
+            yield stop_finding(
+                "unknown-directory",
+                "it is not the directory of a partition: a broker stops",
+                Place(directory=os.path.join(directory.java_path, name)),
+                "move it, or use a directory below the mount point",
+            )
+    for name in filter(parse_folder_name, sorted(folder.files)):
+        problem = "a file where a partition's directory belongs"
+        place = Place(directory=os.path.join(directory.java_path, name))
+        yield stop_finding("file-for-partition", problem, place, "move it away")
 
 
 def _marker_findings(path: str) -> Iterator[Finding]:
@@ -50,35 +77,55 @@ def _marker_findings(path: str) -> Iterator[Finding]:
         yield Finding("bad-checkpoint", Severity.NOTE, reason, Place(file=path))
 
 
-def missing_findings(directory: LogDirectory, topics: Container[str]) -> tuple[Finding, ...]:
-    """Return the findings about partitions of checkpoints that have no directory.
+def missing_partitions(
+    directory: LogDirectory, others: Iterable[LogDirectory], topics: Topics
+) -> tuple[list[PartitionCheck], list[Finding]]:
+    """Return the partitions of checkpoints that have no directory, and those that may be deleted.
 
-    Those of *topics* were not deleted. A broker that deletes or moves a partition renames its
-    directory, and writes the checkpoints anew before that is gone (Kafka's
+    A partition in another directory of the same server was moved. A broker that deletes or moves
+    one renames its directory, and writes the checkpoints anew before that is gone (Kafka's
     `LogManager.asyncDelete`); so they are read once more.
     """
     missing = _missing(directory)
     again = _missing(read_log_directory(directory.path)) if missing else {}
-    findings = Findings()
-    for topic, partition in (key for key in missing if key in again):
+    elsewhere = set(chain.from_iterable(map(_present, filter(directory.is_beside, others))))
+    lost: list[PartitionCheck] = []
+    unknown: list[Finding] = []
+    for (topic, partition), checkpoint in missing.items():
+        if (topic, partition) in elsewhere or (topic, partition) not in again:
+            continue
+        path = os.path.join(directory.path, f"{topic}-{partition}")
         end = directory.offset(HIGH_WATERMARK, topic, partition)
-        high_watermark = "" if end is None else f"; its high watermark was {end}"
-        is_live = topic in topics
-        reason = f"{topic}-{partition} has no directory{high_watermark}, and " + (
-            "the metadata log has the topic"
+        start = directory.offset(LOG_START, topic, partition) or 0
+        evidence = () if end is None else (Evidence(HIGH_WATERMARK, f"{end}"),)
+        reason = "it is missing" if end is None else f"it is missing, its high watermark was {end}"
+        is_live = topic in topics.names
+        finding = Finding(
+            "missing-partition",
+            Severity.LOSS if is_live else Severity.NOTE,
+            f"{reason}; the metadata log has the topic"
             if is_live
-            else "no metadata log here tells whether it was deleted"
+            else f"{reason}; no metadata log here tells whether it was deleted",
+            Place(directory.node_id, directory.path, topic, partition, path),
+            "put its directory back, or restore it from a copy",
+            evidence=(Evidence(checkpoint, "names it"), *evidence),
+            is_possible=not is_live,
         )
-        severity = Severity.LOSS if is_live else Severity.NOTE
-        path = os.path.join(directory.path, missing[topic, partition])
-        findings.add("missing-partition", path, reason, severity)
-    return findings.all()
+        if not is_live:
+            unknown.append(finding)
+            continue
+        losses = (Loss(start, end - 1),) if end is not None and end > start else ()
+        lost.append(PartitionCheck(path, topic, partition, losses=losses, findings=(finding,)))
+    return lost, unknown
+
+
+def _present(directory: LogDirectory) -> set[tuple[str, int]]:
+    return {(folder.topic, folder.partition) for folder in directory.plan.folders.values()}
 
 
 def _missing(directory: LogDirectory) -> dict[tuple[str, int], str]:
     """Return the partitions that have no directory, with the checkpoint that names them."""
-    plan = directory.plan
-    present = {(folder.topic, folder.partition) for folder in plan.folders.values()}
+    plan, present = directory.plan, _present(directory)
     checkpoints: dict[tuple[str, int], str] = {}
     for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
         for partition in sorted(plan.offsets.get(checkpoint, {}).keys() - present):

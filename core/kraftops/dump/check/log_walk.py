@@ -6,8 +6,10 @@ those of Kafka's `LogLoader` and `LogSegment.recover`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Mapping
 from contextlib import ExitStack
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -29,9 +31,10 @@ from kraftops.dump.check.transactions import (
 )
 from kraftops.dump.sources.parts import size_of
 from kraftops.findings.finding import Severity
-from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
+from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
+from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
@@ -45,13 +48,14 @@ class Recovery(NamedTuple):
     *rebuilt* has the segments, by their base offsets, that a start reads and whose indexes it makes
     anew. *is_known* is False for a copied partition: a start may, or not. *is_stopped* says that no
     server writes the log. From the positions *cuts* on, by the paths of logs, a start removes what
-    is there.
+    is there. No reader gets what is before *log_start*.
     """
 
     rebuilt: Container[int] = ()
     is_known: bool = True
     is_stopped: bool = False
     cuts: Mapping[str, int] = MappingProxyType({})
+    log_start: int = 0
 
     def removes(self, path: str, position: int) -> bool:
         """Tell whether a start removes the bytes of a log from a position on."""
@@ -120,6 +124,8 @@ class LogWalk:
     ) -> None:
         """Begin before the first segment."""
         self._files, self._recovery = files, recovery
+        self._least_lost = recovery.log_start
+        """The first offset that can be lost: those before it are deleted, or in other segments."""
         self._epochs, self._findings = epochs, findings
         self.is_compacted = compaction.is_done is True
         self._compaction = compaction
@@ -138,8 +144,16 @@ class LogWalk:
 
     @property
     def snapshots_behind(self) -> list[tuple[int, str]]:
-        """The producer snapshots at offsets behind the end of the log."""
-        return [snapshot for snapshot in self._snapshots if snapshot[0] > self.next_offset]
+        """The producer snapshots at offsets behind the end of the log.
+
+        That of a segment with a wrong name has the same wrong name.
+        """
+        names = {segment.base_offset for segment in self._files.segments}
+        return [
+            (offset, path)
+            for offset, path in self._snapshots
+            if offset > self.next_offset and offset not in names
+        ]
 
     def run(self) -> None:
         """Walk over all segments.
@@ -150,9 +164,9 @@ class LogWalk:
         if self._files.segments:
             self._begin(self._files.segments[0].base_offset)
         for number, segment in enumerate(self._files.segments):
-            is_last = number + 1 == len(self._files.segments)
-            self._enter(segment)
-            self._walk(segment, is_last=is_last)
+            following = self._files.segments[number + 1 :]
+            self._enter(segment, following[0].base_offset if following else None)
+            self._walk(segment, is_last=not following)
         self._pass_snapshots(self.next_offset)
         self._end()
 
@@ -163,8 +177,11 @@ class LogWalk:
             snapshot = snapshot_producers(path, None, opened=opened) if path else None
             self.producers.begin(base_offset, snapshot)
 
-    def _enter(self, segment: SegmentFiles) -> None:
-        """Compare the end of the segment before with the beginning of this one."""
+    def _enter(self, segment: SegmentFiles, following: int | None) -> None:
+        """Compare the end of the segment before with the beginning of this one.
+
+        *following* is the base offset of the one after it.
+        """
         if self._hole:
             self._close_hole(segment.base_offset)
         is_joined = self._files.is_joined
@@ -173,6 +190,9 @@ class LogWalk:
         elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
             self._findings.add("repeated-offsets", segment.log, reason, Severity.RISK)
+            # A later end may be that of a batch whose base offset, which no checksum has, is wrong.
+            if following is None or self.next_offset <= following:
+                self._least_lost = max(self._least_lost, self.next_offset)
         self.next_offset = segment.base_offset
 
     def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
@@ -202,7 +222,7 @@ class LogWalk:
             txns.end()
             if not (is_last and size_of(segment.log) > log.size):  # it grows: entries are newer
                 for check in checks:
-                    check.end(end)
+                    check.end()
                 self._missing_indexes(segment, severity, has_time=largest >= 0)
             elif self._hole:
                 self._hole = None  # the batch was being written
@@ -296,9 +316,9 @@ class LogWalk:
                 self._findings.add("producers-differ", path, reason, Severity.RISK)
 
     def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
-        if not self._recovery.removes(path, position):
-            gap = OffsetGap(path, position, self.next_offset, following - 1, is_between)
-            self._gaps.append(gap)
+        first = max(self.next_offset, self._least_lost)
+        if first < following and not self._recovery.removes(path, position):
+            self._gaps.append(OffsetGap(path, position, first, following - 1, is_between))
 
     def _shorten_gap(self, first: int) -> None:
         """Take what comes after all out of the last gap.
@@ -313,15 +333,23 @@ class LogWalk:
 
     def _damage(self, segment: SegmentFiles, log: LogFile, gap: Gap) -> None:
         head = log.read_at(gap.position, HEADER_SIZE)
-        size_left = log.size - gap.position
-        stated = int.from_bytes(head[8:LOG_OVERHEAD], signed=True) + LOG_OVERHEAD
         ends_in_zeros = gap.position + gap.size < log.size
-        is_torn = len(head) < LOG_OVERHEAD or stated > size_left or ends_in_zeros
+        is_torn = ends_in_zeros or not self._is_of_batch(head, log.size - gap.position)
         last = self._last_by_header(head)
         hole = Hole(
             segment.log, gap.position, gap.size, gap.reason, self.next_offset, last, is_torn=is_torn
         )
         self._add_hole(hole)
+
+    def _is_of_batch(self, head: bytes, size_left: int) -> bool:
+        """Tell whether bytes are the header of a batch that was written whole, and may follow."""
+        if len(head) < LOG_OVERHEAD + SMALLEST_LENGTH:
+            return False
+        offset = int.from_bytes(head[:8], signed=True)
+        length = int.from_bytes(head[8:LOG_OVERHEAD], signed=True)
+        # A segment has less than 2^31 offsets (`LogSegment.canConvertToRelativeOffset`).
+        is_next = 0 <= offset - self.next_offset < 1 << 31
+        return is_next and SMALLEST_LENGTH <= length <= size_left - LOG_OVERHEAD
 
     def _zeros(self, segment: SegmentFiles, log: LogFile, start: int) -> None:
         size = log.size - start
@@ -349,12 +377,14 @@ class LogWalk:
         if self._recovery.removes(hole.path, hole.position):
             # The start itself is told of with what it removes.
             self._findings.add("bad-batch", hole.path, hole.reason, Severity.NOTE, hole.position)
-        elif following > hole.first:
-            self.losses.append(Loss(hole.first, following - 1, hole.size))
-            reason = f"{hole.reason}; {lost_text(hole.first, following - 1)}"
+        elif following > (first := max(hole.first, self._least_lost)):
+            self.losses.append(Loss(first, following - 1, hole.size))
+            reason = f"{hole.reason}; {lost_text(first, following - 1)}"
             self._findings.add("bad-batch", hole.path, reason, Severity.LOSS, hole.position)
         else:
-            self._findings.add("bad-batch", hole.path, hole.reason, Severity.RISK, hole.position)
+            is_read = following > self._least_lost
+            severity = Severity.RISK if is_read else Severity.NOTE
+            self._findings.add("bad-batch", hole.path, hole.reason, severity, hole.position)
         self.next_offset = max(self.next_offset, following)
 
     def _end(self) -> None:
@@ -392,9 +422,17 @@ class LogWalk:
         """Tell whether the offset index is of the log as it was before the gap.
 
         The cleaner writes an index for the segment that it makes (`Cleaner.cleanSegments`), and a
-        follower one for the batches that it appends.
+        follower one for the batches that it appends. What has other offsets than the segment can
+        have is no such index.
         """
-        return self._findings.has("index-differs", gap.path.removesuffix("log") + "index")
+        path = gap.path.removesuffix("log") + "index"
+        if not self._findings.has("index-differs", path):
+            return False
+        base_offset = int(os.path.basename(gap.path).partition(".")[0])
+        with self._files.open(path) as file:
+            entries = [entry for entry in OffsetIndex(file, base_offset) if entry.position]
+        offsets = [base_offset, *(entry.offset for entry in entries), self.next_offset]
+        return all(offset < following for offset, following in pairwise(offsets))
 
     def _tail(self, hole: Hole) -> None:
         """Report damage at the end of the log."""

@@ -172,7 +172,7 @@ class _PartitionLook:
             self._check_checkpoints(epochs, first, end)
             self._check_topic_id(topic_id, has_batches=end > first)
             self._check_producers(walk)
-        elif not (files.is_tiered or files.is_archived):
+        elif not (files.is_tiered or files.is_archived) and self._directory.has_segments:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
@@ -191,22 +191,29 @@ class _PartitionLook:
             first,
             end,
             tuple(self._losses),
-            tuple(absorbed([*self._findings.all(), *self._more])),
+            tuple(map(self._placed, absorbed([*self._findings.all(), *self._more]))),
             starts=start.starts,
             load=start.load,
             topic_id=to_text(identity) if identity else None,
         )
 
+    def _placed(self, finding: Finding) -> Finding:
+        """Return a finding with the partition, and where that is in a log directory."""
+        files, directory = self._files, self._directory
+        owner = {"node": directory.node_id, "directory": directory.path} if directory.meta else {}
+        return finding.moved(topic=files.topic, partition=files.partition, **owner)
+
     def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
         """Walk over the log, and note what a start, or a tier, makes of it."""
-        recovery = start.recovery(is_stopped=self._is_stopped)
+        log_start = self._log_start(epochs)
+        recovery = start.recovery(is_stopped=self._is_stopped)._replace(log_start=log_start)
         walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
         walk.run()
         self._losses = walk.losses
         if walk.unexplained and not self._files.is_tiered:
             self._more.append(_unexplained(walk.unexplained))
         end = walk.next_offset if self._is_stopped else 0
-        for removal, losses in start.removed(walk.spans, end):
+        for removal, losses in start.removed(walk.spans, end, log_start):
             self._more.append(removal)
             self._losses += losses
         self._more += start.refusals()
@@ -227,6 +234,16 @@ class _PartitionLook:
             if not is_whole(checkpoint):
                 reason = "it is damaged, or its end is missing"
                 findings.add("bad-snapshot", checkpoint.path, reason, Severity.RISK)
+
+    def _log_start(self, epochs: EpochCheck) -> int:
+        """Return an offset before which no reader gets records: a log start never goes back."""
+        log_start = self._offset(LOG_START)
+        if log_start is None or self._is_stale(LOG_START):
+            return 0
+        ends = [self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)]
+        # It is not beyond the high watermark (`UnifiedLog.maybeIncrementLogStartOffset`).
+        is_wrong = log_start > max((end for end in ends if end is not None), default=log_start)
+        return epochs.first_offset or 0 if is_wrong else log_start
 
     def _offset(self, checkpoint: str) -> int | None:
         return self._directory.offset(checkpoint, self._files.topic, self._files.partition)
@@ -254,9 +271,7 @@ class _PartitionLook:
                 code,
                 Severity.LOSS,
                 f"{reason}: {lost_text(*span)}",
-                Place(
-                    topic=self._files.topic, partition=self._files.partition, file=evidence.source
-                ),
+                Place(file=evidence.source),
                 evidence=(evidence,),
                 is_possible=is_possible,
             )
@@ -345,12 +360,17 @@ class _PartitionLook:
         is_tiered = self._settings.is_tiered if is_written else False
         if is_tiered:
             return
-        if log_start is not None and log_start < start and self._is_stopped:
-            evidence = Evidence(os.path.join(directory.path, LOG_START), f"{log_start}")
-            self._lose_start((log_start, start - 1), evidence, is_certain=is_tiered is False)
-        elif first_epoch is not None and first_epoch < start and log_start is None:
+        first = log_start
+        evidence = Evidence(os.path.join(directory.path, LOG_START), f"{log_start}")
+        # After a kill the checkpoint is up to a minute old. The epochs are cut with the segments
+        # (`UnifiedLog.maybeIncrementLogStartOffset`).
+        if (log_start is None or not self._is_stopped) and (
+            first_epoch is None or first_epoch >= (log_start or 0)
+        ):
+            first = first_epoch
             evidence = Evidence(epochs.path, f"the first epoch begins at {first_epoch}")
-            self._lose_start((first_epoch, start - 1), evidence, is_certain=is_tiered is False)
+        if first is not None and first < start:
+            self._lose_start((first, start - 1), evidence, is_certain=is_tiered is False)
 
     def _lose_start(self, span: Span, evidence: Evidence, *, is_certain: bool) -> None:
         """Report offsets before the first segment: they are lost, unless a tier has them."""
@@ -364,9 +384,7 @@ class _PartitionLook:
                 Severity.NOTE,
                 f"{reason}: if the topic is tiered, the tier has {offsets_text(*span)}; if it is "
                 "not, they are lost",
-                Place(
-                    topic=self._files.topic, partition=self._files.partition, file=evidence.source
-                ),
+                Place(file=evidence.source),
                 "check it with the __cluster_metadata-0 of this cluster, which tells",
                 evidence=(evidence,),
                 is_possible=True,
@@ -398,11 +416,17 @@ class _PartitionLook:
             return
         point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
         if RECOVERY_POINT in self._directory.plan.offsets and (point is None or point < end):
-            reason = f"the recovery point is {point}, and the log ends at {end}"
+            of_point = (
+                "there is no recovery point" if point is None else f"the recovery point is {point}"
+            )
+            reason = f"{of_point}, and the log ends at {end}"
             self._differ(RECOVERY_POINT, reason, Severity.NOTE)
         least = start if log_start is None else log_start
         if HIGH_WATERMARK in self._directory.plan.offsets and (high is None or high < least):
-            reason = f"the high watermark is {high}, and the log starts at {least}"
+            of_high = (
+                "there is no high watermark" if high is None else f"the high watermark is {high}"
+            )
+            reason = f"{of_high}, and the log starts at {least}"
             self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 
     def _logs(self) -> list[str]:

@@ -13,8 +13,14 @@ from kraftops.dump.check.findings import Loss, lost_text
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
-from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
+from kraftops.findings.finding import (
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    stop_finding,
+    unless_forbidden,
+)
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
@@ -88,12 +94,13 @@ class Start:
         return Recovery(outcome.recovered_segments, self.is_known, is_stopped, cuts)
 
     def removed(
-        self, spans: Mapping[str, LogSpan], end: int
+        self, spans: Mapping[str, LogSpan], end: int, log_start: int
     ) -> Iterator[tuple[Finding, list[Loss]]]:
         """Yield what a start removes of the whole batches, by their spans in each log.
 
         *end* is that of the whole batches; after a clean stop a start may look for it with an index
-        that leads elsewhere (`LogSegment.readNextOffset`), and find an earlier one.
+        that leads elsewhere (`LogSegment.readNextOffset`), and find an earlier one. Nothing before
+        *log_start* can be lost.
         """
         outcome = self.outcome
         if outcome is None or not outcome.starts:
@@ -111,7 +118,7 @@ class Start:
                 removed.append((span.first, span.end - 1, segment.size))
         if outcome.end_offset < end:
             removed.append((outcome.end_offset, end - 1, 0))
-        kept = [(outcome.local_start_offset, outcome.end_offset - 1)]
+        kept = [(0, log_start - 1), (outcome.local_start_offset, outcome.end_offset - 1)]
         losses: list[Loss] = []
         for first, last, size in sorted(removed):
             covered = [*kept, *((loss.first, loss.last) for loss in losses)]
@@ -164,8 +171,8 @@ class Start:
                 file=os.path.join(self.path, refusal.file) if refusal.file else self.path,
                 position=refusal.position,
             ),
-            "move the partition's directory away: the broker fetches it again from the other "
-            "replicas, if there are any in sync",
+            "if another replica is in sync, move the partition's directory away: the broker "
+            "fetches it again; else copy the directory, and mend the file",
             consequence=_CONSEQUENCES[outcome.consequence],
         )
         if not is_certain:
@@ -297,7 +304,7 @@ def server_findings(
         names_twice[directory.path].append(os.path.basename(path))
         yield stop_finding(
             "partition-twice",
-            f"the partition is in {first.path} too: the broker ends",
+            f"it is the same partition as {first.path}: the broker ends",
             Place(directory.node_id, directory.path, topic, number, path),
             "move one of them away, with the broker stopped: keep the one with the higher end",
         )
@@ -342,17 +349,14 @@ def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding
     """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
     is_note = checkpoint.consequence is Consequence.LOADS
     path = os.path.join(directory, checkpoint.name)
-    is_set_aside = is_forbidden(path)
-    return Finding(
+    finding = Finding(
         "bad-checkpoint",
         Severity.NOTE if is_note else Severity.STOPS,
         f"a start cannot read it: {checkpoint.reason}",
         Place(directory=directory, file=path),
-        "give the permission to read it"
-        if is_set_aside
-        else "remove it: a server finds out what it says",
-        is_possible=is_set_aside,
+        "remove it: a server finds out what it says",
     )
+    return unless_forbidden(finding, path)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
@@ -31,6 +32,7 @@ from kraftops.image.verify.directories import (
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.log_directory import PartitionDirectory
 from kraftops.server.partition_data import partition_data_of
+from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.uuids import is_reserved, to_text
@@ -94,8 +96,13 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     present: set[tuple[bytes, int]] = set()
     for directory in directories:
         for partition in directory.partitions():
-            if partition.topic_id and not partition.is_renamed:
-                present.add((partition.topic_id, partition.number))
+            # One that has lost its topic id is told of as such.
+            own_id = partition.topic_id
+            topic_id = own_id or image.topic_ids.get(partition.topic)
+            if topic_id and not partition.is_renamed:
+                present.add((topic_id, partition.number))
+            if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
+                continue  # the loading tells it
             owner = DirectoryOwner(
                 node.config.node_id, directory.meta.directory_id if directory.meta else None
             )

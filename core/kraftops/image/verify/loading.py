@@ -6,13 +6,14 @@ says more, and takes longer.
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kraftops.display.sizes import many, size_text
-from kraftops.dump.check.findings import lost_text
+from kraftops.dump.check.partition import check_partition
 from kraftops.dump.check.start import (
     DirectoryLoads,
     Start,
@@ -20,11 +21,14 @@ from kraftops.dump.check.start import (
     foretold,
     server_findings,
 )
-from kraftops.dump.check.topics import TopicSettings
+from kraftops.dump.check.tier import Surroundings
+from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics, TopicSettings
 from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.fileio.reading import is_forbidden
+from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import DirectoryOwner, misplacement
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
@@ -70,6 +74,8 @@ def loading_findings(
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
     budget = _Budget(most_bytes)
+    around = Surroundings(())
+    around.topics = _topics(image)
     directories: list[DirectoryLoads] = []
     for directory in node.data_directories:
         for checkpoint in directory.plan.damaged:
@@ -77,14 +83,28 @@ def loading_findings(
         loads: list[PartitionLoad] = []
         for name in directory.plan.folders:
             path = os.path.join(directory.path, name)
-            start = _start(path, directory, image, release, budget)
+            topic = directory.plan.folders[name].topic
+            settings = around.topics.settings(topic, is_tiered=directory.is_topic_tiered(topic))
+            try:
+                start = _start(path, directory, settings, release, budget)
+            except SourceError as error:
+                yield from _unreadable(error, path, directory)
+                continue
             if start is None:
                 continue
             yield from start.refusals()
-            yield from _lost_end(start, directory, name)
+            if _loses(start, directory, is_tiered=settings.is_tiered):
+                check = check_partition(path, directory, around)
+                yield from (one for one in check.findings if one.severity is Severity.LOSS)
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
         directories.append(DirectoryLoads(directory, loads, node.config.node_id))
-    twice = duplicates(node.data_directories)
+    owner = DirectoryOwner(node.config.node_id, None)
+    twice = (
+        duplicate
+        for duplicate in duplicates(node.data_directories)
+        # A broker renames a stray before it looks for others of its name (`LogManager.loadLog`).
+        if image is None or misplacement(image, owner, duplicate.partition) is None
+    )
     yield from server_findings(directories, twice, is_whole_server=True)
     if budget.skipped:
         yield Finding(
@@ -104,18 +124,31 @@ def loading_findings(
 def _start(
     path: str,
     directory: LogDirectory,
-    image: MetadataImage | None,
+    settings: TopicSettings,
     release: str,
     budget: _Budget,
 ) -> Start | None:
-    """Return what a start makes of a partition; None if that takes too long to foretell."""
-    try:
-        files = partition_files(path)
-        if not directory.plan.was_clean and not budget.takes(_unflushed_bytes(files, directory)):
-            return None
-        return foretold(files, directory, _settings(files.topic, directory, image), release)
-    except SourceError:
-        return None  # a server has deleted it, or the checks of files tell why
+    """Return what a start makes of a partition; None if that takes too long to foretell.
+
+    Raises:
+        SourceError: a file of it cannot be read; a server opens all of them.
+    """
+    files = partition_files(path)
+    for name in files.names:
+        if is_forbidden(file := os.path.join(path, name)):
+            raise SourceError.of(file, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    if not directory.plan.was_clean and not budget.takes(_unflushed_bytes(files, directory)):
+        return None
+    return foretold(files, directory, settings, release)
+
+
+def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Iterator[Finding]:
+    """Yield that a partition cannot be read, unless a server has deleted it."""
+    if os.path.lexists(path):
+        name = directory.plan.folders[os.path.basename(path)]
+        file = str(error.known.get("path", path))
+        place = Place(directory.node_id, directory.path, name.topic, name.partition, file)
+        yield unless_forbidden(stop_finding("unreadable", error.message, place), file)
 
 
 def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
@@ -126,36 +159,26 @@ def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
     return sum(size_of(segment.log) for segment in files.segments if segment.base_offset >= first)
 
 
-def _settings(
-    topic: str | None, directory: LogDirectory, image: MetadataImage | None
-) -> TopicSettings:
-    if image is None or topic is None:
-        return TopicSettings(is_tiered=directory.is_topic_tiered(topic))
-    address = image.configs.get((_TOPIC, topic), {}).get("remote.storage.enable")
-    return TopicSettings(is_tiered=address is not None and _is_true(image, address))
+def _topics(image: MetadataImage | None) -> Topics:
+    """Return what the metadata says of topics."""
+    if image is None:
+        return UNKNOWN_TOPICS
+    configs = {
+        name: {key: str(image.read(address)[1].get("value")) for key, address in settings.items()}
+        for (resource_type, name), settings in image.configs.items()
+        if resource_type == _TOPIC
+    }
+    return Topics(is_known=True, configs=configs, defaults={}, ids={}, names=image.topic_ids)
 
 
-def _is_true(image: MetadataImage, address: int) -> bool:
-    return bool(image.read(address)[1].get("value") == "true")
-
-
-def _lost_end(start: Start, directory: LogDirectory, name: str) -> Iterator[Finding]:
-    """Yield the committed records that a start finds no more, by the high watermark."""
+def _loses(start: Start, directory: LogDirectory, *, is_tiered: bool | None) -> bool:
+    """Tell whether a start finds fewer records than other files know of."""
     outcome = start.outcome
-    topic, _, number = name.rpartition("-")
-    high = directory.offset(HIGH_WATERMARK, topic, int(number)) if number.isdecimal() else None
-    if outcome is None or outcome.end_offset is None or high is None:
-        return
-    if directory.is_in_use or high <= outcome.end_offset:
-        return
-    span = outcome.end_offset, high - 1
-    yield Finding(
-        "missing-end",
-        Severity.LOSS,
-        f"a start ends the log at offset {outcome.end_offset}, and its high watermark was {high}: "
-        f"{lost_text(*span)} here",
-        Place(directory=directory.path, topic=topic, partition=int(number), file=start.path),
-        "copy the directory first; the other replicas may have them",
-        (f"kafka-dump-log --check {shlex.quote(start.path)}",),
-        evidence=(Evidence(HIGH_WATERMARK, str(high)),),
-    )
+    if outcome is None or outcome.end_offset is None or directory.is_in_use:
+        return False
+    name = directory.plan.folders[os.path.basename(start.path)]
+    high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0
+    local_start = outcome.local_start_offset or 0
+    first = min((entry.start_offset for entry in outcome.epochs_read or ()), default=local_start)
+    lacks_start = first < local_start and is_tiered is False
+    return lacks_start or high > outcome.end_offset or bool(outcome.deleted_segments)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity, note_finding, stop_finding
+from kraftops.findings.finding import (
+    Finding,
+    Place,
+    Severity,
+    note_finding,
+    stop_finding,
+    unless_forbidden,
+)
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.locks import lock_holder
 from kraftops.server.log_directory import DirectoryStatus, LogDirectory
@@ -95,12 +102,21 @@ def findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Ite
     """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
     for directory in directories:
         if directory.read_problem and not directory.problem:
-            cure = "mend it, or give the permission to read it"
-            yield stop_finding("unreadable", directory.read_problem, directory.place, cure)
+            finding = stop_finding(
+                "unreadable", directory.read_problem, directory.place, "mend the disk or the path"
+            )
+            inside = os.path.join(directory.path, METADATA_PARTITION)
+            yield unless_forbidden(finding, inside)
     yield from _id_findings(config, directories)
     for directory in directories:
         if directory.is_metadata:
-            yield from _bootstrap_findings(config, directory)
+            is_new = directory.is_readable and not has_partitions(directories)
+            yield from _bootstrap_findings(config, directory, is_new=is_new)
+
+
+def has_partitions(directories: Iterable[LogDirectory]) -> bool:
+    """Tell whether there is more to lose than a metadata log that was only formatted."""
+    return any(directory.partition_count for directory in directories)
 
 
 def damage_findings(directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
@@ -151,13 +167,15 @@ def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) ->
             yield stop_finding("directory-id-twice", problem, directory.place, cure)
 
 
-def _bootstrap_findings(config: ServerConfig, directory: LogDirectory) -> Iterator[Finding]:
+def _bootstrap_findings(
+    config: ServerConfig, directory: LogDirectory, *, is_new: bool
+) -> Iterator[Finding]:
     bootstrap = directory.bootstrap
     is_used = directory.log is not None and directory.log.is_used
     if bootstrap and bootstrap.damage:
         cure = "remove it: a cluster that has begun needs it no more"
         if not is_used:
-            cure = FORMAT_ANEW
+            cure = FORMAT_ANEW if is_new else "restore the metadata directory from a copy"
         yield Finding(
             "bad-bootstrap",
             Severity.NOTE if bootstrap.is_usable else Severity.STOPS,
@@ -165,7 +183,9 @@ def _bootstrap_findings(config: ServerConfig, directory: LogDirectory) -> Iterat
             Place(file=bootstrap.path),
             cure,
         )
-    elif directory.meta and not bootstrap and not is_used and "controller" in config.roles:
+    elif (
+        is_new and directory.meta and not bootstrap and not is_used and "controller" in config.roles
+    ):
         problem = "it has no bootstrap.checkpoint, so that a new cluster begins without features"
         cure = f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs"
         yield note_finding("no-bootstrap", problem, directory.place, cure)

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 
 from kraftops.errors import SourceError
 from kraftops.fileio.reading import read_small
-from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity, stop_finding
+from kraftops.findings.finding import (
+    Cure,
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    stop_finding,
+    unless_forbidden,
+)
 from kraftops.log.files import METADATA_PARTITION, FileKind, file_name
 from kraftops.server import quorum_state
 from kraftops.server.loader.contract import DiskFolder
@@ -18,6 +26,7 @@ from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_met
 from kraftops.server.loader.text_files import LEADER_EPOCHS, epoch_entries
 from kraftops.server.loader.thrown import LoadError
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.recover_command import recover_command
 
 _RESTORE = Cure("restore the metadata directory from a copy")
 
@@ -30,11 +39,10 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
     try:
         outcome = foretell_metadata_log(DiskFolder(folder))
     except (OSError, SourceError) as error:
-        problem = f"cannot read it: {error}"
-        cure = "give the permission to read it"
-        yield stop_finding(
-            "unreadable", problem, Place(directory=node.metadata_path, file=folder), cure
-        )
+        if not node.content.damage:  # which tells it
+            path = str(getattr(error, "path", None) or getattr(error, "filename", None) or folder)
+            place = Place(directory=node.metadata_path, file=path)
+            yield unless_forbidden(stop_finding("unreadable", str(error), place), path)
         return
     if outcome.refusal:
         refusal = outcome.refusal
@@ -65,19 +73,20 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     evidence = [fact for offset, fact in _proofs(folder, is_empty=not end) if offset > end]
     if not evidence:
         return
-    text = (
-        f"the metadata log starts with an end at offset {end}, and other files prove a longer one"
-    )
-    severity, cure, consequence = Severity.NOTE, "", ""
-    if not end:  # else a torn end, as after a crash; other damage is a finding of its own
+    text = f"the metadata log ends at offset {end}, and other files prove a later end"
+    if not end:
         text = "the metadata log starts empty, and other files prove that it was not"
-        severity, cure, consequence = _start_without_log(node)
+    severity, cure, consequence = Severity.NOTE, Cure(""), ""
+    # An epoch alone may be that of a torn end, as after a crash. A producer snapshot is written
+    # where a segment is complete or the log is closed (`UnifiedLog.roll`, `close`).
+    if not end or any(fact.source.endswith(FileKind.PRODUCER_SNAPSHOT.value) for fact in evidence):
+        severity, cure, consequence = _start_without_records(node, is_empty=not end)
     yield Finding(
         "metadata-log-lost",
         severity,
         text,
         Place(node=node.config.node_id, directory=node.metadata_path, file=folder),
-        cure,
+        *cure,
         evidence=tuple(evidence),
         consequence=consequence,
         # A voter that was stopped within its first election has an epoch, and no log yet.
@@ -85,18 +94,21 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     )
 
 
-def _start_without_log(node: Node) -> tuple[Severity, str, str]:
-    """Return what it means that a node starts with an empty log, the cure and the consequence."""
+def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cure, str]:
+    """Return what it means that a node starts without the end of its log, or all of it."""
     if node.is_controller and node.is_only_voter:
-        cure = (
+        cure = Cure(
             "do not start it: restore the metadata directory from a copy, or recover it from the "
-            "log of a broker: kafka-storage recover --from LOG --voters self"
+            "log of a broker",
+            (recover_command(node, (), "--from", "LOG", "--voters", "self"),),
         )
-        consequence = (
-            "a quorum of this voter alone begins anew, and brokers set their partitions aside"
-        )
+        consequence = "this voter alone goes on without these records"
+        if is_empty:
+            consequence = (
+                "a quorum of this voter alone begins anew, and brokers set their partitions aside"
+            )
         return Severity.LOSS, cure, consequence
-    cure = "start the other controllers first: this one fetches the log from their leader"
+    cure = Cure("start the other controllers first: this one fetches the log from their leader")
     if node.is_controller:
         consequence = "it votes without these records: with another such voter they are lost"
         return Severity.RISK, cure, consequence

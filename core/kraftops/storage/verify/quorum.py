@@ -9,12 +9,20 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
+from kraftops.findings.finding import (
+    Cure,
+    Finding,
+    Place,
+    Severity,
+    note_finding,
+    stop_finding,
+    unless_forbidden,
+)
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
 from kraftops.server.metadata_log.files import Damage
 from kraftops.server.voters import Voter
-from kraftops.storage.logdirs.inspector import FORMAT_ANEW
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW, has_partitions
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.storage.verify.metadata_start import metadata_start_findings
@@ -38,7 +46,8 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         cure = "remove it: the epoch is found again, only the last vote is lost"
-        yield stop_finding("bad-quorum-state", problem, Place(file=state_file), cure)
+        finding = stop_finding("bad-quorum-state", problem, Place(file=state_file), cure)
+        yield unless_forbidden(finding, state_file)
     for damage in content.damage:
         yield _damaged(node, damage)
     if content.missing:
@@ -76,8 +85,8 @@ def _damaged(node: Node, damage: Damage) -> Finding:
         cure = "leave it: a server does not read that far"
         return note_finding("harmless-damage", damage.reason, Place(file=damage.path), cure)
     if is_forbidden(damage.path):
-        cure = "give the permission to read it"
-        return stop_finding("unreadable", damage.reason, Place(file=damage.path), cure)
+        finding = stop_finding("unreadable", damage.reason, Place(file=damage.path))
+        return unless_forbidden(finding, damage.path)
     if damage.lost is None:
         return stop_finding("damage", damage.reason, Place(file=damage.path), _recover(node))
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
@@ -90,7 +99,7 @@ def _damaged(node: Node, damage: Damage) -> Finding:
 
 def _recover(node: Node) -> str:
     if node.is_only_voter or (node.is_controller and node.asks_itself):
-        if node.log.is_used:
+        if node.log.is_used or has_partitions(node.directories):
             return "restore the metadata directory from a copy"
         return f"{FORMAT_ANEW} with --standalone"
     return f"remove {METADATA_PARTITION}: the server fetches it from the other controllers"

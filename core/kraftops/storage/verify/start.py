@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Cure, Finding, Place, stop_finding
+from kraftops.dump.check.log_directory import misnamed_findings
+from kraftops.findings.finding import Cure, Finding, Place, stop_finding, unless_forbidden
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.loader.load_plan import REMOTE_INDEXES, parse_folder_name
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.inspector import findings
@@ -59,9 +58,8 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
         elif directory.problem:
             problem = f"its meta.properties cannot be read: {directory.problem}"
             text = _restore(node, directory, cluster_id)
-            if is_forbidden(directory.meta_path):
-                text = "give the permission to read it"
-            yield stop_finding("bad-meta", problem, place, text)
+            finding = stop_finding("bad-meta", problem, place, text)
+            yield unless_forbidden(finding, directory.meta_path)
         elif meta is None and directory.is_metadata and has_metadata_log(directory.java_path):
             problem = "it has a metadata log, and no meta.properties"
             yield stop_finding(
@@ -137,21 +135,4 @@ def _contents(node: Node) -> Iterator[Finding]:
                 f"set metadata.log.dir={directory.java_path}, or remove it if it is a leftover",
             )
         if node.is_broker and path in node.config.log_dirs:
-            yield from _misnamed(directory)
-
-
-def _misnamed(directory: LogDirectory) -> Iterator[Finding]:
-    """Yield what has no place in a log directory by its name (`LogManager.loadLogs`)."""
-    folder = directory.folder
-    for name in sorted(folder.directories - {REMOTE_INDEXES}):
-        if parse_folder_name(name) is None:
-            yield stop_finding(
-                "unknown-directory",
-                "it is not the directory of a partition: a broker stops",
-                Place(directory=os.path.join(directory.java_path, name)),
-                "move it, or use a directory below the mount point",
-            )
-    for name in filter(parse_folder_name, sorted(folder.files)):
-        problem = "a file where a partition's directory belongs"
-        place = Place(directory=os.path.join(directory.java_path, name))
-        yield stop_finding("file-for-partition", problem, place, "move it away")
+            yield from misnamed_findings(directory)

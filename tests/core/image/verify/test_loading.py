@@ -81,7 +81,7 @@ def test_partition_in_two_directories_ends_the_broker(broker: Path) -> None:
 
     twice, stop = found(broker)
 
-    assert str(twice).startswith("d2/plain-0: the partition is in d1 too")
+    assert str(twice).startswith("d2/plain-0: it is the same partition as d1/plain-0")
     assert (twice.code, stop.code) == ("partition-twice", "server-stops")
     assert (stop.place.directory, stop.text.rpartition(" ")[2]) == ("d2", "plain-0")
 
