@@ -102,7 +102,7 @@ complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l format -x
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l id -s i -x -d 'Only these brokers; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l rack -x -d 'Only brokers of this rack; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l fenced -d 'Only brokers that are fenced'
-complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l watch -x -d 'Repeat it after this time, until interrupted; on a terminal as a screen, see below. --format json prints an object on a line each time'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l watch -x -d 'Repeat it after this time (2), until interrupted; on a terminal as a screen, see below. --format json prints an object on a line each time'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l max-memory -x -d 'Memory beside the image, as 512m or 2g; a quarter for a batch'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from describe' -l no-escape -d 'Write control characters of data to a terminal as they are'

@@ -34,7 +34,8 @@ broker, and Enter shows its partitions, the worst first, and its changes of the 
 all partitions with a problem, c all changes, o operations; these need the metadata log
 (--bootstrap-controller), but for operations. / filters brokers by words in id, state, rack and
 release, or lines of a page; Escape leads back. s sorts brokers by another column (S by the one
-before), r reverses the order, the space bar pauses, ? shows keys on the last line, q quits. The
+before), r reverses the order, the space bar pauses, ? shows more keys on the last line, q quits.
+These keys are those of `browse` and of `dump-log --summary --follow`, too. The
 screen stays while no controller answers, and tells for how long. Questions take at most a tenth of
 a core: in a large cluster they are asked less often. Elsewhere each description is printed below
 the one before.""",
@@ -85,9 +86,11 @@ a value that the node does not know, or that the user may not see.""",
 @click.option("--fenced", is_flag=True, help="Only brokers that are fenced.")
 @click.option(
     "--watch",
-    metavar="SECONDS",
+    metavar="[SECONDS]",
     type=Seconds(),
-    help="Repeat it after this time, until interrupted; on a terminal as a screen, see below."
+    is_flag=False,
+    flag_value="2",
+    help="Repeat it after this time (2), until interrupted; on a terminal as a screen, see below."
     " --format json prints an object on a line each time.",
 )
 @click.pass_obj

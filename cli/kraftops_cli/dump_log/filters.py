@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 
 from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops_cli.terminal.times import TIMES
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -47,8 +48,7 @@ _OPTIONS = (
     click.option(
         "--since",
         metavar="TIME",
-        help="Only records from this time on: ISO 8601 (UTC), a time of day, as 14:02 or"
-        " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
+        help=f"Only records from this time on: {TIMES}.",
     ),
     click.option("--until", metavar="TIME", help="Only records before this time."),
     click.option(

@@ -20,7 +20,7 @@ from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_cli.terminal.times import read_span
+from kraftops_cli.terminal.times import TIMES, read_span
 
 F = TypeVar("F", bound=Callable[..., object])
 CUT_SHORT = 2
@@ -44,8 +44,7 @@ def log_options(command: F) -> F:
         click.option(
             "--since",
             metavar="TIME",
-            help="Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02"
-            " or 'yesterday 14:02', on the last day of the log, or a duration ago, as 2h.",
+            help=f"Only what happened from this time on: {TIMES}.",
         ),
         live_options,
         click.argument("sources", metavar="SOURCE…", nargs=-1),

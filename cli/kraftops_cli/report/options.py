@@ -12,6 +12,7 @@ from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.spark.options import SHARED, SparkFindOptions
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.options import OVERWRITE
+from kraftops_cli.terminal.times import TIMES
 
 F = TypeVar("F", bound=Callable[..., object])
 GROUPS = {"Options": (), "A running cluster": LIVE, "Spark": tuple(SHARED)}
@@ -23,8 +24,7 @@ _OPTIONS = (
     click.option(
         "--since",
         metavar="TIME",
-        help="Only what happened from this time on: ISO 8601 (UTC), a time of day, as 14:02 or"
-        " 'yesterday 14:02', on the last day of the log, or a duration before now, as 2h.",
+        help=f"Only what happened from this time on: {TIMES}.",
     ),
     click.option("--until", metavar="TIME", help="Only what happened before this time."),
     click.option(

@@ -19,6 +19,7 @@ from kraftops_cli.terminal.streams import Terminal
 _FILE = re.compile(r"@(.+)", re.DOTALL)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}")
+_DURATION = re.compile(r"-([0-9]+(ms|[smhdw]))+")
 _SECRET = re.compile(r"((?:pass|secret|token)[\w.-]*[= ])[^\s,\]]+", re.IGNORECASE)
 _VALUES_OF_OPTIONS = (
     (r"\d+(,\d+)*", "--id"),
@@ -38,10 +39,10 @@ class Argparse4j:
 
     Long options and subcommands may be shortened: a prefix is looked for among Kafka's names
     first, then among ours. A value stands behind a blank, behind `=`, or directly behind a short
-    option; flags may be joined; of an option given twice the last counts. The help wins over what
-    follows it, and over what is missing. Beyond argparse4j, a UUID that begins with a dash is a
-    value. For a group, the result ends in the full name of the subcommand and its arguments,
-    unchanged.
+    option; one with a `flag_value` may lack it. Flags may be joined; of an option given twice the
+    last counts. The help wins over what follows it, and over what is missing. Beyond argparse4j, a
+    UUID that begins with a dash is a value. For a group, the result ends in the full name of the
+    subcommand and its arguments, unchanged.
     """
 
     ours: Collection[str] = frozenset()
@@ -205,7 +206,10 @@ class _Parser:
             return [name]
         if value is None:
             following = self._queue.peek()
-            if following is None or _is_refused_as_value(following):
+            is_missing = following is None or _is_refused_as_value(following)
+            if is_missing and isinstance(option.flag_value, str):
+                return [f"{name}={option.flag_value}"]
+            if is_missing:
                 hint = f"{name}=VALUE takes any value" if following else ""
                 self._refuse(f"{_all_names(option)}: expected one argument", hint)
             value = str(self._queue.take())
@@ -328,9 +332,11 @@ def _looks_like_option(argument: str) -> bool:
 def _is_refused_as_value(argument: str) -> bool:
     """Tell whether argparse4j refuses an argument where a value must stand.
 
-    A UUID with a leading dash is accepted: earlier releases of Kafka made such cluster ids.
+    A UUID with a leading dash is accepted: earlier releases of Kafka made such cluster ids. So is
+    a duration, as -2h: it is a time.
     """
-    return _looks_like_option(argument) and not _UUID.fullmatch(argument)
+    is_value = _UUID.fullmatch(argument) or _DURATION.fullmatch(argument)
+    return _looks_like_option(argument) and not is_value
 
 
 def _takes_value(option: click.Option) -> bool:

@@ -7,6 +7,12 @@ from collections.abc import Callable
 from kraftops.query.times import day_note, parse_time, span_end
 from kraftops_cli.terminal.streams import Terminal
 
+TIMES = (
+    "ISO 8601 (UTC), a time of day, as 14:02 or 'yesterday 14:02', on the last day of the log, or a"
+    " duration: 2h is two hours ago, -2h two hours before its end"
+)
+"""What is a time, for the help of options."""
+
 
 def read_span(
     since: str | None,
@@ -19,7 +25,7 @@ def read_span(
     first = None if since is None else read_time(since, now, end, terminal)
     if until is None:
         return first, None
-    return first, read_time(until, now, lambda: span_end(first, end()), terminal)
+    return first, read_time(until, now, lambda: span_end(until, first, end()), terminal)
 
 
 def read_time(text: str, now: int, end: Callable[[], int | None], terminal: Terminal) -> int:

@@ -25,16 +25,19 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
     """Return a time in ms since the epoch.
 
     *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, a duration before *now* (2h,
-    -30m, 1d12h), or a time of day in UTC (14:02, yesterday 14:02:30). A time of day is the last one
-    that is not after the *end* of a log; of a log without times, and where there is none, not
-    after *now*. `day_note` tells which day that is.
+    1d12h) or before the *end* of a log (-30m), or a time of day in UTC (14:02, yesterday 14:02:30).
+    A time of day is the last one that is not after the end. The end of a log without times, and
+    where there is none, is *now*. `day_note` tells which time that is.
 
     Raises:
         UsageError: it is none of these, or does not fit into 64 bits.
     """
     if is_duration(text.removeprefix("-")):
         parts = re.findall(r"([0-9]+)(ms|[smhdw])", text)
-        time = now - sum(int(number) * _UNITS[unit] for number, unit in parts)
+        newest = end() if text.startswith("-") else now
+        time = (now if newest is None else newest) - sum(
+            int(number) * _UNITS[unit] for number, unit in parts
+        )
         if time < _EARLIEST:
             raise _refusal(text)
         return time
@@ -53,19 +56,22 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
         raise _refusal(text) from None
 
 
-def span_end(since: int | None, end: int | None) -> int | None:
+def span_end(until: str, since: int | None, end: int | None) -> int | None:
     """Return the *end* to read `--until` with: a span may end after the log, a day after *since*.
 
     So a time of day is the first one after *since*, or without it that of the last day.
     """
+    if until.removeprefix("@").startswith("-"):
+        return end
     if since is not None:
         return since + _DAY
     return None if end is None else end - end % _DAY + _DAY - 1
 
 
 def day_note(text: str, time: int) -> str | None:
-    """Return what to tell of a time that was read from *text*: the day that a time of day got."""
-    return f"{text} is {iso_time(time)}" if _TIME_OF_DAY.fullmatch(text) else None
+    """Return what to tell of a time that was read from *text* and depends on the end of a log."""
+    is_relative = text.startswith("-") or _TIME_OF_DAY.fullmatch(text)
+    return f"{text} is {iso_time(time)}" if is_relative else None
 
 
 def _on_last_day(of_day: re.Match[str], end: int) -> int:
@@ -76,5 +82,5 @@ def _on_last_day(of_day: re.Match[str], end: int) -> int:
 
 
 def _refusal(text: str) -> UsageError:
-    hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or 90m"
+    hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or -2h"
     return UsageError(f"{text!r} is not a valid time", hint=hint)

@@ -34,11 +34,12 @@ def span_of(session: Session, call: Call) -> tuple[Moment, Moment]:
     if "--since" in call.flags:
         since = moment_of(session, str(call.flags["--since"]))
     if "--until" in call.flags:
+        text = str(call.flags["--until"])
 
         def end() -> int | None:
-            return span_end(since.time, session.source.newest_time())
+            return span_end(text, since.time, session.source.newest_time())
 
-        until = _moment(session, str(call.flags["--until"]), end)
+        until = _moment(session, text, end)
     return since, until
 
 

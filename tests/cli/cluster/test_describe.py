@@ -2,9 +2,11 @@
 
 import json
 import socket
+import subprocess
 
 import pytest
 
+from tests.helpers.tools.console import CLUSTER, ENVIRONMENT
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
 from tests.helpers.wire.peers import (
     Peer,
@@ -84,3 +86,15 @@ def test_broker_that_is_not_there_is_named_behind_the_description() -> None:
     assert "registered-fenced" in done.text
     assert done.errors[-1] == "kafka-cluster: no broker has the ids 7, 99"
     assert known.code == 0
+
+
+def test_the_time_of_watch_may_be_left_out() -> None:
+    with serving(NODES) as peer:
+        command = [CLUSTER, "describe", "--watch", "-b", str(peer.address), "--format", "json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT, text=True) as run:
+            assert run.stdout
+            answers = [json.loads(run.stdout.readline()) for _ in range(2)]
+            run.terminate()
+
+    first, second = (answer["time"] for answer in answers)
+    assert first < second

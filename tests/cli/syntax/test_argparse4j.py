@@ -232,6 +232,7 @@ def test_ways_to_give_several(args: list[str], options: dict[str, object]) -> No
         "-gggggggggggggggggggggg"[:22],
         "--h6UlCCQHi-lGXJTBX7bw",
         "-5",
+        "-2h",
         "-",
     ],
 )

@@ -41,9 +41,12 @@ def test_times_and_durations_are_parsed(text: str, expected: int) -> None:
         ("15:00:00.001", "2026-11-19T15:00:00.001+00:00"),
         ("yesterday 14:02", "2026-11-19T14:02:00.000+00:00"),
         ("yesterday 23:00", "2026-11-19T23:00:00.000+00:00"),
+        ("-1h30m", "2026-11-20T13:30:00.000+00:00"),
     ],
 )
-def test_a_time_of_day_is_the_last_one_in_the_log(text: str, expected: str) -> None:
+def test_a_time_of_day_and_one_with_a_minus_are_in_the_span_of_the_log(
+    text: str, expected: str
+) -> None:
     end = parse_time("2026-11-20T15:00", 0)
 
     time = parse_time(text, NOW, lambda: end)
@@ -60,6 +63,7 @@ def test_a_time_of_day_is_the_last_one_in_the_log(text: str, expected: str) -> N
         ("16:00", "15:10", "2026-11-20T15:10:00.000+00:00"),
         ("yesterday 14:50", "15:10", "2026-11-19T15:10:00.000+00:00"),
         (None, "15:10", "2026-11-20T15:10:00.000+00:00"),
+        ("-20m", "-10m", "2026-11-20T14:50:00.000+00:00"),
         ("14:50", "2026-11-20 14:55", "2026-11-20T14:55:00.000+00:00"),
     ],
 )
@@ -70,7 +74,7 @@ def test_a_span_ends_at_the_first_such_time_after_its_begin(
 
     begin = None if since is None else parse_time(since, NOW, lambda: end)
 
-    assert _iso(parse_time(until, NOW, lambda: span_end(begin, end))) == expected
+    assert _iso(parse_time(until, NOW, lambda: span_end(until, begin, end))) == expected
 
 
 def test_other_times_need_no_note() -> None:

@@ -8,11 +8,12 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.connection import Connection
+from tests.helpers.incidents.gates import Gate
 from tests.helpers.kafka.jvm.jars import resolved_jars
 from tests.helpers.kafka.nodes.clusters import (
     FIRST_BROKER,
@@ -35,8 +37,10 @@ from tests.helpers.kafka.nodes.clusters import (
     wait_for_leader,
     wait_ready,
 )
+from tests.helpers.kafka.nodes.configs import BROKER
 from tests.helpers.kafka.nodes.live_logs import change_topics, metadata_folder
 from tests.helpers.kafka.nodes.moving import create_topics
+from tests.helpers.kafka.nodes.nodes import tool_command, until
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,16 @@ class Scenario:
     deeds: tuple[tuple[str, tuple[int, ...]], ...]
     quiet: int = 12  # seconds between incidents
     fenced: int = 6  # seconds after which the controller has fenced a silent broker
+    level: str = ""  # the metadata.version of the upgrade
 
 
 class Recorder:
     """Does one thing after another to a cluster, and notes each."""
 
-    def __init__(self, cluster: Cluster, scenario: Scenario) -> None:
+    def __init__(self, cluster: Cluster, scenario: Scenario, gates: list[Gate]) -> None:
         self.cluster = cluster
         self._scenario = scenario
+        self._gates = gates
         self._topics = topics = scenario.topics
         self.done: list[dict[str, object]] = []
         self._of_replicas = {replicas: name for name, (_, replicas) in topics.items()}
@@ -74,6 +80,10 @@ class Recorder:
             "flapping": partial(self.pause, times=3),
             "bad configuration": self.stop_with_strict_topic,
             "directory": self.lose_directory,
+            "full disk": self.fill_disk,
+            "only disk full": self.fill_disk,
+            "refused connections": self.refuse,
+            "feature upgrade": self.upgrade,
             "stays away": lambda broker: cluster.nodes[broker].kill(),
             "stays stopped": lambda broker: cluster.nodes[broker].stop(),
         }
@@ -154,6 +164,34 @@ class Recorder:
         lost.rename(lost.with_suffix(".gone"))
         time.sleep(self._scenario.fenced)
 
+    def fill_disk(self, broker: int) -> None:
+        """Write more than a disk of the broker takes, and wait until the broker says so."""
+        address = f"localhost:{self.cluster.port(broker, BROKER)}"
+        topic = self._of_replicas[3]
+        writer = [sys.executable, "-c", _WRITER, address, topic, str(self._topics[topic][0])]
+        subprocess.run(writer, check=False, stderr=subprocess.DEVNULL, timeout=60)
+        assert until(lambda: "No space left" in self.cluster.nodes[broker].logged())
+        time.sleep(self._scenario.fenced)
+
+    def refuse(self, broker: int) -> None:
+        """Have the controllers refuse a broker until it is fenced."""
+        for gate in self._gates:
+            gate.close()
+        time.sleep(self._scenario.fenced)
+        for gate in self._gates:
+            gate.open()
+        assert broker in self.cluster.nodes
+        wait_ready(self.cluster)
+
+    def upgrade(self) -> None:
+        """Raise metadata.version, by Kafka's own tool."""
+        tool = tool_command(
+            resolved_jars(self._scenario.release), "org.apache.kafka.tools.FeatureCommand"
+        )
+        level = ["--metadata", self._scenario.level]
+        subprocess.run([*tool, "--bootstrap-server", self.cluster.brokers, "upgrade", *level],
+                       check=True, stdout=sys.stderr)  # fmt: skip
+
     @contextmanager
     def connected(self) -> Iterator[Connection]:
         """Return a connection to a broker."""
@@ -162,6 +200,17 @@ class Recorder:
             yield connection
 
 
+_WRITER = """
+import sys
+from kafka import KafkaProducer
+producer = KafkaProducer(bootstrap_servers=sys.argv[1], acks=1, batch_size=1 << 19,
+                         max_block_ms=5000, delivery_timeout_ms=8000, request_timeout_ms=4000)
+for number in range(900):
+    producer.send(sys.argv[2], bytes(1 << 15), partition=number % int(sys.argv[3]))
+producer.flush(10)
+"""
+_DISKS = {"full disk": "8m", "only disk full": "36m"}
+"""The sizes of disks: each broker gets some 22 MB each time, and half of it on one of two disks."""
 _SESSION = "broker.session.timeout.ms"
 _MANY = range(1001, 1005)
 _IDLE = {"metadata.max.idle.interval.ms": "5000"}
@@ -261,33 +310,83 @@ SCENARIOS = {
         quiet=9,
         fenced=7,
     ),
+    "unseen-4.3": Scenario(
+        "4.3.1",
+        Shape(
+            3,
+            4,
+            release="4.1-IV1",
+            first_broker=31,
+            settings={**_SLOW, _SESSION: "5000"},
+            node_settings={
+                broker: {"broker.rack": "pqpq"[broker - 31]} for broker in range(31, 35)
+            },
+        ),
+        {"ticks": (6, 3), "fills": (4, 2), "ref": (2, 1)},
+        (
+            ("start", ()),
+            ("refused connections", (32,)),
+            ("feature upgrade", ()),
+            ("full disk", (33,)),
+            ("leader of the quorum", ()),
+            ("refused connections", (32,)),
+            ("only disk full", (34,)),
+        ),
+        quiet=14,
+        fenced=9,
+        level="4.3-IV0",
+    ),
 }
+_REFUSED = "refused connections"
 
 
 def record(folder: Path, scenario: Scenario) -> None:
     """Record all incidents of a scenario."""
-    with tempfile.TemporaryDirectory() as scratch:
-        shape = _with_directories(scenario, Path(scratch))
-        with running_cluster(resolved_jars(scenario.release), Path(scratch), shape) as cluster:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        scratch = Path(name)
+        gates = [Gate(scratch / f"node-{node}.properties")
+                 for node in range(1, scenario.shape.controllers + 1)]  # fmt: skip
+        for gate in gates:
+            gate.open()
+        shape = _equipped(scenario, scratch, gates, stack)
+        with running_cluster(resolved_jars(scenario.release), scratch, shape) as cluster:
             create_topics(cluster, scenario.topics)
-            recorder = Recorder(cluster, scenario)
-            for name, brokers in scenario.deeds:
-                recorder.do(name, partial(recorder.deeds[name], *brokers), *brokers)
+            recorder = Recorder(cluster, scenario, gates)
+            for deed, brokers in scenario.deeds:
+                recorder.do(deed, partial(recorder.deeds[deed], *brokers), *brokers)
             leader = cluster.leader()
             _copy(metadata_folder(cluster.nodes[leader]), folder)
     (folder / "done.json").write_text(json.dumps(recorder.done, indent=1) + "\n")
 
 
-def _with_directories(scenario: Scenario, scratch: Path) -> Shape:
-    """Give two log directories to the broker that loses one."""
-    settings = {**scenario.shape.node_settings}
+def _equipped(scenario: Scenario, scratch: Path, gates: list[Gate], stack: ExitStack) -> Shape:
+    """Give brokers what deeds need: a second log directory, a small disk, or gates."""
+    settings = {node: {**own} for node, own in scenario.shape.node_settings.items()}
     for name, brokers in scenario.deeds:
-        if name == "directory":
-            (broker,) = brokers
-            directories = ",".join(str(scratch / f"{broker}-{letter}") for letter in "xy")
-            own = {"log.dirs": directories, "log.flush.offset.checkpoint.interval.ms": "1000"}
-            settings[broker] = {**settings.get(broker, {}), **own}
+        own = settings.setdefault(brokers[0], {}) if brokers else {}
+        if name == _REFUSED:
+            voters = (f"{node}@localhost:{gate.port}" for node, gate in enumerate(gates, 1))
+            own["controller.quorum.voters"] = ",".join(voters)
+        elif name == "directory" or name in _DISKS:
+            paths = [scratch / f"{brokers[0]}-{letter}" for letter in "xy"]
+            if name in _DISKS:
+                own["metadata.log.dir"] = str(scratch / f"{brokers[0]}-metadata")
+                stack.enter_context(_small_disk(paths[1], _DISKS[name]))
+                paths[1] /= "logs"
+            own["log.flush.offset.checkpoint.interval.ms"] = "1000"
+            own["log.dirs"] = ",".join(map(str, paths[name == "only disk full" :]))
     return replace(scenario.shape, node_settings=settings)
+
+
+@contextmanager
+def _small_disk(path: Path, size: str) -> Iterator[None]:
+    """Mount a small file system in memory, as root may."""
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", path], check=True)
 
 
 def _copy(source: Path, folder: Path) -> None:

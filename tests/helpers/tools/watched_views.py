@@ -1,8 +1,9 @@
 """Views of clusters for tests of the screen of `describe --watch`."""
 
 from kraftops.wire.net.addresses import Address
-from kraftops_cli.cluster.description import BrokerDescription
-from kraftops_cli.cluster.watch.view import Counts, ReplicaRow, View
+from kraftops.wire.rpc.cluster import ReplicaState
+from kraftops_cli.cluster.description import BrokerDescription, Member
+from kraftops_cli.cluster.watch.view import Counts, View
 
 NOON = 1_795_348_800_000
 """2026-11-22 12:00 UTC, in ms."""
@@ -26,9 +27,11 @@ def broker(number: int, **changes: object) -> BrokerDescription:
     return row._replace(**changes)  # type: ignore[arg-type]
 
 
-def voter(number: int, **changes: object) -> ReplicaRow:
-    row = ReplicaRow(number, "voter", "4.3", 5000, 0, 100, 500, f"controller-{number}.example:9093")
-    return row._replace(**changes)  # type: ignore[arg-type]
+def voter(number: int, **changes: object) -> Member:
+    state = ReplicaState(number, None, 5000, NOON - 100, NOON - 500)
+    listeners = (("", Address(f"controller-{number}.example", 9093)),)
+    member = Member("voter", state, 5000, NOON, listeners, "4.3")
+    return member._replace(**changes)  # type: ignore[arg-type]
 
 
 def view(*brokers: BrokerDescription, seconds: int = 0, **changes: object) -> View:
@@ -40,7 +43,7 @@ def view(*brokers: BrokerDescription, seconds: int = 0, **changes: object) -> Vi
         "high_watermark": 5000,
         "snapshot_lag": 1200,
         "brokers": brokers,
-        "replicas": (voter(11, role="leader"), voter(12), voter(13)),
+        "members": (voter(11, role="leader"), voter(12), voter(13)),
         "counts": CALM,
         "features": (("metadata.version", "30 (4.3-IV0)"),),
     }

@@ -12,44 +12,22 @@ from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description_fields import BROKER, ago_text
+from kraftops_cli.cluster.description import OBSERVER
+from kraftops_cli.cluster.description_fields import BROKER, REPLICA
 from kraftops_cli.cluster.watch.happenings import NAMES, Happening
-from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers, with_page
-from kraftops_cli.cluster.watch.view import ReplicaRow, View
+from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers
+from kraftops_cli.cluster.watch.view import View
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.live import Keys, foot, framed, page_lines, part_lines, placed
 from kraftops_terminal.tables import Table, table_text
 from kraftops_terminal.widths import cut, width_of_text
 
-_REPLICAS = (
-    Column("QUORUM", justify="right"),
-    Column("ROLE"),
-    Column("LAG", justify="right"),
-    Column("CAUGHT UP", priority=1),
-    Column("FETCHED", priority=2),
-    Column("END OFFSET", priority=3, justify="right"),
-    Column("RELEASE", priority=4),
-    Column("ADDRESS", priority=5),
-)
+_MEMBERS = [field for field in REPLICA if field.name != "directoryId"]
 _BROKERS = [field for field in BROKER if field.name != "directories"]
 """As in `describe`; the ids of directories would take all of a line."""
-_KEYS = (
-    ("q", "quit"),
-    ("↵", "broker"),
-    ("p", "problems"),
-    ("c", "changes"),
-    ("/", "filter"),
-    ("?", "keys"),
-)
-_MORE_KEYS = (
-    ("o", "operations"),
-    ("↑↓", "choose"),
-    ("s S", "sort"),
-    ("r", "reverse"),
-    ("Space", "pause"),
-    ("Esc", "back"),
-)
-_PAGE_KEYS = (("Esc", "back"), ("/", "filter"), ("↑↓", "scroll"), *_KEYS[2:4], _KEYS[0])
+_PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
+_KEYS: Keys = (("↵", "broker"), *_PAGES, ("s S", "sort"), ("r", "reverse"))
 _LEAST_BROKERS = 3
 _TIME_WIDTH = 10
 _COUNT_STYLES = {
@@ -75,56 +53,32 @@ def frame(
     columns, rows = size
     view = state.view
     head = [*_head(state, console, columns, now)]
+    keys = _KEYS if state.subject is None else _PAGES
+    last = foot(state, console, columns, keys, has_keys=has_keys)
     if view is None:
-        return _filled(head, rows - 1, [_foot(state, console, columns, has_keys=has_keys)]), state
+        return framed(head, [last], rows), state
     if state.subject is not None:
-        return _page_frame(state, console, size, head, has_keys=has_keys)
+        page = state.page if state.page and state.page.subject == state.subject else None
+        answer = None if page is None else part_lines(console, columns, page.parts)
+        lines, state = page_lines(state, console, (columns, rows - len(head) - 2), answer)
+        last = foot(state, console, columns, keys, has_keys=has_keys)
+        return framed([*head, "", *lines], [last], rows), state
     happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 8, 2), 12))
     counts = [*_counts(state, view, console, columns)]
     if view.operations:
         text = f"under way: {', '.join(map(escaped, view.operations))}"
         counts.append(console.painted(cut(text, columns), "warning"))
-    replicas = _replica_lines(view, console, max(rows // 8, 3))
-    body = ["", *counts, "", *replicas, ""]
-    page = rows - len(head) - len(body) - len(happenings) - 2  # the header, and the foot
-    if page < _LEAST_BROKERS:
-        page, happenings = page + len(happenings), []
-    if page < _LEAST_BROKERS:
-        page, body = page + len(body) - 1, [""]
-    state = with_page(state, max(page, 0))
+    members = _member_lines(view, console, max(rows // 8, 3))
+    body = ["", *counts, "", *members, ""]
+    room = rows - len(head) - len(body) - len(happenings) - 2  # the header, and the foot
+    if room < _LEAST_BROKERS:
+        room, happenings = room + len(happenings), []
+    if room < _LEAST_BROKERS:
+        room, body = room + len(body) - 1, [""]
+    state = placed(state, max(room, 0), len(shown_brokers(state)))
     above = [*head, *body, *_broker_lines(state, view, console, has_keys=has_keys)]
-    foot = [*happenings, _foot(state, console, columns, has_keys=has_keys)]
-    return _filled(above, rows - len(foot), foot), state
-
-
-def _page_frame(
-    state: ScreenState,
-    console: Console,
-    size: tuple[int, int],
-    head: list[str],
-    *,
-    has_keys: bool,
-) -> tuple[list[str], ScreenState]:
-    """Return the frame of a page; the first line of its table scrolls with the others."""
-    columns, rows = size
-    assert state.subject is not None
-    title = console.painted(cut(state.subject.title, columns), "header")
-    lines = [] if state.answer else [console.painted("it is asked …", "muted")]
-    for part in state.answer.parts if state.answer else ():
-        text = cut(escaped(part), columns) if isinstance(part, str) else table_text(console, part)
-        lines += text.splitlines() or [""]
-    words = state.filter.casefold().split()
-    lines = [line for line in lines if all(word in line.casefold() for word in words)]
-    page = max(rows - len(head) - 3, 1)  # the title, an empty line above it, and the foot
-    state = with_page(state, page, len(lines))
-    above = [*head, "", title, *lines[state.top : state.top + page]]
-    foot = [_foot(state, console, columns, has_keys=has_keys)]
-    return _filled(above, rows - 1, foot), state
-
-
-def _filled(lines: Sequence[str], height: int, foot: Sequence[str]) -> list[str]:
-    """Return lines, cut or filled up to a height, above those of the foot."""
-    return [*lines[:height], *[""] * (height - len(lines)), *foot]
+    last = foot(state, console, columns, keys, has_keys=has_keys)
+    return framed(above, [*happenings, last], rows), state
 
 
 def _head(state: ScreenState, console: Console, columns: int, now: int) -> Iterator[str]:
@@ -196,34 +150,32 @@ def _counts(state: ScreenState, view: View, console: Console, columns: int) -> I
         yield f"{text:<{name_width}}  {number}  {sparkline(past, room)}"
 
 
-def _replica_lines(view: View, console: Console, most: int) -> list[str]:
-    if view.replicas is None:
+def _member_lines(view: View, console: Console, most: int) -> list[str]:
+    if view.members is None:
         return [console.painted("quorum -", "header")]
-    rows = sorted(view.replicas, key=lambda row: (row.role == "observer", row.id))
-    table = Table(_REPLICAS, [*map(_replica_cells, rows[:most])], names_missing=False)
-    lines = table_text(console, table).splitlines()
-    if rows[most:]:
-        lines[-1] = console.painted(f"and {number_text(len(rows) - most + 1)} more", "muted")
+    members = sorted(
+        view.members, key=lambda member: (member.role == OBSERVER, member.state.node_id)
+    )
+    lines = _table_lines(console, columns_of(_MEMBERS), [
+        cells_of(_MEMBERS, member) for member in members[:most]
+    ])  # fmt: skip
+    if members[most:]:
+        lines[-1] = console.painted(f"and {number_text(len(members) - most + 1)} more", "muted")
     return lines
 
 
-def _replica_cells(row: ReplicaRow) -> list[Cell]:
-    return [
-        str(row.id),
-        Styled(row.role, "name" if row.role == "leader" else "value"),
-        row.lag,
-        _ago(row.behind_ms),
-        _ago(row.fetched_ms),
-        row.end_offset,
-        row.release,
-        row.address,
-    ]
+def _table_lines(
+    console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
+) -> list[str]:
+    """Return a table with a line for each row."""
+    columns = [replace(column, is_folded=False) for column in columns]
+    return table_text(console, Table(columns, rows, names_missing=False)).splitlines()
 
 
 def _broker_lines(state: ScreenState, view: View, console: Console, *, has_keys: bool) -> list[str]:
     if view.brokers is None:
         return [console.painted("brokers -", "header")]
-    shown = shown_brokers(state)[state.top : state.top + state.page]
+    shown = shown_brokers(state)[state.top : state.top + state.room]
     if not shown:
         text = "no brokers fit the filter or the options" if view.brokers else "no brokers"
         return [console.painted(text, "muted")]
@@ -231,23 +183,16 @@ def _broker_lines(state: ScreenState, view: View, console: Console, *, has_keys:
     is_down = order.is_largest_first is not state.is_reversed
     mark = "▼" if is_down else "▲"
     columns = [
-        replace(
-            column,
-            title=f"{column.title}{mark if column.title.casefold() == order.name else ''}",
-            is_folded=False,  # a broker has one line, so that they can be scrolled
-        )
+        replace(column, title=f"{column.title}{mark}")
+        if column.title.casefold() == order.name
+        else column
         for column in columns_of(_BROKERS)
     ]
     rows = [cells_of(_BROKERS, row) for row in shown]
     if has_keys:
         chosen = state.cursor - state.top
         rows[chosen] = [Styled(f"> {shown[chosen].id}", "name"), *rows[chosen][1:]]
-    table = Table(columns, rows, names_missing=False)
-    return table_text(console, table).splitlines()
-
-
-def _ago(age: int | None) -> str | None:
-    return None if age is None else ago_text(age)
+    return _table_lines(console, columns, rows)
 
 
 def _happening_lines(
@@ -260,35 +205,6 @@ def _happening_lines(
         for each in happenings[-most:]
     ] or [console.painted("nothing has happened yet", "muted")]
     return ["", *lines, *[""] * (most - len(lines))]
-
-
-def _foot(state: ScreenState, console: Console, columns: int, *, has_keys: bool) -> str:
-    """Return the line of keys, or of the filter that is typed."""
-    if state.is_typing:
-        hint = "  Enter keeps it, Escape forgets it"
-        text = cut(f"filter: {escaped(state.filter)}█", columns)
-        return text + console.painted(cut(hint, columns - width_of_text(text)), "muted")
-    if not has_keys:
-        return console.painted("Ctrl-C quits", "muted")
-    place = cut(_place(state), columns)
-    parts, room = [], columns - width_of_text(place)
-    keys = _MORE_KEYS if state.has_help else _KEYS if state.subject is None else _PAGE_KEYS
-    for key, word in keys:
-        room -= len(key) + len(word) + 3
-        if room > 0:
-            parts.append(f"{console.painted(key, 'name')} {word}  ")
-    return "".join(parts) + console.painted(place, "muted")
-
-
-def _place(state: ScreenState) -> str:
-    """Return which of the brokers or lines are drawn, and the filter."""
-    chosen = f"filter: {escaped(state.filter)}" if state.filter else ""
-    count = len(shown_brokers(state)) if state.subject is None else state.lines
-    if count <= state.page:
-        return chosen
-    last = min(state.top + state.page, count)
-    place = f"{number_text(state.top + 1)}-{number_text(last)} of {number_text(count)}"
-    return f"{place}  {chosen}".rstrip()
 
 
 def _clock(time_ms: int) -> str:

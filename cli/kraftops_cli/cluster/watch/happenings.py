@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.display.sizes import many, number_text
-from kraftops_cli.cluster.description import FENCED, BrokerDescription
+from kraftops_cli.cluster.description import FENCED, OBSERVER, BrokerDescription
 from kraftops_cli.cluster.watch.view import Counts, View
 
 _NAMED = 5  # brokers in one line
@@ -47,10 +47,12 @@ def _of_quorum(before: View, after: View) -> Iterator[Change]:
             yield "warning", f"the quorum is led by {after.leader} after {before.leader}{epoch}"
         elif before.epoch is not None and after.epoch is not None:
             yield "warning", f"the quorum is led by {after.leader} again{epoch}"
-    if before.replicas is None or after.replicas is None:
+    if before.members is None or after.members is None:
         return
-    voters = {each.id for each in before.replicas if each.role != "observer"}
-    now = {each.id for each in after.replicas if each.role != "observer"}
+    voters, now = (
+        {member.state.node_id for member in view.members or () if member.role != OBSERVER}
+        for view in (before, after)
+    )
     for voter in sorted(now - voters):
         yield "warning", f"voter {voter} has come"
     for voter in sorted(voters - now):

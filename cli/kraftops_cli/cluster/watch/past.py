@@ -11,9 +11,8 @@ from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import Kind, read_changes
 from kraftops.timeline.incidents import incidents_of
 from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_terminal.live_pages import SPAN
 
-SPAN = 3_600_000
-"""ms before the screen begins that it tells of: its clock has no days."""
 _MOST = 5  # incidents; the screen has a few lines for what happens
 _COUNTED: dict[Kind, str] = {
     "leader": "changes of leaders",

@@ -15,7 +15,6 @@ from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
-    with_answer,
     with_note,
     with_trouble,
     with_view,
@@ -72,5 +71,5 @@ def _with(state: ScreenState, item: Item) -> ScreenState:
     if isinstance(item, Trouble):
         return with_trouble(state, item)
     if isinstance(item, Page):
-        return with_answer(state, item)
+        return replace(state, page=item)
     return with_note(state, item) if isinstance(item, Happening) else with_view(state, item)

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from kraftops_cli.cluster.description import ALL, FENCED, BrokerDescription, Chosen
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
-from kraftops_cli.cluster.watch.pages import Kind, Page, Subject
+from kraftops_cli.cluster.watch.pages import Page
 from kraftops_cli.cluster.watch.view import Counts, View
+from kraftops_terminal import live
+from kraftops_terminal.live import LiveState, Subject, has_words, opened
 
 MOST_COUNTS = 600
 """Views whose counts are kept."""
@@ -43,7 +45,7 @@ class Trouble(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenState:
+class ScreenState(LiveState):
     """All that is drawn, and what keys have chosen."""
 
     newest: View | None = None
@@ -57,26 +59,8 @@ class ScreenState:
     """The brokers that the options of the command choose."""
     order: int = 0
     is_reversed: bool = False
-    filter: str = ""
-    is_typing: bool = False
-    """Whether keys are letters of the filter."""
-    is_paused: bool = False
-    cursor: int = 0
-    """The chosen broker, by its place among those that are shown."""
-    top: int = 0
-    """The number of brokers, or lines of a page, above the first that is drawn."""
-    page: int = 10
-    """Brokers or lines that were drawn last."""
-    lines: int = 0
-    """The lines of the page that was drawn last."""
-    subject: Subject | None = None
-    """What the page is about that is shown instead of the brokers."""
-    answer: Page | None = None
-    behind: ScreenState | None = None
-    """The state to which Escape leads back from a page: its filter, cursor and place."""
-    has_help: bool = False
-    """Whether the last line has all keys."""
-    is_over: bool = False
+    page: Page | None = None
+    """The last answer for a page."""
 
     @property
     def view(self) -> View | None:
@@ -126,84 +110,23 @@ def shown_brokers(state: ScreenState) -> list[BrokerDescription]:
     Each word of the filter must be in the id, state, rack or release of a broker.
     """
     view = state.view
-    words = state.filter.casefold().split()
     rows = [
         row
         for row in (view.brokers if view else None) or ()
-        if state.chosen.allows(row.id, row.rack, is_fenced=row.state == FENCED) and _has(row, words)
+        if state.chosen.allows(row.id, row.rack, is_fenced=row.state == FENCED)
+        and has_words(state, f"{row.id} {row.state} {row.rack or ''} {row.release or ''}")
     ]
     order = ORDERS[state.order]
-
-    def value(row: BrokerDescription) -> int | str:
-        found = order.key(row)
-        assert found is not None
-        return found
-
-    known = [row for row in rows if order.key(row) is not None]
-    known.sort(key=lambda row: row.id)
-    known.sort(key=value, reverse=order.is_largest_first is not state.is_reversed)
-    return [*known, *(row for row in rows if order.key(row) is None)]
-
-
-def _has(row: BrokerDescription, words: list[str]) -> bool:
-    if not words:
-        return True
-    text = f"{row.id} {row.state} {row.rack or ''} {row.release or ''}".casefold()
-    return all(word in text for word in words)
-
-
-def with_answer(state: ScreenState, answer: Page) -> ScreenState:
-    """Return the state with the answer for a page; one for another page is dropped."""
-    return replace(state, answer=answer) if answer.subject == state.subject else state
-
-
-def with_page(state: ScreenState, page: int, lines: int = 0) -> ScreenState:
-    """Return the state of a screen that has room for so many brokers, or *lines* of a page."""
-    state = replace(state, page=page, lines=lines)
-    count = _count(state)
-    cursor = max(min(state.cursor, count - 1), 0)
-    top = min(state.top, max(count - page, 0))
-    if state.subject is None:
-        top = max(min(top, cursor), cursor - page + 1)
-    return replace(state, cursor=cursor, top=top)
-
-
-def _count(state: ScreenState) -> int:
-    return len(shown_brokers(state)) if state.subject is None else state.lines
+    with_value = [row for row in rows if order.key(row) is not None]
+    with_value.sort(key=lambda row: row.id)
+    is_down = order.is_largest_first is not state.is_reversed
+    with_value.sort(key=order.key, reverse=is_down)  # type: ignore[arg-type]  # no None is left
+    return [*with_value, *(row for row in rows if order.key(row) is None)]
 
 
 def pressed(state: ScreenState, key: str) -> ScreenState:
     """Return the state after a key, see `kraftops_terminal.keys`."""
-    if key == "end-of-input":
-        return replace(state, is_over=True)
-    if state.is_typing:
-        return _typed(state, key)
-    act = _KEYS.get(key)
-    return state if act is None else act(state)
-
-
-def _typed(state: ScreenState, key: str) -> ScreenState:
-    """Return the state after a key of the filter: Enter keeps it, Escape forgets it."""
-    if key == "enter":
-        return replace(state, is_typing=False)
-    if key == "escape":
-        return replace(state, is_typing=False, filter="")
-    if key == "backspace":
-        return replace(state, filter=state.filter[:-1], top=0, cursor=0)
-    if len(key) == 1 and key.isprintable():
-        return replace(state, filter=state.filter + key, top=0, cursor=0)
-    return state
-
-
-def _scrolled(state: ScreenState, rows: int, *, is_page: bool = False) -> ScreenState:
-    """Return the state after a move of the cursor; a page, and one of its own, moves all lines."""
-    count = _count(state)
-    cursor = min(max(state.cursor + rows, 0), max(count - 1, 0))
-    is_whole = is_page or state.subject is not None
-    top = min(max(state.top + rows, 0), max(count - state.page, 0)) if is_whole else state.top
-    if state.subject is None:
-        top = max(min(top, cursor), cursor - state.page + 1)
-    return replace(state, cursor=cursor, top=top)
+    return live.pressed(state, key, _KEYS)
 
 
 def _entered(state: ScreenState) -> ScreenState:
@@ -211,48 +134,19 @@ def _entered(state: ScreenState) -> ScreenState:
     brokers = shown_brokers(state)
     if state.subject is not None or not brokers:
         return state
-    return _opened(state, Subject(Kind.BROKER, brokers[min(state.cursor, len(brokers) - 1)].id))
+    return opened(state, Subject("broker", brokers[min(state.cursor, len(brokers) - 1)].id))
 
 
-def _opened(state: ScreenState, subject: Subject) -> ScreenState:
-    behind = state.behind or state
-    return replace(state, subject=subject, answer=None, behind=behind, filter="", top=0, lines=0)
+def _sorted(state: ScreenState, step: int, *, turns: bool = False) -> ScreenState:
+    order = (state.order + step) % len(ORDERS)
+    return replace(state, order=order, is_reversed=state.is_reversed is not turns, top=0, cursor=0)
 
 
-def _left(state: ScreenState) -> ScreenState:
-    """Return the state after Escape: without a filter, or else back from a page."""
-    behind = state.behind
-    if state.filter or behind is None:
-        return replace(state, filter="", top=0, cursor=0 if behind is None else state.cursor)
-    return replace(
-        state, subject=None, answer=None, behind=None, filter=behind.filter, top=behind.top,
-        cursor=behind.cursor,
-    )  # fmt: skip
-
-
-def _paused(state: ScreenState) -> ScreenState:
-    return replace(state, is_paused=not state.is_paused, held=state.newest)
-
-
-_FAR = 1 << 30
 _KEYS: dict[str, Callable[[ScreenState], ScreenState]] = {
-    "q": lambda state: replace(state, is_over=True),
-    "s": lambda state: replace(state, order=(state.order + 1) % len(ORDERS), top=0, cursor=0),
-    "S": lambda state: replace(state, order=(state.order - 1) % len(ORDERS), top=0, cursor=0),
-    "r": lambda state: replace(state, is_reversed=not state.is_reversed, top=0, cursor=0),
-    "f": lambda state: replace(state, is_typing=True),
-    "/": lambda state: replace(state, is_typing=True),
-    "escape": _left,
+    **live.PAGES,
+    "s": lambda state: _sorted(state, 1),
+    "S": lambda state: _sorted(state, -1),
+    "r": lambda state: _sorted(state, 0, turns=True),
     "enter": _entered,
-    "o": lambda state: _opened(state, Subject(Kind.OPERATIONS)),
-    "p": lambda state: _opened(state, Subject(Kind.PROBLEMS)),
-    "c": lambda state: _opened(state, Subject(Kind.CHANGES)),
-    "?": lambda state: replace(state, has_help=not state.has_help),
-    " ": _paused,
-    "up": lambda state: _scrolled(state, -1),
-    "down": lambda state: _scrolled(state, 1),
-    "page-up": lambda state: _scrolled(state, -state.page, is_page=True),
-    "page-down": lambda state: _scrolled(state, state.page, is_page=True),
-    "home": lambda state: _scrolled(state, -_FAR, is_page=True),
-    "end": lambda state: _scrolled(state, _FAR, is_page=True),
+    " ": lambda state: replace(state, is_paused=not state.is_paused, held=state.newest),
 }

@@ -5,23 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.wire.net.addresses import Address
-from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription, age_of
-from kraftops_cli.cluster.description_fields import level_text
+from kraftops_cli.cluster.description import (
+    OBSERVER,
+    BrokerDescription,
+    ClusterDescription,
+    Member,
+)
+from kraftops_cli.cluster.description_fields import level_text, replicas_of
 from kraftops_cli.cluster.health import Health
-
-
-class ReplicaRow(NamedTuple):
-    """A voter of the quorum, or an observer that is no broker; ages are in ms."""
-
-    id: int
-    role: str
-    release: str | None
-    end_offset: int | None
-    lag: int | None
-    fetched_ms: int | None
-    behind_ms: int | None
-    address: str | None
 
 
 class Counts(NamedTuple):
@@ -45,7 +36,8 @@ class View:
     high_watermark: int | None = None
     snapshot_lag: int | None = None
     brokers: tuple[BrokerDescription, ...] | None = None
-    replicas: tuple[ReplicaRow, ...] | None = None
+    members: tuple[Member, ...] | None = None
+    """The voters, and observers that are no brokers."""
     counts: Counts | None = None
     is_min_isr_assumed: bool = False
     features: tuple[tuple[str, str], ...] = ()
@@ -63,7 +55,6 @@ def view_of(description: ClusterDescription) -> View:
         KraftopsError: a source of the metadata cannot be read any more.
     """
     quorum, health, nodes = description.quorum, description.health, description.nodes
-    rows = {row.id: row for row in _replica_rows(description)}
     brokers = description.brokers()
     of_brokers = {broker.id for broker in brokers or ()}
     leader = quorum.leader if quorum else nodes.leader if nodes else None
@@ -75,10 +66,12 @@ def view_of(description: ClusterDescription) -> View:
         high_watermark=quorum.high_watermark if quorum else None,
         snapshot_lag=description.snapshot_lag,
         brokers=None if brokers is None else tuple(brokers),
-        replicas=None
+        members=None
         if quorum is None
         else tuple(
-            row for row in rows.values() if row.role != "observer" or row.id not in of_brokers
+            member
+            for member in replicas_of(description)
+            if member.role != OBSERVER or member.state.node_id not in of_brokers
         ),
         counts=None if health is None else _counts(health),
         is_min_isr_assumed=bool(health and health.is_min_isr_assumed),
@@ -102,30 +95,3 @@ def _counts(health: Health) -> Counts:
         health.under_min_isr,
         len(health.moving),
     )
-
-
-def _replica_rows(description: ClusterDescription) -> list[ReplicaRow]:
-    end, now, quorum = description.log_end, description.now, description.quorum
-    listeners = quorum.listeners if quorum else {}
-    return [
-        ReplicaRow(
-            each.node_id,
-            role,
-            description.facts_of(each.node_id).release,
-            each.end_offset if each.end_offset >= 0 else None,
-            end - each.end_offset if each.end_offset >= 0 else None,
-            age_of(each.fetched_at, now),
-            age_of(each.caught_up_at, now),
-            _first(listeners.get(each.node_id, [])),
-        )
-        for role, each in description.replicas()
-    ]
-
-
-def _first(listeners: object) -> str | None:
-    """Return the first address of listeners."""
-    assert isinstance(listeners, (list, tuple))
-    if not listeners:
-        return None
-    address: Address = listeners[0][1]
-    return str(address)

@@ -11,7 +11,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.summary.logs import Reading, fields_of
 from kraftops.errors import UsageError
 from kraftops_cli.dump_log.growing.growth import GrowingSummaries, is_segment, last_segments
-from kraftops_cli.dump_log.growing.screen import FollowState, counted_again, frame, pressed
+from kraftops_cli.dump_log.growing.screen import ALL, FollowState, counted_again, frame, pressed
 from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.dump_log.summaries.table import Fields
 from kraftops_cli.dump_log.summary import count_files, plan_readings, print_summaries
@@ -68,7 +68,8 @@ def _show(
     """Show the counts on a screen until somebody quits."""
     plan, console = run.plan, run.terminal.console
     shown = {file.log for file in files if file.is_shown}
-    state = FollowState(sort=plan.sort, is_table=not plan.logs and len(shown) > 1)
+    is_table = not plan.logs and len(shown) > 1
+    state = FollowState(sort=plan.sort, subject=None if is_table else ALL)
     fields: list[Fields] = []
     due = 0.0
     while not state.is_over:

@@ -8,36 +8,47 @@ from dataclasses import dataclass, replace
 
 from kraftops.display.charts import sparkline
 from kraftops.display.sizes import many, number_text, size_text
+from kraftops.dump.summary.logs import log_name
 from kraftops.query.summary_order import SORTS
-from kraftops_cli.dump_log.summaries.table import Fields, in_order, logs_text
+from kraftops_cli.dump_log.summaries.table import Fields, has_problems, in_order, logs_text
 from kraftops_cli.dump_log.summaries.text import summary_text
+from kraftops_terminal import live
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.live import (
+    Keys,
+    LiveState,
+    Subject,
+    foot,
+    framed,
+    has_words,
+    opened,
+    page_lines,
+    placed,
+)
 from kraftops_terminal.widths import cut
 
 _MOST_STEPS = 600
-_KEYS = (("q", "quit"), ("s", "sort"), ("p", "pause"), ("↑↓", "scroll"))
+_PROBLEMS: Keys = (("p", "problems"),)
+_KEYS: Keys = (("↵", "log"), *_PROBLEMS)
 _HEAD = 3  # lines above the table
 _LEAST = 4  # lines of a table beside its logs: head, total, those that are not shown
+ALL = Subject("logs")
+"""The page of all about each log."""
 
 
 @dataclass(frozen=True, slots=True)
-class FollowState:
+class FollowState(LiveState):
     """What is drawn: the fields of logs as counted at a *time* in seconds, and what keys chose."""
 
     logs: tuple[Fields, ...] = ()
     time: float = 0.0
-    is_table: bool = True
-    """Whether the logs are a table; otherwise there is all about each."""
     steps: tuple[int, ...] = ()
     """The records that were new at each look."""
     rates: tuple[float, float] = (0.0, 0.0)
     """Records and bytes a second, between the last two looks."""
     sort: str = SORTS[0]
-    top: int = 0
     notes: tuple[str, ...] = ()
-    is_paused: bool = False
-    is_over: bool = False
 
 
 def counted_again(state: FollowState, logs: Sequence[Fields], now: float) -> FollowState:
@@ -69,33 +80,26 @@ def _sum(logs: Sequence[Fields], name: str) -> int:
 
 def pressed(state: FollowState, key: str) -> FollowState:
     """Return the state after a key, see `kraftops_terminal.keys`."""
-    act = _ACTS.get(key)
-    return state if act is None else act(state)
+    return live.pressed(state, key, _ACTS)
 
 
 def _sorted(state: FollowState) -> FollowState:
-    return replace(state, sort=SORTS[(SORTS.index(state.sort) + 1) % len(SORTS)], top=0)
+    sort = SORTS[(SORTS.index(state.sort) + 1) % len(SORTS)]
+    return replace(state, sort=sort, top=0, cursor=0)
 
 
-def _scrolled(rows: int) -> Callable[[FollowState], FollowState]:
-    return lambda state: replace(state, top=max(state.top + rows, 0))
-
-
-def _paused(state: FollowState) -> FollowState:
-    return replace(state, is_paused=not state.is_paused)
+def _entered(state: FollowState) -> FollowState:
+    """Return the state with the page of the chosen log."""
+    logs = _logs(state)
+    if state.subject is not None or not logs:
+        return state
+    return opened(state, Subject("log", _name(logs[min(state.cursor, len(logs) - 1)])))
 
 
 _ACTS: dict[str, Callable[[FollowState], FollowState]] = {
-    "q": lambda state: replace(state, is_over=True),
-    "end-of-input": lambda state: replace(state, is_over=True),
     "s": _sorted,
-    "p": _paused,
-    " ": _paused,
-    "up": _scrolled(-1),
-    "down": _scrolled(1),
-    "page-up": _scrolled(-10),
-    "page-down": _scrolled(10),
-    "home": _scrolled(-(1 << 30)),
+    "enter": _entered,
+    "p": live.PAGES["p"],
 }
 
 
@@ -105,10 +109,14 @@ def frame(
     """Return the lines of a frame, and the state with the place to which it is scrolled."""
     columns, rows = size
     room = max(rows - _HEAD - 1, 0)
-    state, body = _table(state, console, room) if state.is_table else _whole(state, console, room)
-    lines = [*_head(state, console, columns), "", *body][: max(rows - 1, 0)]
-    foot = _foot(state, console, has_keys=has_keys)
-    return [*lines, *[""] * (rows - 1 - len(lines)), foot], state
+    keys = _PROBLEMS
+    if state.subject is None:
+        keys = (*_KEYS, ("s", f"sort: {state.sort}"))
+        state, lines = _table(state, console, room, has_keys=has_keys)
+    else:
+        lines, state = page_lines(state, console, (columns, room), _page(state, console))
+    last = foot(state, console, columns, keys, has_keys=has_keys)
+    return framed([*_head(state, console, columns), "", *lines], [last], rows), state
 
 
 def _head(state: FollowState, console: Console, columns: int) -> list[str]:
@@ -120,27 +128,36 @@ def _head(state: FollowState, console: Console, columns: int) -> list[str]:
     if state.notes:
         second = console.painted(cut(escaped(state.notes[-1]), columns), "warning")
     else:
-        second = console.painted("paused: p goes on", "warning") if state.is_paused else past
+        second = console.painted("paused: Space goes on", "warning") if state.is_paused else past
     return [console.painted(cut(title, columns), "title"), second]
 
 
-def _table(state: FollowState, console: Console, room: int) -> tuple[FollowState, list[str]]:
-    logs = in_order(state.logs, state.sort)
-    page = max(room - _LEAST, 1)
-    state = replace(state, top=min(state.top, max(len(logs) - page, 0)))
-    text = logs_text(logs, console, top=page, skip=state.top)
+def _logs(state: FollowState) -> list[Fields]:
+    """Return the logs that the filter leaves, in their order."""
+    return in_order((log for log in state.logs if has_words(state, _name(log))), state.sort)
+
+
+def _name(log: Fields) -> str:
+    return log_name(log["topic"], log["partition"])
+
+
+def _table(
+    state: FollowState, console: Console, room: int, *, has_keys: bool
+) -> tuple[FollowState, list[str]]:
+    logs = _logs(state)
+    state = placed(state, max(room - _LEAST, 1), len(logs))
+    chosen = state.cursor if has_keys else None
+    text = logs_text(logs, console, top=state.room, skip=state.top, chosen=chosen)
     return state, text.splitlines()
 
 
-def _whole(state: FollowState, console: Console, room: int) -> tuple[FollowState, list[str]]:
-    text = "\n".join(summary_text(one, console) for one in in_order(state.logs, state.sort))
-    lines = text.splitlines()
-    state = replace(state, top=min(state.top, max(len(lines) - room, 0)))
-    return state, lines[state.top :]
-
-
-def _foot(state: FollowState, console: Console, *, has_keys: bool) -> str:
-    if not has_keys:
-        return console.painted("Ctrl-C quits", "muted")
-    keys = "  ".join(f"{console.painted(key, 'name')} {word}" for key, word in _KEYS)
-    return keys + console.painted(f"  sorted by {state.sort}", "muted")
+def _page(state: FollowState, console: Console) -> list[str]:
+    """Return all about the logs of the page; that of problems has a table of them first."""
+    subject, logs = state.subject, in_order(state.logs, state.sort)
+    assert subject is not None
+    if subject.kind == "problems":
+        logs = [log for log in logs if has_problems(log)]
+        return logs_text(logs, console).splitlines() if logs else ["no log has any"]
+    if subject != ALL:
+        logs = [log for log in logs if _name(log) == subject.of]
+    return "\n".join(summary_text(log, console) for log in logs).splitlines()

@@ -14,7 +14,7 @@ from kraftops.dump.summary.logs import log_name
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.dump_log.summaries.text import damage_count, damage_text
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Table, table_text
+from kraftops_terminal.tables import NO_VALUE, Table, table_text
 
 Fields = Mapping[str, Any]
 
@@ -74,13 +74,24 @@ def in_order(found: Iterable[Fields], sort: str) -> list[Fields]:
 
 
 def logs_text(
-    found: Sequence[Fields], console: Console, *, top: int | None = None, skip: int = 0
+    found: Sequence[Fields],
+    console: Console,
+    *,
+    top: int | None = None,
+    skip: int = 0,
+    chosen: int | None = None,
 ) -> str:
-    """Return a table of *top* logs after *skip*, the sum of all, and their open transactions."""
+    """Return a table of *top* logs after *skip*, the sum of all, and their open transactions.
+
+    The *chosen* one, by its place among all, has a mark.
+    """
     logs = Counter((one["topic"], one["partition"]) for one in found)
     has_directories = logs.total() > len(logs)
     shown = found[skip:][:top]
     rows = [_row(one) + ([_directory(one)] if has_directories else []) for one in shown]
+    if chosen is not None and rows:
+        name = rows[chosen - skip][0]
+        rows[chosen - skip][0] = f"> {NO_VALUE if name is None else name}"
     total = _total(found) + ([""] if has_directories else [])
     columns = [*_COLUMNS, *([_DIRECTORY] if has_directories else [])]
     text = table_text(console, Table(columns, rows, total=total))
@@ -123,6 +134,13 @@ def _total(found: Sequence[Fields]) -> list[Cell]:
         _time_text(last["last"], last["lastMs"]) if last else None,
         _bad(f"{number_text(damaged)} damaged" if damaged else None),
     ]
+
+
+def has_problems(log: Fields) -> bool:
+    """Tell whether a log has damage, records that nobody can read, or open transactions."""
+    return bool(
+        log["damage"]["count"] or log["undecodable"]["count"] or log["transactions"]["open"]
+    )
 
 
 def _bad(text: str | None) -> Cell:

@@ -3,107 +3,165 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from kraftops.errors import KraftopsError
+from kraftops.timeline.selection import ChangeFilter
 from kraftops.tree.node import descend
 from kraftops_shell.commands.browser.details import details
-from kraftops_shell.commands.browser.frame import Shown, frame, layout
+from kraftops_shell.commands.browser.frame import Layout, body, layout
 from kraftops_shell.commands.browser.moments import Moments
 from kraftops_shell.commands.browser.search import search
 from kraftops_shell.commands.browser.visible import Path, VisibleTree
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.json_text import leaf_text
+from kraftops_terminal.live import (
+    PAGES,
+    Keys,
+    LiveState,
+    foot,
+    framed,
+    page_lines,
+    part_lines,
+    placed,
+    pressed,
+)
+from kraftops_terminal.live_pages import PROBLEMS, change_parts, partition_parts
+from kraftops_terminal.widths import cut
 
 _MANY_CHANGES = 100
 _NODES_A_LOOK = 2000
 """Nodes that are searched between two looks at the keyboard."""
+_PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
+_KEYS: Keys = (
+    ("↵", "open, close"),
+    ("[ ]", "back, on"),
+    *_PAGES,
+    ("n", "next match"),
+    ("{ }", "by 100"),
+    ("=", "newest"),
+    ("d", "details"),
+)
+_CONDITIONS = {"problems": PROBLEMS, "operations": "reassigning"}
 
 
 class Browser:
     """The tree that is shown, the node that is chosen, and the moment."""
 
-    def __init__(self, moments: Moments, working: Path, *, has_color: bool) -> None:
+    def __init__(self, moments: Moments, working: Path, console: Console) -> None:
         """Begin at a working directory, which is open."""
         self._moments = moments
         self._tree = VisibleTree(moments.root)
-        self._has_color = has_color
-        self._text_of = leaf_text(is_pretty=True, has_color=has_color)
-        self._cursor = 0
-        self._top = 0
+        self._console = console
+        self._text_of = leaf_text(is_pretty=True, has_color=console.has_color)
+        self._state = LiveState()
         self._scrolled = 0
-        self._page = 1
         self._details: tuple[tuple[object, ...], list[str]] = ((), [])
-        self._typed: str | None = None
-        """The text of a search that is being typed."""
-        self._wanted = ""
+        self._page: tuple[tuple[object, ...], list[str]] = ((), [])
+        self._searched = ""
         self._is_searching = False
         self._note = ""
-        self.is_over = False
         self._tree.open(working)
         self._go_to(working)
 
     @property
+    def is_over(self) -> bool:
+        """Whether somebody has quit."""
+        return self._state.is_over
+
+    @property
     def path(self) -> Path:
         """The node that is chosen; () in a tree without nodes."""
-        return self._tree.row(self._cursor).path if len(self._tree) else ()
+        return self._tree.row(self._state.cursor).path if len(self._tree) else ()
 
     def refresh(self) -> None:
         """Show a newer state, if the present is shown and there is one."""
         try:
-            if self._moments.refresh():
+            if not self._state.is_paused and self._moments.refresh():
                 self._show_moment()
         except KraftopsError as error:
             self._note = escaped(error.message)
 
     def lines(self, size: tuple[int, int]) -> list[str]:
         """Return the lines of a screen of this size."""
-        parts = layout(*size)
-        self._page = height = parts.tree[1]
-        self._top = max(min(self._top, self._cursor), self._cursor - height + 1)
-        about = self._details_of(parts.details[0])
-        if self._scrolled >= len(about):
-            self._scrolled = 0
-        note = f"/{escaped(self._typed)}" if self._typed is not None else self._note
-        shown = Shown(
-            self._moments.line(escaped),
-            self._tree.rows(self._top, height),
-            self._cursor - self._top,
-            about[self._scrolled :],
-            note,
-        )
-        return frame(shown, size, has_color=self._has_color)
+        columns, rows = size
+        place = f"{'paused: Space goes on  ' * self._state.is_paused}{self._moments.line(escaped)}"
+        above = [self._console.painted(cut(place, columns), "title")]
+        if self._state.subject is not None:
+            lines, self._state = page_lines(
+                self._state, self._console, (columns, rows - 3), self._page_lines(columns)
+            )
+            above += ["", *lines]
+        else:
+            above += self._tree_lines(layout(columns, rows))
+        if self._note and not self._state.is_typing:
+            last = self._console.painted(cut(self._note, columns), "warning")
+        else:
+            keys = _KEYS if self._state.subject is None else _PAGES
+            last = foot(self._state, self._console, columns, keys)
+        return framed(above, [last], rows)
 
     def press(self, key: str, is_interrupted: Callable[[], bool]) -> None:
         """Do what a key says; a search ends when *is_interrupted* says so."""
-        if self._typed is not None:
-            self._type(key, is_interrupted)
-            return
+        is_typed, is_page = self._state.is_typing, self._state.subject is not None
+        before = self._state.cursor
         self._note = ""
-        if key in ("q", "end-of-input"):
-            self.is_over = True
-        elif key == "/":
-            self._typed = ""
+        self._state = pressed(self._state, key, PAGES)
+        if self._state.cursor != before:
+            self._scrolled = 0
+        if is_page or self._state.subject is not None:
+            return
+        if is_typed or self._state.is_typing:
+            # The filter of a tree is a search: it leaves all rows, and goes to one.
+            self._state = replace(self._state, cursor=before)
+            if key == "enter":
+                self._searched = self._state.filter or self._searched
+                self._state = replace(self._state, filter="")
+                self._search(is_interrupted)
         elif key == "n":
             self._search(is_interrupted)
-        elif key == " ":
-            self._scrolled += max(self._page - 1, 1)
-        elif key in _STEPS:
-            self._move(key)
+        elif key == "d":
+            self._scrolled += max(self._state.room - 1, 1)
         elif key in self._ACTIONS:
             self._ACTIONS[key](self)
 
     def leave_search(self) -> bool:
         """Leave a search that is typed or runs; tell whether there was one."""
-        is_search = self._typed is not None or self._is_searching
-        self._typed, self._is_searching, self._note = None, False, ""
+        is_search = self._state.is_typing or self._is_searching
+        self._is_searching, self._note = False, ""
+        self._state = replace(self._state, is_typing=False, filter="")
         return is_search
 
-    def _move(self, key: str) -> None:
-        pages, rows = _STEPS[key]
-        last = len(self._tree) - 1
-        self._cursor = max(min(self._cursor + pages * self._page + rows, last), 0)
-        self._scrolled = 0
+    def _tree_lines(self, parts: Layout) -> list[str]:
+        self._state = placed(self._state, parts.tree[1], len(self._tree))
+        top = self._state.top
+        about = self._details_of(parts.details[0])
+        if self._scrolled >= len(about):
+            self._scrolled = 0
+        rows, chosen = self._tree.rows(top, parts.tree[1]), self._state.cursor - top
+        return body(rows, chosen, about[self._scrolled :], parts, self._console)
+
+    def _page_lines(self, columns: int) -> list[str]:
+        """Return the page of partitions or changes at the moment that is shown."""
+        subject, image = self._state.subject, self._moments.image
+        assert subject is not None
+        if image is None:
+            return ["this is not the state of a metadata log"]
+        key = subject, id(image), columns
+        if self._page[0] != key:
+            try:
+                if subject.kind in _CONDITIONS:
+                    answer = partition_parts(image, _CONDITIONS[subject.kind])
+                else:
+                    log, now = self._moments.log, image.provenance.timestamp
+                    answer = change_parts(log, ChangeFilter(), now, image.offset)
+                lines = part_lines(self._console, columns, [*answer])
+            except KraftopsError as error:
+                lines = [escaped(error.message)]
+            self._page = key, lines
+        return self._page[1]
 
     def _open(self) -> None:
         self._tree.open(self.path)
@@ -113,14 +171,14 @@ class Browser:
         path = self.path
         if not path:
             return
-        if self._tree.row(self._cursor).is_open:
+        if self._tree.row(self._state.cursor).is_open:
             self._tree.close(path)
         else:
             self._go_to(path[:-1] or path)
 
     def _toggle(self) -> None:
         if path := self.path:
-            is_open = self._tree.row(self._cursor).is_open
+            is_open = self._tree.row(self._state.cursor).is_open
             (self._tree.close if is_open else self._tree.open)(path)
 
     def _travel(self, count: int) -> None:
@@ -142,23 +200,11 @@ class Browser:
         self._go_to(path)
 
     def _go_to(self, path: Path) -> None:
-        self._cursor = self._tree.index(path)
+        self._state = replace(self._state, cursor=self._tree.index(path), count=len(self._tree))
         self._scrolled = 0
 
-    def _type(self, key: str, is_interrupted: Callable[[], bool]) -> None:
-        assert self._typed is not None
-        if key == "enter":
-            self._wanted, self._typed = self._typed or self._wanted, None
-            self._search(is_interrupted)
-        elif key in ("escape", "end-of-input"):
-            self._typed = None
-        elif key == "backspace":
-            self._typed = self._typed[:-1]
-        elif len(key) == 1:
-            self._typed += key
-
     def _search(self, is_interrupted: Callable[[], bool]) -> None:
-        if not self._wanted:
+        if not self._searched:
             self._note = "/ and a part of a name search"
             return
         self._is_searching = True
@@ -166,25 +212,24 @@ class Browser:
         self._is_searching = False
 
     def _find(self, is_interrupted: Callable[[], bool]) -> None:
-        self._note = f"searching {escaped(self._wanted)}; any key stops"
-        for number, found in enumerate(search(self._tree.root, self._wanted, self.path), 1):
-            if found:
-                self._tree.open(found[:-1])
-                self._go_to(found)
+        self._note = f"searching {escaped(self._searched)}; any key stops"
+        for number, path in enumerate(search(self._tree.root, self._searched, self.path), 1):
+            if path:
+                self._tree.open(path[:-1])
+                self._go_to(path)
                 self._note = ""
                 return
             if number % _NODES_A_LOOK == 0 and is_interrupted():
                 self._note = f"stopped after {number:,} nodes; n goes on from the chosen one"
                 return
-        self._note = f"no name has {escaped(self._wanted)}"
+        self._note = f"no name has {escaped(self._searched)}"
 
     def _details_of(self, width: int) -> list[str]:
         path = self.path
         key = (path, width, id(self._tree.root))
         if self._details[0] != key:
             node = descend(self._tree.root, path)
-            lines = details(node, path, width, self._text_of, has_color=self._has_color)
-            self._details = key, lines
+            self._details = key, details(node, path, width, self._text_of, self._console)
         return self._details[1]
 
     _ACTIONS: ClassVar[Mapping[str, Callable[[Browser], None]]] = {
@@ -193,6 +238,7 @@ class Browser:
         "left": _close,
         "h": _close,
         "enter": _toggle,
+        "escape": _close,
         "[": lambda self: self._travel(-1),
         "]": lambda self: self._travel(1),
         "shift-left": lambda self: self._travel(-1),
@@ -201,19 +247,3 @@ class Browser:
         "}": lambda self: self._travel(_MANY_CHANGES),
         "=": _return,
     }
-
-
-_FAR = 1 << 62
-_STEPS: Mapping[str, tuple[int, int]] = {
-    "down": (0, 1),
-    "j": (0, 1),
-    "up": (0, -1),
-    "k": (0, -1),
-    "page-down": (1, 0),
-    "page-up": (-1, 0),
-    "home": (0, -_FAR),
-    "g": (0, -_FAR),
-    "end": (0, _FAR),
-    "G": (0, _FAR),
-}
-"""The pages and rows that a key moves on."""

@@ -31,7 +31,7 @@ def browse(session: Session, call: Call) -> None:
         start = match.names
     if session.first_error:
         return
-    browser = Browser(Moments(session), start, has_color=console.has_color)
+    browser = Browser(Moments(session), start, console)
     with Screen(console.fd, _KEYBOARD) as screen:
         waiting: list[str] = []
 

@@ -8,27 +8,29 @@ from kraftops.image.state.changes import Change
 from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.commands.browser.visible import Path
 from kraftops_shell.grammar.paths import escaped as as_component
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped, escaped_lines
 from kraftops_terminal.json_text import LeafText
 from kraftops_terminal.pager.pages import folded
-from kraftops_terminal.theme import painted
 
 
 def details(
-    node: Node | None, path: Path, width: int, text_of: LeafText, *, has_color: bool
+    node: Node | None, path: Path, width: int, text_of: LeafText, console: Console
 ) -> list[str]:
     """Return lines about a node, none wider than *width* columns."""
-    shown = escaped("/" + "/".join(map(as_component, path)))
-    lines = list(folded(shown, width))
-    if has_color:
-        lines = [painted(line, "header") for line in lines]
+    lines = [console.painted(line, "header") for line in folded(escaped(text_of_path(path)), width)]
     if node is None:
         return [*lines, *folded("it does not exist at this offset", width)]
     try:
-        texts = [_change_line(node), "", *_value_lines(node, text_of, has_color=has_color)]
+        texts = [_change_line(node), "", *_value_lines(node, text_of, has_color=console.has_color)]
     except KraftopsError as error:
         texts = [escaped(error.message)]
     return [*lines, *(row for text in texts for row in folded(text, width))]
+
+
+def text_of_path(path: Path) -> str:
+    """Return a path as a user types it."""
+    return "/" + "/".join(map(as_component, path))
 
 
 def _value_lines(node: Node, text_of: LeafText, *, has_color: bool) -> list[str]:

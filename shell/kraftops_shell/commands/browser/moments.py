@@ -34,6 +34,15 @@ class Moments:
         source = self._session.image_source
         return self._image or (source.image if source else None)
 
+    @property
+    def log(self) -> Travel:
+        """The states of the log.
+
+        Raises:
+            KraftopsError: it cannot be read again.
+        """
+        return travel_of(self._session)
+
     def refresh(self) -> bool:
         """Update the session's state, if it is shown; tell whether the tree is another.
 

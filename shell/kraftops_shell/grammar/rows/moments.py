@@ -171,7 +171,7 @@ value. The log knows no person. <= stands before an offset where only a snapshot
         details="""\
 A line for each difference: + for a node that only B has, - for a node that only A has, ~ for values
 that differ, with the fields that differ. @OFFSET is the state after a record, @TIME the state at a
-time (ISO 8601, @-2h for two hours ago, or @now), source:PATH the state of other files. In whole
+time (ISO 8601, @2h for two hours ago, or @now), source:PATH the state of other files. In whole
 states, topics are compared by name, and the provenance is left out. The earliest state of a running
 quorum is its newest snapshot. Exit code: 2 if there is a difference.""",
         examples=(

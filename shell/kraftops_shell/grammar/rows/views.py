@@ -128,8 +128,8 @@ directory are listed, as of the end of these logs, wherever the session stands.
         details="""\
 The last record is the newest of the state that is shown. A table has the newest 100 records, and a
 line tells how many there are before them; JSON and CSV have all, with the columns of dump-log. A
-time is ISO 8601, a time of day on the last day of the log (14:02, 'yesterday 14:02'), or a duration
-before now, for example 2h or -2h.""",
+time is ISO 8601, a time of day on the last day of the log (14:02, 'yesterday 14:02'), 2h for
+two hours ago, or -2h for two hours before the end of the log.""",
         examples=(
             ("log --limit 20", "the last 20 changes"),
             ("log /image/topics/byName/orders --since -1h", "changes of a topic in the last hour"),

@@ -15,13 +15,13 @@ from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
-    with_answer,
     with_note,
     with_trouble,
     with_view,
 )
 from kraftops_cli.cluster.watch.view import Counts, View
 from kraftops_terminal.console import Console
+from kraftops_terminal.live import placed
 from kraftops_terminal.tables import Table
 from kraftops_terminal.widths import width_of_text
 from tests.helpers.tools.emulator import emulated
@@ -101,22 +101,21 @@ def test_nothing_is_known_at_the_beginning() -> None:
     lines = drawn(ScreenState())
 
     assert lines[0] == "asking the cluster …"
-    assert lines[-1].startswith("q quit  ↵ broker  p problems")
+    assert lines[-1].startswith("q quit  ? keys  ↵ broker  p problems")
 
 
 def test_more_columns_are_shown_on_wider_terminals() -> None:
     def heads(columns: int) -> list[str]:
         lines = drawn(busy(), columns)
-        return [line for line in lines if re.match(r" *(BROKER|QUORUM)", line)]
+        return [line for line in lines if re.match(r" *(BROKER|NODE)", line)]
 
     assert heads(40) == [
-        "QUORUM  ROLE    LAG  CAUGHT UP  FETCHED",
+        "NODE  ROLE    END OFFSET  LAG  CAUGHT UP",
         "BROKER▲  STATE   RACK  LEADERS  LAG",
     ]
-    places = ("ADDRESS", "LISTENERS")
     assert ["CAUGHT UP" in head for head in heads(80)] == [True, True]
-    assert not any(place in head for head in heads(80) for place in places)
-    assert [place in head for head, place in zip(heads(200), places, strict=True)] == [True, True]
+    assert "LISTENERS" not in heads(80)[1]
+    assert ["LISTENERS" in head for head in heads(200)] == [True, True]
     assert "FAILED DIRECTORIES" in heads(200)[1]
 
 
@@ -128,9 +127,9 @@ def test_order_is_marked_and_the_place_is_told() -> None:
 
     for _ in range(4):
         state = pressed(state, "s")
-    lines = drawn(pressed(pressed(state, "f"), "3"))
+    lines = drawn(pressed(pressed(state, "/"), "3"))
     assert any(re.search("LEADERS▼", line) for line in lines)
-    assert lines[-1] == "filter: 3█  Enter keeps it, Escape forgets it"
+    assert lines[-1] == "/3█  Enter keeps it, Escape forgets it"
 
 
 def test_trouble_takes_a_line_and_the_last_view_stays() -> None:
@@ -149,7 +148,7 @@ def test_trouble_takes_a_line_and_the_last_view_stays() -> None:
 def test_parts_that_are_not_known_are_dashes() -> None:
     nothing = View(NOON)
     known = view(broker(1, rack=None, release=None, leaders=None, replicas=None, lag=None,
-                        behind_ms=None, listeners=()), replicas=None, counts=None)  # fmt: skip
+                        behind_ms=None, listeners=()), members=None, counts=None)  # fmt: skip
 
     lines = [line for line in drawn(with_view(ScreenState(), nothing)) if line]
     assert lines[:5] == [
@@ -180,7 +179,7 @@ def test_only_brokers_that_fit_are_drawn() -> None:
 
 
 def test_more_voters_than_fit_are_counted() -> None:
-    state = with_view(ScreenState(), view(replicas=tuple(map(voter, range(1, 20)))))
+    state = with_view(ScreenState(), view(members=tuple(map(voter, range(1, 20)))))
 
     assert "and 17 more" in drawn(state)
 
@@ -201,7 +200,7 @@ def test_hostile_names_stay_text() -> None:
     state = with_view(
         ScreenState(),
         view(row, cluster_id=HOSTILE, missing=HOSTILE, features=((HOSTILE, HOSTILE),),
-             replicas=(voter(1, role=HOSTILE, release=HOSTILE, address=HOSTILE),)),
+             members=(voter(1, role=HOSTILE, release=HOSTILE, listeners=((HOSTILE, Address(HOSTILE, 1)),)),)),
     )  # fmt: skip
     state = with_note(state, Happening(NOON, "bad", HOSTILE))
     state = with_view(state, view(row._replace(failed=(HOSTILE, HOSTILE + "2")), seconds=1))
@@ -214,11 +213,11 @@ def test_hostile_names_stay_text() -> None:
 
 
 def paged(*keys: str, parts: tuple[str | Table, ...]) -> ScreenState:
-    state = busy()
+    state = placed(busy(), 10, 40)
     for key in keys:
         state = pressed(state, key)
     assert state.subject
-    return with_answer(state, Page(state.subject, parts))
+    return replace(state, page=Page(state.subject, parts))
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
@@ -232,7 +231,7 @@ def test_a_page_fits_any_terminal(columns: int) -> None:
 
     assert lines[3] == "broker 2"
     assert all(width_of_text(line) <= columns for line in lines)
-    assert lines[-1].startswith("Esc back  / filter")
+    assert lines[-1].startswith("q quit  ? keys  Esc back  / filter")
     assert re.search(r"  1-19 of \d+$", lines[-1])
     assert lines == drawn(
         paged("down", "enter", parts=("partitions: " + "x" * 300, table)), columns

@@ -1,6 +1,7 @@
 """`--summary --follow`: a screen on a terminal, blocks or JSON lines elsewhere."""
 
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -26,6 +27,11 @@ def test_table_is_updated_in_place_and_printed_at_the_end(tmp_path: Path) -> Non
         append(tmp_path / "b-0", 10, 1234)
         screen.wait_for("1,244")
         assert screen.text.count("TOPIC") == 1
+        screen.send("\x1b[B\r")
+        screen.wait_for("log b-0")
+        screen.wait(lambda shown: re.search("^records +1,244", shown.text, re.MULTILINE))
+        screen.send("\x1b")
+        screen.wait_for("TOPIC")
 
         screen.send("q")
         assert screen.wait_for_end() == 0

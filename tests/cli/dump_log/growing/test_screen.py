@@ -7,6 +7,7 @@ import pytest
 
 from kraftops_cli.dump_log.growing.screen import FollowState, counted_again, frame, pressed
 from kraftops_terminal.console import Console
+from kraftops_terminal.live import Subject
 from tests.helpers.tools.emulator import emulated
 from tests.helpers.tools.own_terminal import OwnTerminal
 from tests.helpers.tools.screen_files import RecordedScreens
@@ -65,24 +66,44 @@ def test_rates_are_of_the_last_two_looks() -> None:
 
 
 def test_keys_sort_scroll_pause_and_quit() -> None:
-    first = state()
+    first = drawn(state())[1]
     by_segments = pressed(first, "s")
     assert by_segments.sort == "segments"
-    row = next(line for line in drawn(by_segments)[0] if line.startswith("orders"))
-    assert row.split()[1] == "29"
+    row = next(line for line in drawn(by_segments)[0] if "orders" in line)
+    assert row.split()[2] == "29"
 
     scrolled = drawn(pressed(first, "page-down"))[1]
-    assert scrolled.top == 10
-    assert drawn(pressed(scrolled, "page-down"))[1].top < 20
+    assert (first.room, scrolled.top) == (16, 14)
     assert pressed(scrolled, "home").top == 0
 
-    paused = pressed(first, "p")
+    paused = pressed(first, " ")
     assert counted_again(paused, [], NOON + 99).logs == first.logs
-    assert drawn(paused)[0][1] == "paused: p goes on"
+    assert drawn(paused)[0][1] == "paused: Space goes on"
     assert counted_again(pressed(paused, " "), [], NOON + 99).logs == ()
     assert pressed(first, "q").is_over
     assert pressed(first, "end-of-input").is_over
     assert pressed(first, "x") == first
+
+
+def test_enter_shows_all_of_a_log_and_p_the_logs_with_problems() -> None:
+    torn = log(2, 70, topic="payments", damage={"count": 2, "bytes": 9})
+    shown = drawn(counted_again(FollowState(), [log(0, 100), torn], NOON))[1]
+
+    assert pressed(pressed(shown, "down"), "enter").subject == Subject("log", "payments-2")
+    problems = drawn(pressed(shown, "p"))[0]
+    assert problems[3].strip() == "problems"
+    assert any(line.startswith("payments") for line in problems)
+    assert pressed(pressed(shown, "p"), "escape") == shown
+
+
+def test_the_filter_leaves_logs_by_name() -> None:
+    shown = counted_again(FollowState(), [log(0, 1), log(0, 2, topic="payments")], NOON)
+    for key in ("/", *"pay", "enter"):
+        shown = pressed(shown, key)
+
+    text = "\n".join(drawn(shown)[0])
+    assert "payments" in text
+    assert "orders" not in text
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(1, 1), (10, 3), (40, 6), (80, 10)])
