@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftops.findings.finding import Finding, Severity, worst_first
+from kraftops.findings.finding import Finding
 from kraftops.recovery.host_script import AUTO_JOIN, Host, Role
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
@@ -53,16 +53,8 @@ class ClusterPlan:
     @property
     def findings(self) -> Sequence[Finding]:
         """What is given up, and what else is wrong, the worst first."""
-        recovery = self.recovery
-        text = recovery.missing_logs
-        minority = Finding(
-            "voters-not-given",
-            Severity.RISK,
-            text,
-            cure="give the logs of the others, if their disks are left",
-        )
         # The log of a first voter that is a broker, too, is read twice: as it is, and in a copy.
-        return worst_first(dict.fromkeys([*recovery.findings, *([minority] if text else [])]))
+        return list(dict.fromkeys(self.recovery.findings))
 
     def of_role(self, role: Role) -> list[Host]:
         """Return the hosts of a role, in the order of their start."""
@@ -81,7 +73,7 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
     old_ids = {voter.node_id: voter.directory_id for voter in recovery.old_voters or ()}
     new_ids = {voter.node_id for voter in recovery.new_voters}
     first = tuple(broker.broker for broker in recovery.partitions.first_brokers)
-    ahead = {log.log.owner.node_id for log in recovery.logs if log.ahead}
+    logs = {compared.log.owner.node_id: compared for compared in recovery.logs}
     hosts = []
     for copy in copies:
         if copy.config is None:
@@ -94,7 +86,8 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
                 role=Role.VOTER if node_id in new_ids else role,
                 directory_id=copy.meta.directory_id if copy.meta else old_ids.get(node_id),
                 is_broker=node_id in recovery.brokers,
-                is_ahead=node_id in ahead,
+                log=logs[node_id].log if node_id in logs else None,
+                is_ahead=node_id in logs and bool(logs[node_id].ahead),
                 joins_itself=bool(copy.config.values.get(AUTO_JOIN)),
                 starts_after=first[: first.index(node_id) if node_id in first else len(first)],
             )

@@ -33,7 +33,6 @@ from kraftops.recovery.missing_state import KINDS, ComparedLog
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.server import quorum_state
-from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.verify.rival_quorums import rival_finding
@@ -69,7 +68,6 @@ def recovery_findings(
     for compared in logs:
         findings += _lost_records(compared, chosen)
         findings += _log_findings(compared.log, chosen)
-        findings += _rival(compared, chosen)
     findings += _unread_brokers(unseen, chosen)
     return findings
 
@@ -165,15 +163,6 @@ def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
     )
 
 
-def _rival(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
-    """Yield that another log was recovered, to other voters than those of the chosen one."""
-    log, mark = compared.log, compared.log.recovered
-    voters = chosen.quorum.voters or ()
-    is_rival = mark is not None and mark.offset >= compared.common_end
-    if mark and is_rival and voter_identities(mark.voters) != voter_identities(voters):
-        yield rival_finding(_place(log), mark, chosen.name, voters, compared.common_end)
-
-
 def _some(names: Sequence[str]) -> str:
     more = len(names) - _NAMES_PER_KIND
     return ", ".join(names[:_NAMES_PER_KIND]) + (f" and {more} more" if more > 0 else "")
@@ -237,6 +226,23 @@ def address_findings(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[
         text = f"this node will be the voter {own}, since its listener has no host"
         cure = "if there are other nodes, set advertised.listeners, or name it with --voters"
         yield Finding("no-host", Severity.RISK, text, place, cure)
+
+
+def quorum_findings(
+    logs: Sequence[ComparedLog], new_voters: Sequence[Voter], minority: str
+) -> Iterator[Finding]:
+    """Yield the logs that were recovered to other voters, and that most were not given.
+
+    *minority* says the latter, if it is so.
+    """
+    chosen = logs[0].log
+    for compared in logs:
+        if (mark := compared.log.recovered) and compared.is_rival(new_voters):
+            place, voters = _place(compared.log), chosen.quorum.voters or ()
+            yield rival_finding(place, mark, chosen.name, voters, compared.common_end)
+    if minority:
+        cure = "give the logs of the others, if their disks are left"
+        yield Finding("voters-not-given", Severity.RISK, minority, cure=cure)
 
 
 class UnseenBrokers(NamedTuple):

@@ -15,6 +15,7 @@ from functools import partial
 
 from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.node_copies import NodeCopy
 from kraftops.recovery.target_voters import HostPort
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
@@ -56,6 +57,7 @@ class Host:
         role: what becomes of it.
         directory_id: the id of its metadata directory before; None if it is unknown.
         is_broker: whether it is a registered broker, also beside its role.
+        log: its metadata log; None without one.
         is_ahead: whether its log has records that the recovered one lacks.
         joins_itself: whether it adds itself to the voters.
         starts_after: the brokers that alone have newest copies of partitions, and start before it.
@@ -65,6 +67,7 @@ class Host:
     role: Role
     directory_id: bytes | None
     is_broker: bool
+    log: LogCopy | None
     is_ahead: bool
     joins_itself: bool
     starts_after: tuple[int, ...]
@@ -163,12 +166,24 @@ log=$here/{LOG_ARCHIVE}
 recover() {{ "$storage" recover -c "$config" --voters {names} --from "$log"{choice} --yes "$@"; }}
 plan=$(recover --dry-run --format json) ||
   refuse "recover refuses, see above. Copy this node again if it has run since, and plan anew"
-case $plan in *'"offset": null, "epoch"'*) ;; *)
-  refuse "its log has changed since it was copied: copy it again, and make a new plan" ;; esac
+has_not_changed=
+case $plan in
+{_unchanged(host)} has_not_changed=yes ;;
+  *'"isOwn": true'*'"ahead": 0,'*) has_not_changed=yes ;; # also after a run that was killed
+esac
+case $plan in *'"offset": null, "epoch"'*) ;; *) has_not_changed= ;; esac
+[ "$has_not_changed" ] ||
+  refuse "its log has changed since it was copied: copy it again, and make a new plan"
 written=$(recover)
 printf '%s\\n' "$written" | sed '/^Next:/,$d'  # the page has the next steps
 : >"$done"
 """
+
+
+def _unchanged(host: Host) -> str:
+    """Return the pattern of a plan in which the node's log is as it was when it was copied."""
+    epoch, end = (host.log.epoch, host.log.end) if host.log else (0, 0)
+    return f"""  *'"isOwn": true, "isChosen": false, "epoch": {epoch}, "endOffset": {end},'*)"""
 
 
 def _joins(host: Host, cluster_id: str, release: str | None) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kraftops.errors import ConfigError
 from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.config.server_config import ServerConfig
@@ -45,9 +47,16 @@ AskControllers = Callable[[Addresses, str], Sequence[ControllerAnswer]]
 
 
 def ask_controllers(
-    config: ServerConfig, cluster_id: str, logs: Sequence[LogCopy], ask: AskControllers | None
+    config: ServerConfig,
+    cluster_id: str,
+    logs: Sequence[LogCopy],
+    image: MetadataImage,
+    ask: AskControllers | None,
 ) -> tuple[ControllerAnswer, ...] | None:
     """Return the answers of all known controllers, None if none is to be asked.
+
+    *image* has the controllers that have registered: in a static quorum, only they and the
+    configuration have addresses.
 
     Raises:
         RecoveryRefused: a leader answers, most voters, or a controller that does not say whether it
@@ -56,7 +65,7 @@ def ask_controllers(
     if ask is None:
         return None
     try:
-        answers = tuple(ask(_addresses(config, logs), cluster_id))
+        answers = tuple(ask(_addresses(config, logs, image), cluster_id))
     except ConfigError as error:
         raise RecoveryRefused("cannot-ask", error.message, _OFFLINE) from None
     leading = [answer for answer in answers if answer.leader is not None]
@@ -94,8 +103,7 @@ def _refuse_electors(
     """
     running = {answer.node_id for answer in answers if answer.node_id is not None}
     for log in logs:
-        voters = {voter.node_id for voter in log.quorum.voters or ()}
-        voters = voters or {*config.voters}
+        voters = log.voter_ids(config)
         if 2 * len(running & voters) <= len(voters):
             continue
         alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running & voters, voters))
@@ -117,9 +125,12 @@ def _alive(message: str, hint: str, answer: ControllerAnswer) -> RecoveryRefused
     return RecoveryRefused("quorum-alive", message, hint, **known, voters=[*answer.voters])
 
 
-def _addresses(config: ServerConfig, logs: Sequence[LogCopy]) -> Addresses:
+def _addresses(config: ServerConfig, logs: Sequence[LogCopy], image: MetadataImage) -> Addresses:
     """Return the addresses of all controllers that logs and configuration know."""
     addresses: dict[tuple[str, int], int | None] = {}
+    for node_id, record in image.controllers.items():
+        endpoints: Any = image.read(record)[1]["endPoints"]
+        addresses |= {(endpoint["host"], endpoint["port"]): node_id for endpoint in endpoints}
     for log in logs:
         for voter in log.quorum.voters or ():
             addresses[voter.host, voter.port] = voter.node_id

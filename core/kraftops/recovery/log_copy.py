@@ -16,6 +16,7 @@ from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_sn
 from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
 from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
+from kraftops.storage.config.server_config import ServerConfig
 
 _NO_OWNER = MetaProperties(1, None, None, None)
 _NO_VOTERS = VoterSet()
@@ -37,6 +38,7 @@ class LogCopy:
         highest_epoch: the highest epoch in the directory, quorum-state included.
         time: the time of the newest record in ms; None where there is none.
         quorum: the newest control records.
+        electors: the ids of the voters at the newest election, by the log and quorum-state.
         recovered: the recovery that wrote the newest voters, if one did.
         last: the last sound batch of the segments.
         tail: the bytes behind it.
@@ -57,6 +59,7 @@ class LogCopy:
     highest_epoch: int = 0
     time: int | None = None
     quorum: VoterSet = _NO_VOTERS
+    electors: frozenset[int] = frozenset()
     recovered: RecoveryMark | None = None
     last: BatchMark | None = None
     tail: LogTail | None = None
@@ -69,6 +72,12 @@ class LogCopy:
     def is_empty(self) -> bool:
         """Whether no server has ever written to the log."""
         return self.end == 0
+
+    def voter_ids(self, config: ServerConfig) -> frozenset[int]:
+        """Return the ids of its voters; of a static quorum those that *config* or it names."""
+        if self.quorum.voters is not None:
+            return frozenset(voter.node_id for voter in self.quorum.voters)
+        return frozenset(config.voters) or self.electors
 
     @property
     def has_sound_beginning(self) -> bool:
@@ -181,7 +190,8 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         highest_epoch = max(highest_epoch, batches.tail.epoch)
         is_cut = not damage
         damage.append(_tail_damage(log, batches.tail))
-    elected_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
+    state_file = os.path.join(folder, quorum_state.FILE_NAME)
+    elected_epoch = quorum_state.leader_epoch(state_file)
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
     quorum, recovered = records.quorum, observer.marks.newest
     if snapshot and copy.is_snapshot_newer:
@@ -198,6 +208,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         highest_epoch=max(highest_epoch, epoch, elected_epoch or 0),
         time=observer.time,
         quorum=quorum,
+        electors=observer.marks.electors or quorum_state.static_voters(state_file),
         recovered=recovered,
         damage="; ".join(damage) or None,
         is_cut=is_cut,

@@ -11,6 +11,8 @@ from typing import Any
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import LogCopy
+from kraftops.server.metadata_log.recovery_mark import voter_identities
+from kraftops.server.voters import Voter
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
@@ -42,6 +44,15 @@ class ComparedLog:
     def ahead(self) -> range:
         """The offsets of its records that the chosen log lacks."""
         return range(self.common_end, max(self.log.end, self.common_end))
+
+    def is_rival(self, voters: Sequence[Voter]) -> bool:
+        """Tell whether it was recovered to others than *voters*, after it parts from the chosen."""
+        mark = self.log.recovered
+        return (
+            mark is not None
+            and mark.offset >= self.common_end
+            and voter_identities(mark.voters) != voter_identities(voters)
+        )
 
 
 def compare_logs(

@@ -7,6 +7,7 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
     NO_UNSEEN,
     address_findings,
+    quorum_findings,
     recovery_findings,
     unread_text,
     unseen_brokers,
@@ -46,7 +48,6 @@ from kraftops.recovery.partitions.losses import (
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
-    check_majority,
     check_own_voter,
     check_target_voters,
     is_recovered_for,
@@ -61,6 +62,7 @@ from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
 
 _LAST_EPOCH = 0x7FFFFFFE  # an epoch is an int32, and the first election needs one more
+_UNSEEN_EPOCHS = 1_000_000  # of lost controllers: 11 days of an election a second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +141,10 @@ class RecoveryPlan:
     @property
     def lost_ids(self) -> tuple[int, ...]:
         """The node ids of the voters that the recovery removes; their disks become void."""
-        old_ids = {*self.config.voters}
-        if self.old_voters is not None:
-            old_ids = {voter.node_id for voter in self.old_voters}
+        old_ids = {*self.chosen.voter_ids(self.config)}
+        for compared in self.logs:
+            if compared.is_rival(self.new_voters):
+                old_ids |= compared.log.voter_ids(self.config)
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
 
     @property
@@ -160,7 +163,7 @@ class RecoveryPlan:
     def missing_logs(self) -> str:
         """That the logs of most voters are missing; empty if they are not."""
         logs = [compared.log for compared in self.logs]
-        return missing_majority(self.config, logs, self.old_voters or ())
+        return missing_majority(logs, self.chosen.voter_ids(self.config))
 
     def unseen_refusal(self, **answer: object) -> RecoveryRefused:
         """Return the refusal for brokers whose disks were not read, with the known *answer*."""
@@ -189,8 +192,9 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources, request.own_name)
-    answers = ask_controllers(config, directory.meta.cluster_id or "", logs, request.ask)
     own, chosen = logs[0], choose_log(logs, request.choice)
+    image = load([chosen.folder])
+    answers = ask_controllers(config, directory.meta.cluster_id or "", logs, image, request.ask)
     is_named = request.choice is not None
     common_ends = [common_end(log, chosen, is_named=is_named) for log in logs]
     quorum = chosen.quorum
@@ -203,10 +207,15 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, own, logs, quorum.voters or (), new_voters)
-        if len(new_voters) > 1 and not request.allows_minority:
-            check_majority(config, logs, quorum.voters or ())
-    image = load([chosen.folder])
+    # A log that was recovered has what a majority had.
+    minority = "" if is_copied else missing_majority(logs, chosen.voter_ids(config))
+    if minority and len(new_voters) > 1 and not request.allows_minority:
+        hint = "give them with --from; if they are lost, --voters self, or kafka-storage "
+        raise RecoveryRefused("minority", minority, f"{hint}recover-plan")
     compared = compare_logs(logs, common_ends, chosen, image)
+    for log in compared if not is_named else ():
+        if log.is_rival(new_voters):
+            raise _second_recovery(log.log, chosen)
     disks = read_disks([*sources_of(config), *request.sources])
     # The voters of a log that was recovered get it as it is: all must have the same one.
     is_shared = is_copied and len(new_voters) > 1
@@ -254,6 +263,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
                     *recovery_findings(image, compared, disks, partitions, unseen),
                     *address_findings(config, new_voters),
                     *live_findings(answers),
+                    *quorum_findings(compared, new_voters, minority),
                 ]
             )
         ),
@@ -264,17 +274,30 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
 
 
 def _next_epoch(logs: Sequence[LogCopy]) -> int:
-    """Return the epoch after all known ones.
+    """Return an epoch after all known ones, and after those that lost controllers may have had.
 
-    A replica takes two batches of one offset and epoch for equal, even where they differ.
+    A replica takes two batches of one offset and epoch for equal, even where they differ, and never
+    follows a leader of an epoch before its own.
 
     Raises:
         RecoveryRefused: there is none.
     """
-    epoch = max(log.highest_epoch for log in logs) + 1
-    if epoch > _LAST_EPOCH:
-        raise RecoveryRefused("last-epoch", f"epoch {epoch - 1} is the last that there can be")
-    return epoch
+    highest = max(log.highest_epoch for log in logs)
+    if highest >= _LAST_EPOCH:
+        raise RecoveryRefused("last-epoch", f"epoch {highest} is the last that there can be")
+    return min(highest + _UNSEEN_EPOCHS, _LAST_EPOCH)
+
+
+def _second_recovery(rival: LogCopy, chosen: LogCopy) -> RecoveryRefused:
+    assert rival.recovered
+    voters = ", ".join(map(str, rival.recovered.voters))
+    return RecoveryRefused(
+        "already-recovered",
+        f"{rival.name} was recovered at offset {rival.recovered.offset}, to the voters {voters}, "
+        f"and {chosen.name} goes on from before that: there would be two clusters with one id",
+        "start those voters, and let this node join them: kafka-cluster controllers add. "
+        f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+    )
 
 
 def _release(image: MetadataImage) -> str | None:

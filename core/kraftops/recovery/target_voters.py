@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.errors import UsageError
@@ -256,30 +256,14 @@ def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
     )
 
 
-def check_majority(
-    config: ServerConfig, logs: Sequence[LogCopy], old_voters: Sequence[Voter]
-) -> None:
-    """Refuse several voters where a committed record may be in none of the logs.
-
-    Raises:
-        RecoveryRefused: it is so.
-    """
-    if text := missing_majority(config, logs, old_voters):
-        raise RecoveryRefused(
-            "minority",
-            text,
-            "give them with --from; if they are lost, --voters self, or kafka-storage recover-plan",
-        )
-
-
-def missing_majority(
-    config: ServerConfig, logs: Sequence[LogCopy], old_voters: Sequence[Voter]
-) -> str:
+def missing_majority(logs: Sequence[LogCopy], old_ids: Collection[int]) -> str:
     """Return that the logs of most voters are missing; empty if they are not."""
-    voted = {voter.node_id for voter in old_voters} or set(config.voters)
+    voted = {*old_ids}
     read = voted & {log.owner.node_id for log in logs if not log.is_empty}
     if 2 * len(read) > len(voted):
         return ""
+    if not voted:
+        return "no given log names the voters: a committed record may be in none of them"
     missing, before = (", ".join(map(str, sorted(ids))) for ids in (voted - read, voted))
     return (
         f"of the voters {before} the logs of {missing} were not given: a committed record may be "

@@ -48,6 +48,17 @@ def leader_epoch(path: str) -> int | None:
     return epoch if type(epoch) is int and epoch <= _LAST_EPOCH else None
 
 
+def static_voters(path: str) -> frozenset[int]:
+    """Return the ids of the voters in a file, which only that of a static quorum has."""
+    if problem(path):
+        return frozenset()
+    try:
+        voters = _state(path).get("currentVoters") or ()
+        return frozenset(int(voter["voterId"]) for voter in voters)
+    except (FileNotFoundError, TypeError, KeyError, ValueError):
+        return frozenset()
+
+
 def _state(path: str) -> Any:
     """Return the first value in the first line, as Kafka reads it."""
     lines = read_small(path).decode().splitlines()

@@ -7,6 +7,7 @@ import shlex
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,13 @@ def voters(node: Path) -> list[str]:
     return [str(voter) for voter in log.quorum.voters or ()]
 
 
+def codes(found: dict[str, Any]) -> list[str]:
+    """Return the codes of findings, but that the logs of most voters were not given."""
+    listed = [finding["code"] for finding in found["findings"]]
+    listed.remove("voters-not-given")
+    return listed
+
+
 class TestSelf:
     """A survivor of three goes on alone."""
 
@@ -71,17 +79,18 @@ class TestSelf:
         added = log_files(node)
         assert {name: added.pop(name) for name in before} == before
         assert [*added] == ["00000000000000000010.log"]
-        assert (found["offset"], found["epoch"], found["changed"]) == (10, 3, True)
+        assert (found["offset"], found["epoch"], found["changed"]) == (10, 1_000_002, True)
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
-    def test_epoch_is_above_every_known_epoch(self, tmp_path: Path) -> None:
+    def test_epoch_is_above_those_that_lost_controllers_may_have_had(self, tmp_path: Path) -> None:
+        """Else a broker with their records takes two batches of one epoch for equal."""
         node = survivor(tmp_path, *MORE)
         state = {"leaderId": 2, "leaderEpoch": 7, "votedId": -1, "data_version": 1}
         state["votedDirectoryId"] = to_text(IDS[2])
         text = json.dumps(state)
         (node / "meta/__cluster_metadata-0/quorum-state").write_text(text)
 
-        assert recovery_data(node, "--voters", "self")["epoch"] == 8
+        assert recovery_data(node, "--voters", "self")["epoch"] == 1_000_007
 
     def test_second_recovery_changes_nothing(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
@@ -120,7 +129,7 @@ class TestSelf:
         found = recovery_data(node, "--voters", "self")
 
         assert found["offset"] == 7
-        assert [finding["code"] for finding in found["findings"]] == ["torn-tail"]
+        assert codes(found) == ["torn-tail"]
         assert [*log_files(node)] == [SEGMENT]
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
@@ -141,7 +150,7 @@ class TestSelf:
 
         found = recovery_data(node, "--voters", "self")
 
-        assert (found["offset"], found["epoch"]) == (100, 7)
+        assert (found["offset"], found["epoch"]) == (100, 1_000_006)
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
     def test_segments_before_a_newer_snapshot_are_removed(self, tmp_path: Path) -> None:
@@ -186,7 +195,7 @@ class TestRanking:
             "topics": ["late"],
             "configurations": ["TOPIC:kept retention.ms"],
         }
-        assert found["epoch"] == 4
+        assert found["epoch"] == 1_000_003
 
     def test_own_log_is_replaced_from_the_first_difference(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1", *MORE)
@@ -286,7 +295,7 @@ class TestChoice:
 
         assert [one["isChosen"] for one in found["logs"]] == [True, False]
         assert found["logs"][1]["lacking"]["topics"] == ["late"]
-        assert (found["offset"], found["epoch"]) == (5, 3)
+        assert (found["offset"], found["epoch"]) == (5, 1_000_002)
         assert whole_log(node).startswith(b"".join(BEGINNING))
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
@@ -300,7 +309,7 @@ class TestChoice:
         assert refusal(node, *args)["error"] == "other-log"
         found = recovery_data(node, *args, "--choose", "meta")
 
-        assert (found["offset"], found["epoch"]) == (10, 10)
+        assert (found["offset"], found["epoch"]) == (10, 1_000_009)
         assert whole_log(node).startswith(b"".join([*BEGINNING, *MORE]))
 
     def test_controller_of_a_rival_history_gets_the_old_log(self, tmp_path: Path) -> None:
@@ -323,8 +332,8 @@ class TestChoice:
         assert "--choose" in refusal(node, "--voters", "self")["hint"]
         found = recovery_data(node, "--voters", "self", "--choose", "meta")
 
-        assert (found["offset"], found["epoch"]) == (5, 3)
-        assert [finding["code"] for finding in found["findings"]] == ["damage"]
+        assert (found["offset"], found["epoch"]) == (5, 1_000_002)
+        assert codes(found) == ["damage"]
         assert whole_log(node).startswith(b"".join(BEGINNING))
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
@@ -752,7 +761,7 @@ def test_open_transaction_is_noted(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self")
 
-    assert [finding["code"] for finding in found["findings"]] == ["open-transaction"]
+    assert codes(found) == ["open-transaction"]
     assert found["offset"] == 6
 
 
@@ -769,7 +778,7 @@ def test_stray_partitions_are_listed(tmp_path: Path) -> None:
         found = recovery_data(node, "--voters", "self", option, str(data), "--dry-run")
         done = recover(node, "--voters", "self", option, str(data), "--dry-run")
 
-        (stray,) = found["findings"]
+        (stray, _) = found["findings"]
         assert (stray["code"], stray["severity"]) == ("unknown-topic", "loss")
         assert (stray["file"], stray["bytes"]) == (str(data / "late-0"), 1000)
         assert f"loss: {data / 'late-0'}: there is no topic late " in done.text
@@ -810,7 +819,7 @@ def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
 
     found = recovery_data(node, "--voters", "self", f"--from={source}", "--unseen-broker=5")
 
-    (risk,) = found["findings"]
+    (risk, _) = found["findings"]
     assert (risk["code"], risk["text"]) == (
         "brokers-not-given",
         "the disk of broker 5 has not been read",
@@ -863,6 +872,20 @@ class TestRecoveredBefore:
         worst = found["findings"][0]
         assert (worst["code"], worst["severity"]) == ("rival-quorums", "loss")
         assert "from offset 5 on" in worst["text"]
+
+    def test_rival_that_is_not_the_best_log_is_refused(self, tmp_path: Path) -> None:
+        """The old voters have elected a leader since: their epoch is higher."""
+        node, other = self.nodes(tmp_path)
+        write_log(node / "meta", {0: [*BEGINNING, no_ops(5, 9, epoch=2_000_000)]})
+        before = log_files(node)
+
+        refused = refusal(node, "--voters", "self", f"--from={other}")
+
+        assert refused["error"] == "already-recovered"
+        assert "there would be two clusters with one id" in refused["message"]
+        assert log_files(node) == before
+        found = recovery_data(node, "--voters", "self", f"--from={other}", "--choose=meta")
+        assert found["lostVoters"] == [2, 3]
 
     def test_same_voters_get_the_same_log(self, tmp_path: Path) -> None:
         """Also one whose disk is empty: the log that was recovered has what most had."""

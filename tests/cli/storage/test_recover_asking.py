@@ -1,5 +1,6 @@
 """`kafka-storage recover` asks the other controllers first, and refuses beside a leader."""
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.wire.net.addresses import Address
-from tests.helpers.logs.metadata_logs import voters_batch, write_log
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
+from tests.helpers.logs.random_logs import leader_change
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     VOTERS,
@@ -81,7 +83,10 @@ def test_offline_asks_nobody_and_says_so(tmp_path: Path) -> None:
 
         found = recovery_data(node, "--voters", "self", "--offline")
 
-        assert [finding["code"] for finding in found["findings"]] == ["not-asked"]
+        assert [finding["code"] for finding in found["findings"]] == [
+            "voters-not-given",
+            "not-asked",
+        ]
         assert controllers.peers[2].connections == 0
 
 
@@ -117,7 +122,7 @@ def test_voter_without_a_leader_is_alive_and_need_not_be_lost(tmp_path: Path) ->
 
         found = recovery_data(node, "--voters", "self", "--dry-run")
 
-        (alive,) = found["findings"]
+        (alive, _) = found["findings"]
         assert (alive["code"], alive["severity"], alive["node"]) == ("voter-alive", "risk", 2)
         assert str(controllers.address(2)) in alive["text"]
         assert "voter 2 is alive" in recover(node, "--voters", "self", "--dry-run").text
@@ -155,6 +160,61 @@ def test_bootstrap_servers_are_asked(tmp_path: Path) -> None:
         assert refusal(node, "--voters", "self")["error"] == "quorum-alive"
 
 
+STATIC = records_batch(1, ("FeatureLevelRecord", {"name": "metadata.version", "featureLevel": 21}))
+"""Of a static quorum, which has no records of voters."""
+
+
+def test_static_voters_are_asked_once_the_configuration_has_none(tmp_path: Path) -> None:
+    """Static voters have registered; the page of a plan takes controller.quorum.voters away."""
+    with running(Log(leader=2)) as controllers:
+        address = controllers.address(2)
+        endpoint = {"name": "CONTROLLER", "host": "localhost", "port": address.port}
+        registration = {
+            "controllerId": 2,
+            "incarnationId": bytes(16),
+            "zkMigrationReady": False,
+            "endPoints": [{**endpoint, "securityProtocol": 0}],
+            "features": [],
+        }
+        node = controller(tmp_path / "n1")
+        registered = records_batch(2, ("RegisterControllerRecord", registration))
+        write_log(node / "meta", {0: [leader_change(0, 2), STATIC, registered]})
+
+        assert refusal(node, "--voters", "self")["error"] == "quorum-alive"
+
+
+@pytest.mark.parametrize("has_election", [False, True])
+def test_static_voters_are_lost_voters_once_the_configuration_has_none(
+    tmp_path: Path, *, has_election: bool
+) -> None:
+    """The newest election names them; or a quorum-state, if a snapshot has replaced that."""
+    node = controller(tmp_path / "n1")
+    beginning = leader_change(0, 2) if has_election else no_ops(0, 1)
+    write_log(node / "meta", {0: [beginning, STATIC]})
+    if not has_election:
+        voters = [{"voterId": 1}, {"voterId": 2}]
+        state = {"leaderId": 2, "leaderEpoch": 1, "votedId": -1, "data_version": 0}
+        state |= {"appliedOffset": 0, "clusterId": "", "currentVoters": voters}
+        path = node / "meta/__cluster_metadata-0/quorum-state"
+        path.write_text(json.dumps(state))
+
+    found = recovery_data(node, "--voters", "self")
+
+    assert found["lostVoters"] == [2]
+    (finding,) = found["findings"]
+    assert finding["text"].startswith("of the voters 1, 2 the logs of 2 were not given:")
+
+
+def test_log_that_names_no_voters_is_told(tmp_path: Path) -> None:
+    node = controller(tmp_path / "n1")
+    write_log(node / "meta", {0: [no_ops(0, 1), STATIC]})
+
+    (finding,) = recovery_data(node, "--voters", "self")["findings"]
+
+    assert finding["code"] == "voters-not-given"
+    assert finding["text"].startswith("no given log names the voters")
+
+
 def fetching(error: int) -> Handler:
     """Return the handler of a controller that answers each Fetch with an error."""
 
@@ -181,7 +241,8 @@ def test_other_servers_at_the_address_do_not_matter(tmp_path: Path, handler: Han
     with Peer(handler) as peer:
         node = survivor(tmp_path, peer.address)
 
-        assert recovery_data(node, "--voters", "self")["findings"] == []
+        (finding,) = recovery_data(node, "--voters", "self")["findings"]
+        assert finding["code"] == "voters-not-given"
         assert peer.connections == 1
 
 

@@ -173,7 +173,7 @@ def test_election_after_a_recovery_without_one(tmp_path: Path) -> None:
 
     second = recovery_data(node, *SELF, *disks, "--elect-newest")
 
-    assert second["epoch"] == first["epoch"] + 1
+    assert second["epoch"] > first["epoch"]
     assert state(node).leader == 102
 
 
@@ -213,7 +213,7 @@ def test_producer_ids_of_disks_are_not_handed_out_again(tmp_path: Path) -> None:
 
     plan = recovery_data(node, *SELF, *disks)
 
-    assert codes(plan) == ["producer-ids-raised"]
+    assert codes(plan) == ["voters-not-given", "producer-ids-raised"]
     image = load([str(node / "meta")])
     assert image.producer_ids is not None
     assert image.read(image.producer_ids)[1]["nextProducerId"] == plan["nextProducerId"] == 7000

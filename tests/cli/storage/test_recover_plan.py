@@ -169,9 +169,10 @@ class TestGuards:
         write_meta(folder / "n1/meta", 1, directory_id=NEW_ID)
         assert "is not the disk that was copied" in self.refused(folder, 1)
 
-    def test_log_that_has_gone_on(self, folder: Path) -> None:
-        write_log(folder / "n1/meta", {5: [no_ops(5, 9, epoch=9)]})
-        assert "Copy this node again if it has run since" in self.refused(folder, 1)
+    @pytest.mark.parametrize("epoch", [1, 9])
+    def test_log_that_has_gone_on(self, folder: Path, epoch: int) -> None:
+        write_log(folder / "n1/meta", {5: [no_ops(5, 9, epoch=epoch)]})
+        assert "has changed since it was copied" in self.refused(folder, 1)
 
     def test_log_of_the_only_voter_that_has_gone_on(
         self, tmp_path: Path, cluster: list[Path]

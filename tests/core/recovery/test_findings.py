@@ -18,6 +18,9 @@ from tests.helpers.nodes.lost_quorums import (
 )
 from tests.helpers.nodes.node_directories import META
 
+MINORITY = [("risk", "voters-not-given")]
+NO_HOST = ["no-host", "voters-not-given"]
+
 
 def findings(plan: Planner, node: Path, *sources: str, **options: str) -> list[tuple[str, str]]:
     """Return the severities and codes."""
@@ -28,14 +31,14 @@ def findings(plan: Planner, node: Path, *sources: str, **options: str) -> list[t
 def test_named_log_with_a_damaged_end(tmp_path: Path, plan: Planner) -> None:
     node = survivor(tmp_path / "node", no_ops(5, 1)[:-1] + b"?", no_ops(6, 1))
 
-    (damage,) = plan(node, choice="meta").findings
+    (damage, _) = plan(node, choice="meta").findings
 
     assert (damage.code, damage.severity, damage.is_possible) == ("damage", Severity.LOSS, False)
     assert "before the damage" in damage.text
 
 
 def test_sound_log_has_no_finding(tmp_path: Path, plan: Planner) -> None:
-    assert findings(plan, survivor(tmp_path / "node")) == []
+    assert findings(plan, survivor(tmp_path / "node")) == MINORITY
 
 
 def test_records_of_another_log_are_a_loss_with_names(tmp_path: Path, plan: Planner) -> None:
@@ -71,7 +74,7 @@ def test_quorum_state_that_cannot_be_read(tmp_path: Path, plan: Planner) -> None
     state = node / "meta/__cluster_metadata-0/quorum-state"
     state.write_text("{")
 
-    (stop,) = plan(node).findings
+    (stop, _) = plan(node).findings
 
     assert (stop.code, stop.severity) == ("bad-quorum-state", Severity.STOPS)
     assert stop.commands == ("rm meta/__cluster_metadata-0/quorum-state",)
@@ -84,15 +87,15 @@ def test_log_without_meta_properties_is_of_an_unknown_cluster(
     node = survivor(tmp_path / "node")
     (other_node(node / "c2", 2) / META).unlink()
 
-    assert findings(plan, node, "c2") == [("risk", "unknown-cluster")]
+    assert findings(plan, node, "c2") == [("risk", "unknown-cluster"), *MINORITY]
 
 
 def test_broker_without_a_log(tmp_path: Path, plan: Planner) -> None:
     node = survivor(tmp_path / "node", records_batch(5, broker(4)))
     other_node(node / "b4", 4)
 
-    assert findings(plan, node) == [("risk", "brokers-not-given")]
-    assert findings(plan, node, "b4") == []
+    assert findings(plan, node) == [("risk", "brokers-not-given"), *MINORITY]
+    assert findings(plan, node, "b4") == MINORITY
 
 
 def test_broker_that_was_fenced_for_more_than_a_day(tmp_path: Path, plan: Planner) -> None:
@@ -103,7 +106,7 @@ def test_broker_that_was_fenced_for_more_than_a_day(tmp_path: Path, plan: Planne
 
     planned = plan(node)
 
-    assert findings(plan, node) == [("note", "brokers-not-given")]
+    assert findings(plan, node) == [*MINORITY, ("note", "brokers-not-given")]
     assert planned.unseen_brokers == ()
 
 
@@ -111,7 +114,7 @@ def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
     """The log may know a host; without one the others would look for the voter at theirs."""
     known = [*BEGINNING[:1], voters_batch(1, (1, IDS[5]), host="ctl-1"), *BEGINNING[2:]]
     unknown = [no_ops(0, 3), BEGINNING[3]]
-    for batches, host, codes in ((known, "ctl-1", []), (unknown, "localhost", ["no-host"])):
+    for batches, host, codes in ((known, "ctl-1", []), (unknown, "localhost", NO_HOST)):
         node = controller(tmp_path / host, listeners="CONTROLLER://0.0.0.0:29093")
         write_log(node / "meta", {0: batches})
 
@@ -129,4 +132,4 @@ def test_voter_at_another_address_than_the_listener(tmp_path: Path, plan: Planne
 
     assert own.directory_id == IDS[1]
     voter = str(own._replace(host="elsewhere"))
-    assert findings(plan, node, voters=voter) == [("risk", "other-listener")]
+    assert findings(plan, node, voters=voter) == [("risk", "other-listener"), *MINORITY]

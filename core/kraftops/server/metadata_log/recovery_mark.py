@@ -9,7 +9,7 @@ mark is in every replica, until a snapshot takes the place of the segment.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kraftops.log.batch import Batch, Header
 from kraftops.records import control
@@ -33,12 +33,17 @@ def voter_identities(voters: Iterable[Voter]) -> frozenset[tuple[int, bytes]]:
 
 
 class RecoveryMarks:
-    """The recovery whose voters are still the newest, of the batches of a log in order."""
+    """The recovery whose voters are still the newest, of the batches of a log in order.
+
+    *electors* are the ids of the voters at the newest election: of a static quorum, no other record
+    names them.
+    """
 
     def __init__(self, snapshot: Snapshot | None) -> None:
         self._snapshot = snapshot
         self._epoch: int | None = None
         self.newest: RecoveryMark | None = None
+        self.electors: frozenset[int] = frozenset()
 
     def observe(self, header: Header, batch: Batch) -> None:
         """Read the next batch of the log."""
@@ -51,6 +56,8 @@ class RecoveryMarks:
             decoded = control.decode(record.key, record.value)
             if isinstance(decoded, Decoded) and decoded.type == "LEADER_CHANGE":
                 begins_epoch = False
+                election: Any = decoded.data
+                self.electors = frozenset(voter["voterId"] for voter in election["voters"])
             elif isinstance(decoded, Decoded) and decoded.type == "KRAFT_VOTERS":
                 voters = voters_of(decoded.data)
         if voters is None:
