@@ -91,7 +91,8 @@ the old ones start while it is down, they are a second cluster with the same id.
         """\
 A server takes the newest voters of its log, committed or not, and an only voter elects itself. So
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
-Its epoch is 1 above the highest in any log or quorum-state.
+Its epoch is 1,000,000 above the highest in any log or quorum-state, and so above those that lost
+controllers may have had: a replica takes two batches of one offset and epoch for equal.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
 the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
@@ -114,8 +115,8 @@ restores the old log, also after a killed recovery, until a server has been star
 If several voters remain, kafka-storage recover-plan gives all of them the same log, byte by byte.
 By hand: the same --voters, with their ids and addresses, on each of them; on the first with the
 logs of all, on the others with the recovered log of the first. Never --voters self on two: each
-would lead a cluster of its own. A log that was recovered to other voters is refused, unless
---choose names it. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.""",
+would lead a cluster of its own. A recovery beside a log that was recovered to other voters is
+refused, unless --choose names the log that goes on. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.""",
     ),
     (
         "Records that brokers would cut",
