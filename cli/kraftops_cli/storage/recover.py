@@ -116,7 +116,8 @@ If several voters remain, kafka-storage recover-plan gives all of them the same 
 By hand: the same --voters, with their ids and addresses, on each of them; on the first with the
 logs of all, on the others with the recovered log of the first. Never --voters self on two: each
 would lead a cluster of its own. A recovery beside a log that was recovered to other voters is
-refused, unless --choose names the log that goes on. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.""",
+refused, unless --choose names the log that goes on. A static quorum becomes dynamic (Kafka 3.9 and
+later), never static again.""",
     ),
     (
         "Records that brokers would cut",
