@@ -58,6 +58,7 @@ CODES: Mapping[str, Code] = {
     "not-confirmed": Code(3, "nobody has agreed"),
     "majority-at-risk": Code(3, "the quorum would lose its majority, or could by one failure more"),
     "static-quorum": Code(3, "the voters are in the configuration of nodes: kraft.version is 0"),
+    "quorum-not-found": Code(3, "nodes would find no voter at the addresses that they have"),
     "other-cluster": Code(3, "the cluster has another id than was expected"),
     "not-found": Code(4, "a file, topic or group that was named does not exist"),
     "broker-not-registered": Code(4, "a broker that was named is not registered"),

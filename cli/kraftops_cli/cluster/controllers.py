@@ -68,7 +68,8 @@ up. A voter that is up is replaced after its successor votes, one that is down b
 be killed at any moment and run again: what is done already is only said.
 
 Nodes look for the quorum at the addresses of controller.quorum.bootstrap.servers. Add those of new
-controllers on all nodes, and restart them, before the last voter at an old address is removed.
+controllers on all nodes, and restart them, before the last voter at an old address is removed: a
+change that leaves no voter there is refused where -b, or controllers, show these configurations.
 
 The leader is asked by -C, or by any broker of -b, and needs DESCRIBE on the cluster, for changes
 ALTER. Releases, and the listeners of a new voter, are read from the metadata log, which needs

@@ -31,13 +31,14 @@ from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import (
+    ClusterNodes,
     describe_cluster,
     describe_quorum,
     lists_fenced,
     sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops.wire.rpc.error_codes import may_pass
+from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, may_pass
 from kraftops.wire.rpc.leader import ask_leader
 
 T = TypeVar("T")
@@ -238,7 +239,7 @@ class ClusterAccess:
             WireError: none does, or the connection broke.
         """
         connection = self._connected()
-        connection.deadline = self._limit(self._broker_endpoints.settings)
+        connection.deadline = self.limit(self._broker_endpoints.settings)
         try:
             return request(connection)
         except AnswerError:
@@ -256,7 +257,7 @@ class ClusterAccess:
             self._disconnect()  # the next connection knows of newer brokers
             raise WireError(f"the address of broker {broker} is not known")
         try:
-            with Connection(address, settings, self._limit(settings)) as connection:
+            with Connection(address, settings, self.limit(settings)) as connection:
                 return request(connection)
         except AnswerError:
             raise
@@ -344,23 +345,32 @@ class ClusterAccess:
         except UsageError:
             return None
 
-    def find_controllers(self) -> bool:
-        """Follow the metadata log of the controllers that a broker names; tell whether that can be.
+    def named_controllers(self) -> Endpoints:
+        """Return the voters that a broker names since Kafka 3.9 (KIP-853, DescribeQuorum v2).
 
-        Brokers name them since Kafka 3.9 (KIP-853).
+        Raises:
+            WireError: it names none, or errors as `ask`.
         """
-        if self.controllers is not None:
-            return True
-        try:
-            listeners = self.ask(describe_quorum).listeners
-            known = [Bootstrap(address) for each in listeners.values() for _, address in each]
-            if not known:
-                return False
-            settings = self.controller_settings or self._broker_endpoints.settings
-            self.controllers = Endpoints(known, settings, self._broker_endpoints.cluster_id)
-            self._followed()
-        except KraftopsError:
-            self.controllers = self._image = None
+        listeners = self.ask(describe_quorum).listeners
+        addresses = [Bootstrap(address) for points in listeners.values() for _, address in points]
+        if not addresses:
+            raise WireError(
+                "brokers before Kafka 3.9 do not know the addresses of controllers",
+                hint="-C gives them",
+                code="not-supported",
+            )
+        brokers = self._broker_endpoints
+        settings = self.controller_settings or brokers.settings
+        return Endpoints(addresses, settings, brokers.cluster_id)
+
+    def find_controllers(self) -> bool:
+        """Follow the metadata log of the controllers that a broker names, if that can be."""
+        if self.controllers is None:
+            try:
+                self.controllers = self.named_controllers()
+                self._followed()
+            except KraftopsError:
+                self.controllers = self._image = None
         return self.controllers is not None
 
     def was_registered(self, broker: int) -> bool:
@@ -433,13 +443,33 @@ class ClusterAccess:
                 " broker",
                 hint="-C with the addresses of controllers does it",
             )
-        settings = self.controllers.settings
-        deadline = self._limit(settings)
-        bootstrap = self.controllers.bootstrap
-        with connect(bootstrap, settings, deadline, NodeKind.CONTROLLER) as connection:
-            ask_leader(connection, lambda address: Connection(address, settings, deadline), change)
+        self.ask_controllers(change)
 
-    def _limit(self, settings: Settings) -> Deadline:
+    def ask_controllers(self, request: Callable[[Connection], T]) -> T:
+        """Ask the leader of the controllers; errors as `ask`."""
+        controllers = self.controllers
+        assert controllers is not None
+        settings = controllers.settings
+        deadline = self.limit(settings)
+
+        def check(connection: Connection) -> None:
+            try:
+                _check_id(connection, controllers, describe_cluster(connection))
+            except AnswerError as error:
+                # ControllerApis of one that has just started, and has no metadata.version yet:
+                # the others are tried.
+                if error.error_code == UNSUPPORTED_VERSION:
+                    raise WireError(error.message, error.hint) from error
+                raise
+
+        with connect(
+            controllers.bootstrap, settings, deadline, NodeKind.CONTROLLER, check
+        ) as connection:
+            return ask_leader(
+                connection, lambda address: Connection(address, settings, deadline), request
+            )
+
+    def limit(self, settings: Settings) -> Deadline:
         """Return the deadline of a request that begins now."""
         if self.deadline is None:
             return Deadline(settings.timeout)
@@ -456,7 +486,7 @@ class ClusterAccess:
             endpoints = self._broker_endpoints
             known = {each.address: each for each in endpoints.bootstrap}
             known |= {address: Bootstrap(address) for address in self._addresses.values()}
-            deadline = self._limit(endpoints.settings)
+            deadline = self.limit(endpoints.settings)
             self._connection = connect(
                 [*known.values()], endpoints.settings, deadline, NodeKind.BROKER, first=self._learn
             )
@@ -464,16 +494,10 @@ class ClusterAccess:
 
     def _learn(self, connection: Connection) -> None:
         """Note the addresses of all brokers, and check the cluster's id."""
-        expected = self._broker_endpoints.cluster_id
         self._lists_fenced = lists_fenced(connection)
-        found = describe_cluster(connection, with_fenced=self._lists_fenced)
-        if expected not in (None, found.cluster_id):
-            raise RefusedError(
-                f"{connection.address}: its cluster id is {found.cluster_id}, not {expected}",
-                hint="check the address and --expect-cluster-id",
-                code="other-cluster",
-            )
-        self._addresses.update((node.node_id, node.address) for node in found.nodes)
+        cluster = describe_cluster(connection, with_fenced=self._lists_fenced)
+        _check_id(connection, self._broker_endpoints, cluster)
+        self._addresses.update((node.node_id, node.address) for node in cluster.nodes)
 
     def _disconnect(self) -> None:
         if self._connection:
@@ -484,12 +508,22 @@ class ClusterAccess:
         if self._image is None:
             controllers = self.controllers
             assert controllers is not None
-            seconds = max(round(self._limit(controllers.settings).left, 1), _LEAST_SECONDS)
+            seconds = max(round(self.limit(controllers.settings).left, 1), _LEAST_SECONDS)
             settings = replace(controllers.settings, timeout=seconds)
             target = QuorumTarget(controllers.bootstrap, settings, controllers.cluster_id)
             self._image = LiveImage(target, note=self.note)
         self._image.update()
         return self._image.image
+
+
+def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNodes) -> None:
+    if endpoints.cluster_id not in (None, cluster.cluster_id):
+        raise RefusedError(
+            f"{connection.address}: its cluster id is {cluster.cluster_id}, not"
+            f" {endpoints.cluster_id}",
+            hint="check the address and --expect-cluster-id",
+            code="other-cluster",
+        )
 
 
 def _lists(found: Placement) -> dict[TopicPartition, tuple[int, ...]]:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from kraftops.errors import AnswerError, RefusedError, WireError
+from kraftops.errors import WireError
 from kraftops.image.state.image import MetadataImage
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.quorum import Quorum, look
 from kraftops.wire.admin.configs import ResourceType, describe_configs
-from kraftops.wire.net.addresses import Address, Bootstrap
-from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.net.addresses import Address, parse_bootstrap
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.quorum_target import QuorumTarget
-from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import QuorumInfo, describe_cluster, describe_quorum
-from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION
-from kraftops.wire.rpc.leader import ask_leader
+from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.voters import Listener
 
 T = TypeVar("T")
 AUTO_JOIN = "controller.quorum.auto.join.enable"
 """Since Kafka 4.2 (QuorumConfig): an observer with the role of a controller adds itself."""
+SERVERS = "controller.quorum.bootstrap.servers"
 _NODE_SECONDS = 2.0  # for a controller that may be down
 _LOG_SECONDS = 5.0  # for a metadata log that may be out of reach from here
 
@@ -49,34 +47,9 @@ class QuorumAccess:
             WireError: nobody answers, or nobody leads.
             RefusedError: the cluster has another id than expected.
         """
-        controllers = self.cluster.controllers
-        if controllers is None:
+        if self.cluster.controllers is None:
             return self.cluster.ask(request)
-        settings, deadline = controllers.settings, self._limit(controllers)
-
-        def check(connection: Connection) -> None:
-            try:
-                cluster_id = describe_cluster(connection).cluster_id
-            except AnswerError as error:
-                # ControllerApis of one that has just started, and has no metadata.version yet:
-                # the others are tried.
-                if error.error_code == UNSUPPORTED_VERSION:
-                    raise WireError(error.message, error.hint) from error
-                raise
-            if controllers.cluster_id not in (None, cluster_id):
-                raise RefusedError(
-                    f"{connection.address}: its cluster id is {cluster_id}, not"
-                    f" {controllers.cluster_id}",
-                    hint="check the address and --expect-cluster-id",
-                    code="other-cluster",
-                )
-
-        with connect(
-            controllers.bootstrap, settings, deadline, NodeKind.CONTROLLER, check
-        ) as connection:
-            return ask_leader(
-                connection, lambda address: Connection(address, settings, deadline), request
-            )
+        return self.cluster.ask_controllers(request)
 
     def describe(self) -> QuorumInfo:
         """Return what the leader says of the quorum; errors as `ask`, those that stay."""
@@ -93,7 +66,7 @@ class QuorumAccess:
             WireError: they cannot be reached, or it is not permitted.
         """
         if self._image is None:
-            endpoints = self._controllers()
+            endpoints = self.cluster.controllers or self.cluster.named_controllers()
             settings = endpoints.settings
             if self.cluster.controllers is None:
                 settings = replace(settings, timeout=min(settings.timeout, _LOG_SECONDS))
@@ -104,45 +77,55 @@ class QuorumAccess:
 
     def joins_itself(self, node: int, listeners: Sequence[Listener]) -> bool | None:
         """Tell whether a controller adds itself to the voters; None if it does not answer."""
+        values = self._configs_of(node, listeners, AUTO_JOIN)
+        return None if values is None else values.get(AUTO_JOIN) == "true"
+
+    def servers_by_node(self, quorum: Quorum) -> dict[int, frozenset[Address]]:
+        """Return where nodes look for the quorum, by node: the brokers and voters that answer."""
+        servers = {
+            node: (self._configs_of(node, listeners, SERVERS) or {}).get(SERVERS)
+            for node, listeners in quorum.info.listeners.items()
+        }
+        if self.cluster.brokers is not None:
+            for node in self.cluster.ask(describe_cluster).nodes:
+                with suppress(WireError):
+                    configs = self.cluster.config_of(node.node_id, (SERVERS,))
+                    servers[node.node_id] = configs[SERVERS].value if SERVERS in configs else None
+        return {
+            node: frozenset(each.address for each in parse_bootstrap(text))
+            for node, text in servers.items()
+            if text
+        }
+
+    def listeners_of(self, quorum: Quorum) -> dict[int, frozenset[Address]]:
+        """Return the addresses of controllers by id: voters, and by the log others that were."""
+        listeners = {node: [*points] for node, points in quorum.info.listeners.items()}
+        with suppress(WireError):
+            image = self.image()
+            for node in image.controllers:
+                listeners.setdefault(node, []).extend(listeners_in(image, node))
+        return {
+            node: frozenset(address for _, address in points) for node, points in listeners.items()
+        }
+
+    def _configs_of(
+        self, node: int, listeners: Sequence[Listener], key: str
+    ) -> dict[str, str] | None:
+        """Ask a controller itself for values of its configuration; None if it does not answer."""
         endpoints = self.cluster.controllers or self.cluster.brokers
         assert endpoints
         if not listeners:
             return None
-        deadline = self._limit(endpoints).within(_NODE_SECONDS)
+        deadline = self.cluster.limit(endpoints.settings).within(_NODE_SECONDS)
         try:
             settings = self.cluster.controller_settings or endpoints.settings
             with Connection(listeners[0][1], settings, deadline) as connection:
                 if connection.versions_of("DescribeConfigs") is None:
                     return None
-                values = describe_configs(
-                    connection, ResourceType.BROKER, [str(node)], (AUTO_JOIN,)
-                ).get(str(node), {})
+                configs = describe_configs(connection, ResourceType.BROKER, [str(node)], (key,))
+                return {key: each.value or "" for key, each in configs.get(str(node), {}).items()}
         except WireError:
             return None
-        return AUTO_JOIN in values and values[AUTO_JOIN].value == "true"
-
-    def _controllers(self) -> Endpoints:
-        """Return the controllers: the voters have listeners in DescribeQuorum v2 (Kafka 3.9)."""
-        if self.cluster.controllers is not None:
-            return self.cluster.controllers
-        listeners = self.ask(describe_quorum).listeners
-        addresses = [Bootstrap(address) for points in listeners.values() for _, address in points]
-        if not addresses:
-            raise WireError(
-                "brokers before Kafka 3.9 do not know the addresses of controllers",
-                hint="-C gives them",
-                code="not-supported",
-            )
-        brokers = self.cluster.brokers
-        assert brokers
-        settings = self.cluster.controller_settings or brokers.settings
-        return Endpoints(addresses, settings, brokers.cluster_id)
-
-    def _limit(self, endpoints: Endpoints) -> Deadline:
-        """Return the deadline of a request that begins now."""
-        seconds = endpoints.settings.timeout
-        deadline = self.cluster.deadline
-        return Deadline(seconds) if deadline is None else deadline.within(seconds)
 
 
 def listeners_in(image: MetadataImage | None, node: int) -> list[Listener]:

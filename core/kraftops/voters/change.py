@@ -17,7 +17,7 @@ from kraftops.errors import (
 from kraftops.reassign.access import PATIENCE_SECONDS
 from kraftops.reassign.events import Event, Report
 from kraftops.uuids import ZERO, to_text
-from kraftops.voters.access import QuorumAccess, listeners_in
+from kraftops.voters.access import SERVERS, QuorumAccess, listeners_in
 from kraftops.voters.quorum import Quorum, end_offset, voter_keys
 from kraftops.voters.rules import why_not_add, why_not_remove
 from kraftops.wire.net.deadline import PAUSE, Deadline
@@ -81,6 +81,7 @@ class VoterChanges:
             self._check_exists(quorum, node)
             return False
         self._check_removable(quorum, voter)
+        self._refuse_losing_nodes(quorum, node)
         self._remove(voter)
         return True
 
@@ -93,6 +94,8 @@ class VoterChanges:
         """
         quorum = self._dynamic()
         before, after = quorum.voter(old), quorum.voter(new)
+        if before is not None:
+            self._refuse_losing_nodes(quorum, old, new)
         if old == new:
             return self._exchange(quorum, old)
         if before is None:
@@ -137,13 +140,12 @@ class VoterChanges:
 
     def _check_exists(self, quorum: Quorum, node: int) -> None:
         """Refuse an id that no controller has or had; nothing is known without the log."""
-        if quorum.observers(node):
-            return
         try:
-            controllers = self.access.image().controllers
+            image = self.access.image()
         except WireError:
             return
-        if node not in controllers:
+        controllers = image.controllers
+        if node not in controllers and not (quorum.observers(node) and node not in image.brokers):
             raise KraftopsError(
                 f"no controller has the id {node}",
                 hint=f"controllers are {', '.join(map(str, sorted(controllers)))}",
@@ -162,6 +164,32 @@ class VoterChanges:
             raise RefusedError(
                 f"controller {node} would join again: it has controller.quorum.auto.join.enable",
                 hint="stop it first",
+            )
+
+    def _refuse_losing_nodes(self, quorum: Quorum, old: int, *successors: int) -> None:
+        """Refuse to remove the last voter at the addresses where nodes look for the quorum.
+
+        They find no other leader then, until they are restarted with others (measured: brokers of
+        3.9.1 and 4.3.1 answer nothing that needs a leader). An address that no controller is known
+        by may be another name of one, and decides nothing.
+        """
+        addresses = self.access.listeners_of(quorum)
+        voters = quorum.voter_set.voters - {old} | {*successors}
+        staying = {address for node in voters for address in addresses.get(node, ())}
+        staying.update(address for _, address in self.listeners)
+        gone = {address for points in addresses.values() for address in points} - staying
+        servers = self.access.servers_by_node(quorum)
+        if lost := [node for node, points in servers.items() if points <= gone]:
+            names = ", ".join(map(str, sorted(lost)))
+            raise RefusedError(
+                f"no voter would be left at the addresses where nodes look for the quorum: {names}",
+                hint=f"add those of other voters to their {SERVERS}, and restart them",
+                code="quorum-not-found",
+                nodes=sorted(lost),
+            )
+        if not servers:
+            self.access.cluster.note(
+                f"{SERVERS} of the nodes cannot be seen: it must lead to a voter that stays"
             )
 
     def _caught_up(self, node: int) -> ReplicaState:

@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from kraftops.errors import AnswerError, WireError
+from kraftops.reassign import access as access_module
 from kraftops.reassign.access import ClusterAccess, Endpoints
-from kraftops.voters import access as access_module
 from kraftops.voters.access import QuorumAccess
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap

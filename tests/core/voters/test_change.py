@@ -66,6 +66,36 @@ def test_same_id_votes_with_its_new_disk() -> None:
     assert quorum.voters[3] == directory(3, 2)
 
 
+@pytest.mark.parametrize("change", [("remove", 3), ("replace", 3, 4)])
+def test_the_last_voter_that_nodes_would_find_stays(change: tuple[str, int]) -> None:
+    """Brokers whose addresses lead to no voter stay without a leader until they are restarted."""
+    quorum = three(4)
+    quorum.servers = {101: {3}, 102: {1, 3}}
+
+    with pytest.raises(RefusedError, match=r"look for the quorum: 101$") as refused:
+        quorum.run(*change)
+
+    assert refused.value.code == "quorum-not-found"
+    assert quorum.changes == []
+
+
+def test_nodes_that_find_the_successor_or_look_elsewhere_are_no_reason() -> None:
+    """An address that no controller is known by may be another name of one."""
+    quorum = three(4)
+    quorum.servers = {101: {3, 4}, 102: {3, 99}}
+
+    assert quorum.run("replace", 3, 4)
+
+
+def test_broker_is_no_controller_that_has_been_removed() -> None:
+    quorum = three(101)
+
+    with pytest.raises(KraftopsError, match="no controller has the id 101") as missing:
+        quorum.run("remove", 101)
+
+    assert missing.value.exit_code == 4
+
+
 @pytest.mark.parametrize("change", [("add", 4), ("remove", 1), ("replace", 1, 4)])
 def test_change_is_refused_while_another_voter_is_down(change: tuple[str, int]) -> None:
     quorum = three(4)

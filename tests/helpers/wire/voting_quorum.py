@@ -18,6 +18,7 @@ from kraftops.wire.net.deadline import Deadline
 
 Answer = SimpleNamespace
 _EPOCH, _START, _STEP = 3, 1_000_000, 300
+_BROKER = 101
 
 
 class Killed(BaseException):
@@ -29,13 +30,23 @@ def directory(node: int, number: int = 1) -> bytes:
     return bytes([number, *[0] * 14, node])
 
 
+def _address(node: int) -> Address:
+    return Address(f"c{node}", 9093)
+
+
+def _registration(node: int) -> tuple[int, dict[str, object]]:
+    host, port = _address(node)
+    return 0, {"endPoints": [{"name": "CONTROLLER", "host": host, "port": port}]}
+
+
 class VotingQuorum:
     """Voters by id with their directories, and observers; the leader's clock goes on by requests.
 
     A controller that is down does not fetch; one that is *behind* fetches and never catches up.
     Changes that would take the majority away fail the test. *cut_at* is the request at which the
     process is killed: with its effect if it is even, before it if it is odd; *mute* changes have
-    no answer, with their effect if true.
+    no answer, with their effect if true. *servers* are the controllers at whose addresses nodes look
+    for the quorum, by node.
     """
 
     def __init__(self, voters: int, *, is_static: bool = False) -> None:
@@ -45,6 +56,7 @@ class VotingQuorum:
         self.down: set[int] = set()
         self.behind: set[int] = set()
         self.joining: set[int] = set()
+        self.servers: dict[int, set[int]] = {}
         self.leader = 1
         self.requests = 0
         self.cut_at: int | None = None
@@ -70,10 +82,16 @@ class VotingQuorum:
         access = self.access(seconds)
         listeners = [("CONTROLLER", Address("c", 9093))]
         changes = VoterChanges(access, self.events.append, listeners)
-        registered = {*self.voters, *(node for node, _ in self.observers), *self.down}
-        image = SimpleNamespace(controllers=dict.fromkeys(registered, 0))
+        registered = {*self.voters, *(node for node, _ in self.observers), *self.down} - {_BROKER}
+        image = SimpleNamespace(
+            controllers={node: node for node in registered},
+            read=_registration,
+            brokers={_BROKER: 0},
+        )
+        servers = {node: frozenset(map(_address, nodes)) for node, nodes in self.servers.items()}
         with (
             patch.object(QuorumAccess, "image", lambda _: image),
+            patch.object(QuorumAccess, "servers_by_node", lambda *_: servers),
             patch.object(QuorumAccess, "joins_itself", lambda _, node, __: node in self.joining),
             patch("time.sleep"),
             patch("kraftops.voters.quorum._LOOK_SECONDS", 0.002),

@@ -76,6 +76,10 @@ def test_controllers_change_one_at_a_time(jars: Path, tmp_path: Path, release: s
                 "safe-to-stop", "-b", cluster.brokers, "--id", f"{kept},4", "--format", "json"
             )
             each = tool("safe-to-stop", "-C", cluster.controllers, "--format", "json")
+            change(cluster, "remove", "-i", str(lost))
+            stays = controllers(
+                "remove", "-b", cluster.brokers, "-i", str(kept), "--yes", "--timeout", "30", code=3
+            )
 
     assert voters(by_broker) == {1, 2, 3}
     assert by_broker["isDynamic"]
@@ -89,6 +93,7 @@ def test_controllers_change_one_at_a_time(jars: Path, tmp_path: Path, release: s
     assert voters(added) == {1, 2, 3, 4}
     assert voters(removed) == {1, 2, 3, 4} - {leader}
     assert late["error"] == "not-in-time"
+    assert (stays["error"], stays["nodes"]) == ("quorum-not-found", [4, 101])
     assert stops.code == 2
     assert "majority" in json.loads(stops.text)["quorumReason"]
     assert {node["id"]: node["isSafe"] for node in json.loads(each.text)["nodes"]} == dict.fromkeys(
