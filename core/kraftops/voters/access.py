@@ -80,11 +80,12 @@ class QuorumAccess:
         values = self._configs_of(node, listeners, AUTO_JOIN)
         return None if values is None else values.get(AUTO_JOIN) == "true"
 
-    def servers_by_node(self, quorum: Quorum) -> dict[int, frozenset[Address]]:
-        """Return where nodes look for the quorum, by node: the brokers and voters that answer."""
+    def servers_by_node(self, quorum: Quorum, leaving: int) -> dict[int, frozenset[Address]]:
+        """Return where nodes look for the quorum, by node: brokers and other voters that answer."""
         servers = {
             node: (self._configs_of(node, listeners, SERVERS) or {}).get(SERVERS)
             for node, listeners in quorum.info.listeners.items()
+            if node != leaving
         }
         if self.cluster.brokers is not None:
             for node in self.cluster.ask(describe_cluster).nodes:

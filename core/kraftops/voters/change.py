@@ -178,7 +178,7 @@ class VoterChanges:
         staying = {address for node in voters for address in addresses.get(node, ())}
         staying.update(address for _, address in self.listeners)
         gone = {address for points in addresses.values() for address in points} - staying
-        servers = self.access.servers_by_node(quorum)
+        servers = self.access.servers_by_node(quorum, old)
         if lost := [node for node, points in servers.items() if points <= gone]:
             names = ", ".join(map(str, sorted(lost)))
             raise RefusedError(
