@@ -24,7 +24,7 @@ from kraftops.image.state.health import health_counts  # noqa: E402
 from kraftops.wire.config.settings import Settings  # noqa: E402
 from kraftops.wire.net.addresses import parse_bootstrap  # noqa: E402
 from kraftops.wire.quorum.live_image import LiveImage  # noqa: E402
-from kraftops.wire.quorum.quorum_target import QuorumTarget  # noqa: E402
+from kraftops.wire.rpc.endpoints import Endpoints  # noqa: E402
 from tests.bench.make_snapshots import Partitions, write_snapshot  # noqa: E402
 from tests.bench.measure.process import run_to_file  # noqa: E402
 from tests.bench.measure.report import HEADER, Pair, machine, row, yes  # noqa: E402
@@ -109,7 +109,7 @@ def loads(jars: Path, folder: Path, partitions: int, runs: int) -> list[tuple[fl
         addresses = parse_bootstrap(f"localhost:{next(iter(config.ports.values()))}")
         for _ in range(runs):
             begun = time.perf_counter()
-            live = LiveImage(QuorumTarget(addresses, Settings()))
+            live = LiveImage(Endpoints(addresses, Settings()))
             between = time.perf_counter()
             filed = load(directory)
             found.append((between - begun, time.perf_counter() - between))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from kraftops.errors import AnswerError, UsageError
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Address, Bootstrap, parse_bootstrap
+from kraftops.wire.net.addresses import Address, parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import ClusterNodes, describe_cluster
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops.wire.rpc.error_codes import INCONSISTENT_CLUSTER_ID
 from kraftops_cli.cluster.options import TargetOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
@@ -24,13 +25,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster: addresses of brokers or of controllers, settings and deadline."""
+    """A cluster: brokers or controllers of it, and the deadline of the questions to them."""
 
-    bootstrap: list[Bootstrap]
+    endpoints: Endpoints
     kind: NodeKind
-    settings: Settings
     deadline: Deadline
-    expected_id: str | None
+
+    @property
+    def settings(self) -> Settings:
+        """How its nodes are connected to."""
+        return self.endpoints.settings
+
+    @property
+    def expected_id(self) -> str | None:
+        """The id that it must have, if any."""
+        return self.endpoints.cluster_id
 
     def connect(self) -> Connection:
         """Return a connection to the first address that answers.
@@ -38,7 +47,7 @@ class Target:
         Raises:
             WireError: none does.
         """
-        return connect(self.bootstrap, self.settings, self.deadline, self.kind)
+        return connect(self.endpoints.bootstrap, self.settings, self.deadline, self.kind)
 
     def connect_to(self, address: Address, deadline: Deadline | None = None) -> Connection:
         """Return a connection to another node of the cluster, by default with this deadline.
@@ -73,10 +82,9 @@ class Target:
             AnswerError: it is not permitted to read the metadata log.
         """
         from kraftops.wire.quorum.live_image import LiveImage
-        from kraftops.wire.quorum.quorum_target import QuorumTarget
 
         settings = replace(self.settings, timeout=max(self.deadline.left, 0.001))
-        return LiveImage(QuorumTarget(self.bootstrap, settings, self.expected_id))
+        return LiveImage(replace(self.endpoints, settings=settings))
 
     def restarted(self) -> Target:
         """Return the same cluster with a new deadline."""
@@ -120,11 +128,9 @@ def target_of(terminal: Terminal, options: TargetOptions) -> Target:
     addresses = options.bootstrap_server if controllers is None else controllers
     assert addresses is not None  # the syntax requires one of the two
     return Target(
-        bootstrap=parse_bootstrap(addresses),
-        kind=NodeKind.BROKER if controllers is None else NodeKind.CONTROLLER,
-        settings=settings,
-        deadline=Deadline(settings.timeout),
-        expected_id=options.expect_cluster_id,
+        Endpoints(parse_bootstrap(addresses), settings, options.expect_cluster_id),
+        NodeKind.BROKER if controllers is None else NodeKind.CONTROLLER,
+        Deadline(settings.timeout),
     )
 
 

@@ -74,7 +74,7 @@ brokers.""",
 def wait(terminal: Terminal, options: WaitOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.conditions import parse_condition
-    from kraftops.reassign.access import ClusterAccess, Endpoints
+    from kraftops.reassign.access import ClusterAccess
     from kraftops.wire.config.settings import TIMEOUT
     from kraftops_cli.cluster.target import target_of
 
@@ -82,7 +82,7 @@ def wait(terminal: Terminal, options: WaitOptions) -> int:
     conditions = [parse_condition(text) for text in options.conditions]
     # The time for all may be much more than that for one question, which is asked again.
     settings = replace(target.settings, timeout=min(target.settings.timeout, TIMEOUT))
-    endpoints = Endpoints(target.bootstrap, settings, target.expected_id)
+    endpoints = replace(target.endpoints, settings=settings)
     is_log = target.is_of_controllers
     access = ClusterAccess(
         None if is_log else endpoints, endpoints if is_log else None, deadline=target.deadline

@@ -90,10 +90,10 @@ class What:
             UsageError: an address is invalid.
             ConfigError: the client properties cannot be read, or have an invalid value.
         """
-        from kraftops.reassign.access import ClusterAccess, Endpoints
+        from kraftops.reassign.access import ClusterAccess
         from kraftops.wire.config.settings import Settings
-        from kraftops.wire.net.addresses import parse_bootstrap
         from kraftops.wire.net.deadline import Deadline
+        from kraftops.wire.rpc.endpoints import endpoints_of
         from kraftops_cli.live.connect import client_file_settings, tool_settings
         from kraftops_cli.live.kafka_package import skip_kafka_clients
 
@@ -101,13 +101,9 @@ class What:
         path = self.command_config
         settings = Settings() if path is None else client_file_settings(terminal, path)
         settings = tool_settings(settings, self.timeout)
-
-        def endpoints(addresses: str | None) -> Endpoints | None:
-            return Endpoints(parse_bootstrap(addresses), settings) if addresses else None
-
         return ClusterAccess(
-            endpoints(self.bootstrap_server),
-            endpoints(self.controllers),
+            endpoints_of(self.bootstrap_server or None, settings),
+            endpoints_of(self.controllers or None, settings),
             settings,
             note=lambda line: terminal.error(f"note: {line}"),
             deadline=Deadline(settings.timeout),

@@ -37,7 +37,7 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kraftops.wire.quorum.quorum_target import QuorumTarget
+    from kraftops.wire.rpc.endpoints import Endpoints
 
 
 class _LivePart(NamedTuple):
@@ -81,7 +81,7 @@ def run_live(plan: Plan, options: QuorumOptions, terminal: Terminal) -> int:
     return end(run)
 
 
-def _live_parts(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_LivePart]:
+def _live_parts(plan: Plan, target: Endpoints, terminal: Terminal) -> Iterator[_LivePart]:
     """Yield the parts of the log as they come; each query has the topic ids known so far.
 
     Raises:
@@ -141,7 +141,7 @@ def _write_parquet(run: Run, parts: Iterator[_LivePart]) -> int:
     return run.exit_code()
 
 
-def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
+def _run_summary(plan: Plan, target: Endpoints, terminal: Terminal) -> int:
     """Print the summary of the whole log."""
     if plan.tail is not None:
         raise UsageError(

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kraftops.image.replay.limits import Limits
     from kraftops.wire.config.settings import Settings
     from kraftops.wire.quorum.live_image import LiveImage
-    from kraftops.wire.quorum.quorum_target import QuorumTarget
+    from kraftops.wire.rpc.endpoints import Endpoints
 
 
-def quorum_target(terminal: Terminal, options: QuorumOptions) -> QuorumTarget:
+def quorum_target(terminal: Terminal, options: QuorumOptions) -> Endpoints:
     """Return the controllers that options name; warnings are printed on the terminal.
 
     Client properties win over the login of the server's first controller listener.
@@ -33,7 +33,7 @@ def quorum_target(terminal: Terminal, options: QuorumOptions) -> QuorumTarget:
     from kraftops.wire.config.server_settings import controller_settings, controllers_of
     from kraftops.wire.config.settings import Settings
     from kraftops.wire.net.addresses import parse_bootstrap
-    from kraftops.wire.quorum.quorum_target import QuorumTarget
+    from kraftops.wire.rpc.endpoints import Endpoints
 
     if options.controllers is None and options.config is None:
         raise UsageError("no controllers are named", hint="--controllers HOST:PORT does it")
@@ -48,9 +48,7 @@ def quorum_target(terminal: Terminal, options: QuorumOptions) -> QuorumTarget:
         settings = client_file_settings(terminal, options.command_config)
     else:
         settings = controller_settings(server) if server else Settings()
-    return QuorumTarget(
-        bootstrap, tool_settings(settings, options.timeout), options.expect_cluster_id
-    )
+    return Endpoints(bootstrap, tool_settings(settings, options.timeout), options.expect_cluster_id)
 
 
 def client_file_settings(terminal: Terminal, path: str) -> Settings:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from kraftops.errors import UsageError
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.config.client_settings import load_settings
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import parse_bootstrap
-from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.endpoints import endpoints_of
 
 if TYPE_CHECKING:
     from kraftops.image.state.image import MetadataImage
     from kraftops.placement.placement import Placement
-    from kraftops.wire.quorum.live_image import LiveImage
 
 
 @dataclass
@@ -23,16 +21,12 @@ class Cluster:
     """A running cluster; a context manager, which closes its connections."""
 
     access: ClusterAccess
-    _controllers: Endpoints | None
-    _live: LiveImage | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.access.close()
-        if self._live is not None:
-            self._live.close()
 
     def placement(self) -> Placement:
         """Return brokers and replicas as they are now.
@@ -49,18 +43,12 @@ class Cluster:
             UsageError: no controllers are named.
             WireError: nobody answers; AnswerError: it is not permitted.
         """
-        from kraftops.wire.quorum.live_image import LiveImage
-        from kraftops.wire.quorum.quorum_target import QuorumTarget
-
-        if self._controllers is None:
+        image = self.access.metadata()
+        if image is None:
             raise UsageError(
                 "the metadata log is read from controllers", hint="cluster(controllers=…)"
             )
-        if self._live is None:
-            addresses, settings = self._controllers.bootstrap, self._controllers.settings
-            self._live = LiveImage(QuorumTarget([*addresses], settings, None))
-        self._live.update()
-        return self._live.image
+        return image
 
 
 def cluster(
@@ -84,11 +72,9 @@ def cluster(
         raise UsageError("no address is named", hint="bootstrap_server= or controllers=")
     settings = Settings() if command_config is None else load_settings(command_config, _ignore)
     brokers, quorum = (
-        Endpoints(parse_bootstrap(text), settings) if text else None
-        for text in (bootstrap_server, controllers)
+        endpoints_of(text or None, settings) for text in (bootstrap_server, controllers)
     )
-    access = ClusterAccess(brokers, quorum, settings, deadline=Deadline(settings.timeout))
-    return Cluster(access, quorum)
+    return Cluster(ClusterAccess(brokers, quorum, settings))
 
 
 def _ignore(_: str) -> None:

@@ -28,7 +28,6 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
@@ -38,6 +37,7 @@ from kraftops.wire.rpc.cluster import (
     sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, may_pass
 from kraftops.wire.rpc.leader import ask_leader
 
@@ -54,15 +54,6 @@ CORDON, ALL = "cordoned.log.dirs", "*"
 _NONE = ConfigValue(None, is_dynamic=False)
 _TOPIC, _BROKER = ResourceType.TOPIC, ResourceType.BROKER
 _TOPICS_AT_ONCE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoints:
-    """Addresses of brokers or controllers, their connection settings, the expected cluster id."""
-
-    bootstrap: Sequence[Bootstrap]
-    settings: Settings
-    cluster_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -510,8 +501,7 @@ class ClusterAccess:
             assert controllers is not None
             seconds = max(round(self.limit(controllers.settings).left, 1), _LEAST_SECONDS)
             settings = replace(controllers.settings, timeout=seconds)
-            target = QuorumTarget(controllers.bootstrap, settings, controllers.cluster_id)
-            self._image = LiveImage(target, note=self.note)
+            self._image = LiveImage(replace(controllers, settings=settings), note=self.note)
         self._image.update()
         return self._image.image
 

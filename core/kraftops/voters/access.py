@@ -14,7 +14,6 @@ from kraftops.voters.quorum import Quorum, look
 from kraftops.wire.admin.configs import ResourceType, describe_configs
 from kraftops.wire.net.addresses import Address, parse_bootstrap
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.cluster import QuorumInfo, describe_cluster, describe_quorum
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.voters import Listener
@@ -67,11 +66,11 @@ class QuorumAccess:
         """
         if self._image is None:
             endpoints = self.cluster.controllers or self.cluster.named_controllers()
-            settings = endpoints.settings
             if self.cluster.controllers is None:
-                settings = replace(settings, timeout=min(settings.timeout, _LOG_SECONDS))
-            target = QuorumTarget(endpoints.bootstrap, settings, endpoints.cluster_id)
-            self._image = LiveImage(target, note=self.cluster.note)
+                seconds = min(endpoints.settings.timeout, _LOG_SECONDS)
+                settings = replace(endpoints.settings, timeout=seconds)
+                endpoints = replace(endpoints, settings=settings)
+            self._image = LiveImage(endpoints, note=self.cluster.note)
         self._image.update()
         return self._image.image
 

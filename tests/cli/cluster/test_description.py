@@ -17,6 +17,7 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops_cli.cluster.description import (
     BrokerDescription,
     ClusterDescription,
@@ -35,7 +36,7 @@ NOTHING = ClusterDescription(
 
 def target(*addresses: Any, kind: NodeKind = NodeKind.BROKER) -> Target:
     settings = Settings(timeout=1.0, connect_timeout=0.5)
-    return Target(list(map(Bootstrap, addresses)), kind, settings, Deadline(1.0), None)
+    return Target(Endpoints([*map(Bootstrap, addresses)], settings), kind, Deadline(1.0))
 
 
 def replica(node: int, end: int) -> ReplicaState:
@@ -84,7 +85,8 @@ def test_cluster_without_an_answer_is_an_error() -> None:
 
 def test_cluster_of_another_id_is_an_error() -> None:
     with serving(NODES) as peer:
-        asked = replace(target(peer.address), expected_id="mine")
+        named = target(peer.address)
+        asked = replace(named, endpoints=replace(named.endpoints, cluster_id="mine"))
 
         with pytest.raises(AnswerError, match="not mine"):
             ask_description(asked, lambda _, __: pytest.fail("nothing is skipped"))

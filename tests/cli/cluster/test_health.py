@@ -14,6 +14,7 @@ from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops_cli.cluster import health as health_module
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import (
@@ -165,7 +166,9 @@ def test_brokers_tell_release_and_failed_directories_and_silent_ones_are_left_ou
             ClusterNode(2, peer.address._replace(port=port), None, False),
             ClusterNode(3, peer.address, None, True),
         ]
-        target = Target([Bootstrap(peer.address)], NodeKind.BROKER, Settings(), Deadline(5), None)
+        target = Target(
+            Endpoints([Bootstrap(peer.address)], Settings()), NodeKind.BROKER, Deadline(5)
+        )
 
         found = KeptFacts().of(target, nodes)
 

@@ -10,6 +10,7 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.connection import NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops_cli.cluster.target import KeptImage, Target
 from tests.helpers.tools.fake_cluster import cluster
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
@@ -71,7 +72,7 @@ def test_metadata_that_is_kept_fetches_only_what_is_new() -> None:
         log.add(*topic(number))
     with quorum(log, 1) as controllers:
         bootstrap = [Bootstrap(controllers.address(1))]
-        target = Target(bootstrap, NodeKind.CONTROLLER, Settings(), Deadline(20), None)
+        target = Target(Endpoints(bootstrap, Settings()), NodeKind.CONTROLLER, Deadline(20))
         kept = KeptImage()
         with kept.of(target) as live:
             assert live.image.fold.topic_count() == 200

@@ -8,10 +8,11 @@ import pytest
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.reassign import access as access_module
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.access import QuorumAccess
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.rpc.endpoints import Endpoints
 
 
 def test_a_controller_without_a_metadata_version_yet_is_passed_over() -> None:

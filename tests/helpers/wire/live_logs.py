@@ -6,7 +6,7 @@ from kraftops.log.batch import records
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.wire.quorums import Controllers, Log
 
 SETTINGS = Settings(timeout=4.0, connect_timeout=2.0)
@@ -20,7 +20,7 @@ def live(
 ) -> LiveLog:
     """Return the live log of some controllers, or of all."""
     known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
-    return LiveLog(QuorumTarget(known, settings), note=(notes if notes is not None else []).append)
+    return LiveLog(Endpoints(known, settings), note=(notes if notes is not None else []).append)
 
 
 def in_short(events: Iterator[Event]) -> list[str]:

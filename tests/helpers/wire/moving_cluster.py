@@ -10,11 +10,12 @@ from unittest.mock import patch
 from kraftops.errors import AnswerError
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.reassign import access
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.connection import NodeKind, VersionRange
+from kraftops.wire.rpc.endpoints import Endpoints
 
 Answer = SimpleNamespace
 _TOPIC = 2

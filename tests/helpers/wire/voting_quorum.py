@@ -7,7 +7,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 from kraftops.errors import AnswerError, UnknownOutcomeError
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.events import Event
 from kraftops.voters.access import QuorumAccess
 from kraftops.voters.change import VoterChanges
@@ -15,6 +15,7 @@ from kraftops.voters.rules import majority
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.endpoints import Endpoints
 
 Answer = SimpleNamespace
 _EPOCH, _START, _STEP = 3, 1_000_000, 300

@@ -19,9 +19,9 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import describe_quorum
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.kafka.nodes.clusters import (
     Cluster,
     Shape,
@@ -51,7 +51,7 @@ SHAPES = {
 
 
 def live_image(cluster: Cluster, **options: Any) -> LiveImage:
-    return LiveImage(QuorumTarget(parse_bootstrap(cluster.controllers), PATIENT), **options)
+    return LiveImage(Endpoints(parse_bootstrap(cluster.controllers), PATIENT), **options)
 
 
 def leaves(image: MetadataImage) -> dict[str, str]:

@@ -13,7 +13,7 @@ from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.live_log import CaughtUp, LiveBatch, LiveLog, Started
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
 from tests.helpers.kafka.nodes.clusters import (
     Cluster,
@@ -49,7 +49,7 @@ class Reader(threading.Thread):
         self.failure: BaseException | None = None
         self._over = threading.Event()
         self._log = LiveLog(
-            QuorumTarget(parse_bootstrap(addresses), Settings(timeout=30)), note=self.notes.append
+            Endpoints(parse_bootstrap(addresses), Settings(timeout=30)), note=self.notes.append
         )
 
     def run(self) -> None:
@@ -95,7 +95,7 @@ def following(cluster: Cluster) -> Iterator[Reader]:
 def test_log_is_that_of_the_files(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as cluster:
         change_topics(cluster.brokers, "CreateTopics", [topic(f"t{n}") for n in range(50)])
-        with LiveLog(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())) as log:
+        with LiveLog(Endpoints(parse_bootstrap(cluster.controllers), Settings())) as log:
             events = [*log.read()]
         last = events[-1]
         assert isinstance(last, CaughtUp)
@@ -117,9 +117,9 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         change_topics(cluster.brokers, "CreateTopics", [topic(f"t{n}") for n in range(300)])
         assert until(lambda: len([*metadata_folder(node).glob("*.checkpoint")]) > 1, 30)
         time.sleep(1)  # there is something after it then
-        with LiveLog(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())) as log:
+        with LiveLog(Endpoints(parse_bootstrap(cluster.controllers), Settings())) as log:
             events = [*log.read()]
-        image = LiveImage(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())).image
+        image = LiveImage(Endpoints(parse_bootstrap(cluster.controllers), Settings())).image
         snapshot = events[0]
         assert isinstance(snapshot, Started)
         assert snapshot.snapshot
@@ -203,7 +203,7 @@ def test_older_controller_is_read(older_jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=2, brokers=1, release="3.9", is_dynamic=True)
     with running_cluster(older_jars, tmp_path, shape) as cluster:
         for address in cluster.controllers.split(","):
-            live = LiveImage(QuorumTarget(parse_bootstrap(address), Settings()))
+            live = LiveImage(Endpoints(parse_bootstrap(address), Settings()))
 
             assert [*live.image.brokers] == [101]
             assert live.snapshot is None

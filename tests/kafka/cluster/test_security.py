@@ -9,7 +9,7 @@ import pytest
 from kraftops.wire.config.client_settings import load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.quorum.live_log import CaughtUp, LiveLog
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.core.wire.auth.test_jks import jks
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER
@@ -154,9 +154,7 @@ def test_metadata_log_is_read(secured: Secured, how: str) -> None:
     listener, lines = LISTENERS[how]
     path = secured.properties(*lines, secured.trust, *secured.own())
     settings = load_settings(str(path), lambda _: None)
-    with LiveLog(
-        QuorumTarget(parse_bootstrap(secured.cluster.addresses(listener)), settings)
-    ) as log:
+    with LiveLog(Endpoints(parse_bootstrap(secured.cluster.addresses(listener)), settings)) as log:
         *_, last = log.read()
 
         assert isinstance(last, CaughtUp)

@@ -14,12 +14,12 @@ from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.disks import Disks, sizes_of
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Limits
-from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.moves import MoveOptions
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
+from kraftops.wire.rpc.endpoints import endpoints_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.options import AccessOptions, MovingOptions, PlanOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
@@ -97,15 +97,9 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     if options.controller_config is not None:
         of_controllers = _settings(terminal, options.controller_config)
     cluster_id = options.expect_cluster_id
-
-    def endpoints(addresses: str | None, settings: Settings) -> Endpoints | None:
-        if addresses is None:
-            return None
-        return Endpoints(parse_bootstrap(addresses), settings, cluster_id)
-
     return ClusterAccess(
-        endpoints(brokers, settings),
-        endpoints(controllers, of_controllers),
+        endpoints_of(brokers, settings, cluster_id),
+        endpoints_of(controllers, of_controllers, cluster_id),
         of_controllers,
         note=lambda line: terminal.error(f"note: {line}"),
         deadline=None if options.timeout is None else Deadline(options.timeout),

@@ -23,7 +23,7 @@ from kraftops.spark.stream.options import DIED_AT_START, EARLIEST, LATEST, Strea
 from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.live_parts import live_parts
 from kraftops.wire.quorum.log_slices import LogSlices, Restart
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class QuorumStream:
     """The metadata log of a running quorum."""
 
     def __init__(
-        self, target: QuorumTarget, options: SourceOptions, stream: StreamOptions, table: Shape
+        self, target: Endpoints, options: SourceOptions, stream: StreamOptions, table: Shape
     ) -> None:
         """Read the columns of *table*; a connection is opened when it is needed."""
         self._target = target

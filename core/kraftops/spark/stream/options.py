@@ -16,7 +16,7 @@ from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
 from kraftops.wire.config.client_properties import ClientProperties, read_properties
 from kraftops.wire.config.client_settings import client_settings, load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 
 EARLIEST, LATEST = "earliest", "latest"
 DIED_AT_START = "a query from latest on that died in its first batch needs a new checkpointLocation"
@@ -45,7 +45,7 @@ class StreamOptions:
     starts: str | Starts = EARLIEST
     max_bytes: int | None = None
     fails_on_loss: bool = True
-    quorum: QuorumTarget | None = None
+    quorum: Endpoints | None = None
 
 
 def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamOptions:
@@ -117,7 +117,7 @@ def _max_bytes(text: str | None) -> int | None:
     return size
 
 
-def _quorum(by_name: Mapping[str, str], source: SourceOptions) -> QuorumTarget | None:
+def _quorum(by_name: Mapping[str, str], source: SourceOptions) -> Endpoints | None:
     """Return the quorum that options name, their names in lower case; None without one.
 
     Raises:
@@ -148,7 +148,7 @@ def _quorum(by_name: Mapping[str, str], source: SourceOptions) -> QuorumTarget |
         _check_property(key, value)
         entries[key] = Property(key, value, 0)
     settings = client_settings(ClientProperties(path or "options", entries))
-    return QuorumTarget(parse_bootstrap(by_name["controllers"]), settings)
+    return Endpoints(parse_bootstrap(by_name["controllers"]), settings)
 
 
 def _warn(line: str) -> None:

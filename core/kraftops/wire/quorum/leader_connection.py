@@ -20,8 +20,8 @@ from kraftops.wire.quorum.fetch import (
     send_snapshot_request,
 )
 from kraftops.wire.quorum.leadership import Leadership
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.connection import Connection, PendingRequest
+from kraftops.wire.rpc.endpoints import Endpoints
 
 MAX_BYTES = 2 << 20
 """Bytes of an answer: twice as many take longer."""
@@ -30,7 +30,7 @@ MAX_BYTES = 2 << 20
 class LeaderConnection:
     """Fetches from the leader; it connects when it is asked, and again after `close`."""
 
-    def __init__(self, target: QuorumTarget, note: Callable[[str], None]) -> None:
+    def __init__(self, target: Endpoints, note: Callable[[str], None]) -> None:
         """Make one without connecting; *note* is called when the leader is lost."""
         self._target = target
         self._timeout = target.settings.timeout

@@ -10,9 +10,9 @@ from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.fetch import WRONG_LEADER_CODES, FetchPosition, FetchRequest, fetch
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import all_failed, answering
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.endpoints import Endpoints
 
 _MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller
 
@@ -24,7 +24,7 @@ class Leadership:
     read the log.
     """
 
-    def __init__(self, target: QuorumTarget) -> None:
+    def __init__(self, target: Endpoints) -> None:
         """Begin with the addresses of *target*."""
         self.epoch = 0
         self.leader = -1

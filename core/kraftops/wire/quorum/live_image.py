@@ -15,8 +15,8 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.leader_record import ask_voters, voters_of
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.quorum.spooled_image import SpooledImage
+from kraftops.wire.rpc.endpoints import Endpoints
 
 _MAX_WAITING_EVENTS = 1000
 
@@ -29,7 +29,7 @@ class LiveImage:
 
     def __init__(
         self,
-        target: QuorumTarget,
+        target: Endpoints,
         *,
         limits: Limits | None = None,
         note: Callable[[str], None] = lambda _: None,

@@ -13,7 +13,7 @@ from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.batch_parser import BatchParser, next_offset_and_epoch
 from kraftops.wire.quorum.fetch import FetchPosition, FetchResult, SnapshotId
 from kraftops.wire.quorum.leader_connection import LeaderConnection
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 
 _WAIT_MS = 500  # the leader appends a record as often
 LOG_START = FetchPosition(0, 0)
@@ -59,9 +59,7 @@ class LiveLog:
     *offset* (of the next record) are the position of the reader.
     """
 
-    def __init__(
-        self, target: QuorumTarget, *, note: Callable[[str], None] = lambda _: None
-    ) -> None:
+    def __init__(self, target: Endpoints, *, note: Callable[[str], None] = lambda _: None) -> None:
         """Make one without connecting; *note* gets a line for each restart or lost leader."""
         self._timeout = target.settings.timeout
         self._note = note

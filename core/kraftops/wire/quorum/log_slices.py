@@ -21,7 +21,7 @@ from kraftops.wire.quorum.live_log import (
     LiveBatch,
     Started,
 )
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 
 Restart = SnapshotId | FetchPosition
 """A snapshot to begin with again, or a position in the log."""
@@ -34,9 +34,7 @@ class LogSlices:
     `AnswerError` if it is not permitted to read.
     """
 
-    def __init__(
-        self, target: QuorumTarget, *, note: Callable[[str], None] = lambda _: None
-    ) -> None:
+    def __init__(self, target: Endpoints, *, note: Callable[[str], None] = lambda _: None) -> None:
         """Make one without connecting; *note* gets a line for each lost leader."""
         self._timeout = target.settings.timeout
         self._connection = LeaderConnection(target, note)

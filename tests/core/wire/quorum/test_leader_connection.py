@@ -10,7 +10,7 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.leader_connection import LeaderConnection
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.wire.quorums import Controllers, Log, batch, quorum
 
 HASTY = Settings(timeout=2.0, connect_timeout=0.3)
@@ -24,7 +24,7 @@ def leader_of(
     with quorum(log, *nodes) as controllers:
         known = [Bootstrap(controllers.address(node)) for node in controllers.peers]
         note = ([] if notes is None else notes).append
-        leader = LeaderConnection(QuorumTarget(known, HASTY), note)
+        leader = LeaderConnection(Endpoints(known, HASTY), note)
         try:
             yield controllers, leader
         finally:

@@ -8,7 +8,7 @@ from kraftops.errors import WireError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.live_log import LiveLog
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.wire.live_logs import filled, in_short, live
 from tests.helpers.wire.peers import Peer, broker, silent
 from tests.helpers.wire.quorums import quorum
@@ -40,7 +40,7 @@ def test_leader_is_found_by_the_node_id_of_its_address() -> None:
         controllers.hidden = True
         known = [Bootstrap(controllers.address(node), node) for node in (1, 2)]
 
-        with LiveLog(QuorumTarget(known, HASTY)) as log:
+        with LiveLog(Endpoints(known, HASTY)) as log:
             assert in_short(log.read())[-1] == "end 1"
 
 
@@ -82,7 +82,7 @@ def test_quorum_without_a_leader_is_an_error() -> None:
 def test_broker_is_refused() -> None:
     with (
         Peer(broker) as peer,
-        LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
+        LiveLog(Endpoints([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="a broker answers there, not a controller"),
     ):
         in_short(log.read())
@@ -92,7 +92,7 @@ def test_silent_controller_is_given_up() -> None:
     start = time.monotonic()
     with (
         Peer(silent) as peer,
-        LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
+        LiveLog(Endpoints([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="gives no answer"),
     ):
         in_short(log.read())

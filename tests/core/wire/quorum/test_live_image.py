@@ -19,7 +19,7 @@ from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.quorums import Controllers, quorum
 
@@ -46,7 +46,7 @@ def live_image(
 ) -> LiveImage:
     known = [Bootstrap(controllers.address(node)) for node in controllers.peers]
     note = (notes if notes is not None else []).append
-    return LiveImage(QuorumTarget(known, SETTINGS), limits=limits, note=note)
+    return LiveImage(Endpoints(known, SETTINGS), limits=limits, note=note)
 
 
 def filled(*topics: int) -> MetadataLog:

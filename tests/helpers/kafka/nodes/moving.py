@@ -12,8 +12,8 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done, run_command
@@ -46,7 +46,7 @@ def placement(cluster: Cluster, *, leftovers: str = "") -> Placement:
 
     Keys that begin with *leftovers* may be left.
     """
-    target = QuorumTarget(parse_bootstrap(cluster.controllers), Settings(timeout=30))
+    target = Endpoints(parse_bootstrap(cluster.controllers), Settings(timeout=30))
     with LiveImage(target) as live:
         keys = {key for values in live.image.configs.values() for key in values}
         left = [key for key in keys if _LEFTOVERS.search(key)]
