@@ -323,6 +323,8 @@ def measured(
     rates = rates_of_brokers(access, placement)
 
     def measure(operation: Operation, own_first: CopyState | None) -> Operation:
+        if operation.kind == RESTART:
+            return operation  # what it waits for has no bytes
         operation, own_last = _with_directories(access, operation)
         if own_first and own_last:
             pace = Pace(own_first, own_last, 0, {})

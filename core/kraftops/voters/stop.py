@@ -38,12 +38,13 @@ class Stop(NamedTuple):
 
     def reasons(self) -> list[str]:
         """Return what would be lost, in words."""
+        counts = {"offline": self.offline, "under min ISR": len(self.dangers) - self.offline}
+        counts = {state: count for state, count in counts.items() if count}
         reasons = []
         if self.dangers:
-            under = len(self.dangers) - self.offline
-            reasons.append(
-                f"{many(self.offline, 'partition')} would be offline, {under} under min ISR"
-            )
+            (state, count), *others = counts.items()
+            texts = [f"{many(count, 'partition')} would be {state}"]
+            reasons.append(", ".join([*texts, *(f"{count} {state}" for state, count in others)]))
         if self.single_replicas:
             partitions = [danger.partition for danger in self.single_replicas]
             reasons.append(

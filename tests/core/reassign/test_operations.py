@@ -65,6 +65,17 @@ def test_a_restart_has_the_nodes_that_are_left() -> None:
     assert operation.state == "left-over"
 
 
+def test_a_restart_has_no_bytes_and_no_rate() -> None:
+    found = cluster()
+    found.configs[4, ""] = {Mark(RESTART, GONE, brokers=(1, 104), partitions=5).key: ""}
+
+    with found.reached() as access:
+        now = access.placement()
+        (restart,) = measured(access, now, operations_under_way(access, now), 0)
+
+    assert restart.amounts is None
+
+
 def test_decommission_is_told_from_a_reassignment_of_another() -> None:
     found = cluster()
     mark = Mark(DECOMMISSION, ELSEWHERE, brokers=(104,), partitions=7)

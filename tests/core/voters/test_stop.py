@@ -23,7 +23,7 @@ def test_mixed_ids_are_judged_together() -> None:
 
     assert [danger.partition.number for danger in together.dangers] == [0]
     assert together.reasons() == [
-        "1 partition would be offline, 0 under min ISR",
+        "1 partition would be offline",
         "1 partition of a single replica would be offline: t-1",
         together.quorum_reason,
     ]

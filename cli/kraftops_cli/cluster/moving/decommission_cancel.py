@@ -73,7 +73,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         },
         f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n",
     )
-    code = print_steered(work, [steered]) if steered.refused else 0
+    code = print_steered(work, [steered], "is cancelled") if steered.refused else 0
     if planned is None and begun:
         _refuse_moved(work, before, brokers)
     return code

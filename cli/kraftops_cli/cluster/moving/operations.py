@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kraftops_cli.cluster.moving.access import Work
 
 ACTIONS = ("cancel", "resume", "clear-throttles")
+_DONE = {"cancel": "is cancelled", "clear-throttles": "its throttles are removed"}
 EXAMPLES = (
     ("what is under way, and does it move?", "kafka-cluster operations -b b:9092"),
     ("end it", "kafka-cluster operations cancel decommission-104 -b b:9092"),
@@ -102,7 +103,7 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
         else:
             clear_throttles_of(work.access, operation)
             steered.append(Steered(operation))
-    return print_steered(work, steered)
+    return print_steered(work, steered, _DONE[action])
 
 
 def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
@@ -128,4 +129,4 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
             follow_to_end(work.access, operation, move_options(plan), printer)
     if all(operation.kind == DECOMMISSION for operation in found):
         return 0
-    return print_steered(work, [Steered(operation) for operation in found])
+    return print_steered(work, [Steered(operation) for operation in found], "has ended")

@@ -32,11 +32,12 @@ def show_operations(work: Work, kind: str | None = None, brokers: Collection[int
     return 0
 
 
-def print_steered(work: Work, steered: Sequence[Steered]) -> int:
-    """Print operations that were cancelled; return the exit code."""
+def print_steered(work: Work, steered: Sequence[Steered], done: str) -> int:
+    """Print operations that were cancelled, or what else was *done*; return the exit code."""
     lines = []
     for operation, cancelled, refused in steered:
-        lines.append(f"{operation.name}: cancelled in flight: {len(cancelled)}\n")
+        what = f"cancelled in flight: {len(cancelled)}" if cancelled else done
+        lines.append(f"{operation.name}: {what}\n")
         for partition, refusal in sorted(refused.items()):
             lines.append(f"{escaped(f'{partition}: not cancelled: {refusal.message}')}\n")
     work.answer(json_of(STEERING, steered), "".join(lines))
