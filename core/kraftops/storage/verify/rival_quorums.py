@@ -6,7 +6,9 @@ So the batches are compared, where voters or beginnings of epochs differ.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
@@ -22,18 +24,29 @@ from kraftops.storage.verify.quorum import shown_voters
 
 
 def rival_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield the nodes whose log goes on from another history than the newest one of the cluster."""
+    """Yield the nodes whose log goes on from another history than the newest one of the cluster.
+
+    Also the old voters of a quorum that was recovered to others, if they are enough to lead: until
+    they write, their logs are beginnings of the recovered one.
+    """
     used = [node for node in nodes if node.log.is_used]
     newest = max(used, key=lambda node: node.content.rank, default=None)
+    before: defaultdict[frozenset[_VoterKey], list[Node]] = defaultdict(list)
     for node in used:
         if newest is None or node is newest or node.cluster_id != newest.cluster_id:
             continue
         if not (_other_voters(node, newest) or _other_epochs(node, newest)):
             continue
-        try:
-            yield from _parting(node, newest)
-        except KraftopsError:
-            continue  # other checks say why a log cannot be read
+        with suppress(KraftopsError):  # other checks say why a log cannot be read
+            start = common_prefix(node.log.segments, newest.log.segments).offset
+            if start < min(node.content.end_offset or 0, newest.content.end_offset or 0):
+                yield from _parting(node, newest, start)
+            elif node.is_controller and _voter_key(node) in _voter_keys(node):
+                before[_voter_keys(node)].append(node)
+    for keys, voters in before.items():
+        if newest and 2 * len(voters) > len(keys):
+            with suppress(KraftopsError):
+                yield from _old_quorum(voters, newest)
 
 
 def rival_finding(
@@ -73,10 +86,31 @@ def _other_epochs(node: Node, other: Node) -> bool:
     return any(others.get(epoch, offset) != offset for epoch, offset in starts.items())
 
 
-def _parting(node: Node, newest: Node) -> Iterator[Finding]:
-    start = common_prefix(node.log.segments, newest.log.segments).offset
-    if start >= min(node.content.end_offset or 0, newest.content.end_offset or 0):
-        return
+_VoterKey = tuple[int, bytes]
+
+
+def _voter_keys(node: Node) -> frozenset[_VoterKey]:
+    """Return the voters by which a node elects; those of a static quorum have no directory id."""
+    if node.voters:
+        return voter_identities(node.voters)
+    return frozenset((node_id, b"") for node_id in node.config.voters)
+
+
+def _voter_key(node: Node) -> _VoterKey:
+    directory_id = node.metadata.meta.directory_id if node.metadata.meta else None
+    return node.config.node_id, (directory_id or b"") if node.voters else b""
+
+
+def _old_quorum(voters: Sequence[Node], newest: Node) -> Iterator[Finding]:
+    """Yield that old voters, which are enough to lead, know nothing of a recovery to others."""
+    mark, end = _mark(newest), max(node.content.end_offset or 0 for node in voters)
+    if mark and mark.offset >= end:
+        place = Place(node=newest.config.node_id, directory=newest.metadata_path)
+        names = " and ".join(node.metadata_path for node in voters)
+        yield rival_finding(place, mark, names, voters[0].voters, end)
+
+
+def _parting(node: Node, newest: Node, start: int) -> Iterator[Finding]:
     # Without a recovery, an end that parts was never committed, or `two-histories` has it.
     for log, other in ((node, newest), (newest, node)):
         mark = _mark(log)

@@ -48,6 +48,28 @@ def test_two_old_disks_that_were_recovered_each_to_itself(
         assert losses(made, code=0) == []
 
 
+def test_old_voters_that_are_enough_to_lead_know_nothing_of_a_recovery(tmp_path: Path) -> None:
+    """Their logs are beginnings of the recovered one, and elect a leader of their own."""
+    first, second, third = (node(tmp_path, node_id) for node_id in (1, 2, 3))
+    recovery_data(first, "--voters", "self")
+
+    (rival,) = losses(first, second, third)
+
+    assert (rival["code"], rival["node"]) == ("rival-quorums", 1)
+    assert f"{second}/meta and {third}/meta are two histories" in rival["text"]
+
+
+def test_recovery_of_a_recovered_log_is_a_rival_of_it(tmp_path: Path) -> None:
+    first, second = node(tmp_path, 1), node(tmp_path, 2)
+    recovery_data(first, "--voters", "self")
+    base = str(first / "meta")
+    recovery_data(second, "--voters", "self", "--from", base, "--choose", base)
+
+    (rival,) = losses(first, second)
+
+    assert (rival["code"], rival["node"]) == ("rival-quorums", 2)
+
+
 def test_both_have_led_in_the_same_epoch(tmp_path: Path) -> None:
     nodes = [node(tmp_path, node_id, *MORE) for node_id in (1, 3)]
     for made in nodes:
