@@ -109,9 +109,14 @@ class Tool:
     @property
     def arguments(self) -> list[click.Argument]:
         """The positional arguments, without the words of a following command."""
-        if self.completed:
+        if self.completed and not self.takes_paths:
             return []
         return [param for param in self.command.params if isinstance(param, click.Argument)]
+
+    @property
+    def takes_paths(self) -> bool:
+        """Whether paths may stand where its commands do."""
+        return isinstance(self.command, PathsCommand)
 
     @property
     def subtools(self) -> list["Tool"]:
@@ -125,8 +130,6 @@ class Tool:
     @property
     def completed(self) -> list["Tool"]:
         """The commands that completion offers as the next word, including the shell's."""
-        if isinstance(self.command, PathsCommand):  # files are offered, and not its parts
-            return []
         if self.command is not metadata_shell:
             return self.subtools
         is_kafkas = len(self.words) == 1  # the form that this name has when nobody asks for another

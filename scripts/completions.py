@@ -86,7 +86,14 @@ def _bash_values(tool: Tool) -> Iterator[str]:
                 action = _unless_option(action)
             yield f"                {'|'.join(names(option))}) {action} ;;"
     if (others := _positional(tool)) != Values():
-        yield f"                *) {_unless_option(_bash_action(others))} ;;"
+        action = _bash_action(others)
+        if tool.completed and tool.takes_paths:
+            below = _quoted(" ".join(sub.words[-1] for sub in tool.completed))
+            action = (
+                f"[[ $option == {tool.words[-1]} ]] &&"
+                f' mapfile -t COMPREPLY < <(compgen -W {below} -- "$cur"); {action}'
+            )
+        yield f"                *) {_unless_option(action)} ;;"
     yield "            esac"
 
 
@@ -114,7 +121,7 @@ def zsh(program: Tool) -> str:
 
 def _zsh_body(tool: Tool) -> Iterator[str]:
     specs = [spec for option in tool.options for spec in _zsh_option(option)]
-    for number, argument in enumerate(tool.arguments, 1):
+    for number, argument in enumerate([] if tool.completed else tool.arguments, 1):
         place = "*" if argument.nargs < 0 else number
         specs.append(f"{place}:{argument.name}:{_zsh_action(values(argument))}")
     if not tool.completed:
@@ -131,11 +138,18 @@ def _zsh_body(tool: Tool) -> Iterator[str]:
     yield "    _arguments -C \\"
     yield " \\\n".join(f"        {_quoted(spec)}" for spec in specs) + " && result=0"
     yield "    case $state in"
-    yield "        command) _describe command commands && result=0 ;;"
+    paths = "_files && result=0" if tool.takes_paths else ""
+    yield "        command)"
+    yield "            _describe command commands && result=0"
+    if paths:
+        yield f"            {paths}"
+    yield "            ;;"
     yield "        argument)"
     yield "            case $line[1] in"
     for sub in tool.completed:
         yield f"                {sub.words[-1]}) {_function(sub)} && result=0 ;;"
+    if paths:
+        yield f"                *) {paths} ;;"
     yield "            esac"
     yield "            ;;"
     yield "    esac"
@@ -212,7 +226,7 @@ def _fish_values(offered: Values) -> str:
 
 def _positional(tool: Tool) -> Values:
     """Return the completion of a word that is no option: a command, or the first argument."""
-    if tool.completed:
+    if tool.completed and not tool.takes_paths:
         return Values(Kind.WORDS, words=tuple(sub.words[-1] for sub in tool.completed))
     return values(tool.arguments[0]) if tool.arguments else Values()
 

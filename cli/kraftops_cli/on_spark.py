@@ -29,6 +29,7 @@ _HERE = "kraftops_cli.on_spark"
         "summary": (f"{_HERE}:summary", "Count records and bytes."),
         "check": (f"{_HERE}:check", "Say what is damaged."),
         "report": (f"{_HERE}:report", "Tell what happened, in one file."),
+        "find": ("kraftops_cli.metadata_shell.find_command:find", "Find nodes of the metadata."),
     },
     examples=(
         ("a lake of logs as Parquet", "kraftops spark dump s3://b/topics --output s3://b/rows"),

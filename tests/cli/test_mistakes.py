@@ -24,6 +24,8 @@ PROGRAMS = {
 }
 MISTAKES = (
     ("kraftops help quorum", 1, "see kraftops help a quorum is lost, or"),
+    ("kraftops spark find -s META /image -nme x", 1, "-nme: did you mean -name?"),
+    ("kraftops spark find /image -name x", 1, "argument --snapshot/-s is required"),
     ("kraftops help voters", 1, "see kraftops help how recover works, or"),
     ("kafka-cluster --timeout 1", 1, "--timeout goes behind a command that takes it: cluster-id"),
     ("kafka-storage -c x format", 1, "-c goes behind a command that takes it: info, format"),

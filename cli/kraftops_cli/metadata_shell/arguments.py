@@ -23,10 +23,18 @@ class ShellSyntax:
         """Return the arguments in the form that Click's parser takes."""
         if _form(ctx, args) == "kafka":
             return self.tool(ctx, args)
-        before, after = _split(ctx, args)
-        mine, rest = _taken_out(ctx, after)
-        found = self.tool(ctx, [*before, *mine])
-        return [*found, "--", *rest] if rest else found
+        own, words = split_words(ctx, args)
+        parsed = self.tool(ctx, own)
+        return [*parsed, "--", *words] if words else parsed
+
+
+def split_words(
+    ctx: click.Context, args: list[str], command: str = ""
+) -> tuple[list[str], list[str]]:
+    """Return the options of the tool, and the words of its command, whose name may be *command*."""
+    before, after = _split(ctx, args)
+    own, words = _taken_out(ctx, [command, *after] if command else after)
+    return [*before, *own], words[1:] if command else words
 
 
 def _form(ctx: click.Context, args: list[str]) -> str:

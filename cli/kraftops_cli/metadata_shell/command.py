@@ -23,7 +23,7 @@ from kraftops_cli.metadata_shell.arguments import (
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import GroupedCommand
+from kraftops_cli.syntax.command import GroupedCommand, added
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.given import given_options
@@ -133,6 +133,29 @@ GROUPS = {
     "Spark": tuple(SHARED),
 }
 
+SOURCE = (
+    click.option(
+        "-s",
+        "--snapshot",
+        metavar="SOURCE",
+        help="A snapshot, a segment, or a directory with the metadata log.",
+    ),
+    click.option(
+        "-c",
+        "--config",
+        metavar="FILE",
+        help="The configuration of a node; its metadata log is the source.",
+    ),
+)
+STATE = (
+    click.option("--at-offset", type=int, help="Show the state after the record of this offset."),
+    click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago."),
+    click.option(
+        "--dialect", default="kafka", help="The dialect of the records.", show_default=True
+    ),
+    click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys."),
+)
+
 
 class ShellCommand(GroupedCommand):
     """The tool, whose help lists the commands of the shell."""
@@ -191,18 +214,7 @@ class ShellCommand(GroupedCommand):
     ),
     help="Browse the metadata of a cluster as a tree.",
 )
-@click.option(
-    "-s",
-    "--snapshot",
-    metavar="SOURCE",
-    help="A snapshot, a segment, or a directory with the metadata log.",
-)
-@click.option(
-    "-c",
-    "--config",
-    metavar="FILE",
-    help="The configuration of a node; its metadata log is the source.",
-)
+@added(SOURCE)
 @click.option(
     FORM_OPTION,
     "form",
@@ -232,10 +244,7 @@ class ShellCommand(GroupedCommand):
     is_flag=True,
     help="Keep the image current; run a command again whenever the metadata has changed.",
 )
-@click.option("--at-offset", type=int, help="Show the state after the record of this offset.")
-@click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
-@click.option("--dialect", default="kafka", help="The dialect of the records.", show_default=True)
-@click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys.")
+@added(STATE)
 @click.option(
     "--no-history",
     "keeps_history",
@@ -248,6 +257,11 @@ class ShellCommand(GroupedCommand):
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:
+    """Run the tool; return the exit code."""
+    return run_shell(ctx, options)
+
+
+def run_shell(ctx: click.Context, options: ShellOptions) -> int:
     """Load the image; run the command, or an interactive session; return the exit code."""
     controllers, words = options.controllers, options.words
     if controllers is None:

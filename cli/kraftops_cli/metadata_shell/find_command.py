@@ -1,0 +1,52 @@
+"""`kraftops spark find`: `find` of the metadata shell for logs too large for one machine."""
+
+from __future__ import annotations
+
+import click
+
+from kraftops_cli.metadata_shell.arguments import split_words
+from kraftops_cli.metadata_shell.command import GROUPS, SOURCE, STATE, ShellOptions, run_shell
+from kraftops_cli.spark.options import SHARED_OPTIONS
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import GroupedCommand, added
+from kraftops_cli.syntax.exit_status import exit_status
+
+_SYNTAX = Argparse4j(
+    exclusive=(("at_offset", "at_time"), ("snapshot", "config")), expands_files=False
+)
+
+
+def _arguments(ctx: click.Context, args: list[str]) -> list[str]:
+    """Return the arguments as Click takes them: the tests of find begin with a dash, too."""
+    own, words = split_words(ctx, args, "find")
+    return [*_SYNTAX(ctx, own), "--", *words]
+
+
+def _options(words: tuple[str, ...], **options: object) -> ShellOptions:
+    return ShellOptions(words=("find", *words), spark=True, **options)  # type: ignore[arg-type]
+
+
+@click.command(
+    cls=GroupedCommand,
+    syntax=_arguments,
+    options=_options,
+    groups=GROUPS,
+    name="find",
+    examples=(
+        (
+            "partitions that lead on broker 3",
+            "kraftops spark find -s s3://b/meta /image/topics -value '\"leader\": 3'",
+        ),
+    ),
+    sections=(exit_status({2: "damage cuts the log short."}),),
+    help="""\
+Find nodes of the metadata tree in a log too large for one machine.
+
+PATH and its tests are those of find in the metadata shell: kraftops metadata-shell find --help.""",
+)
+@added(SOURCE, STATE, SHARED_OPTIONS)
+@click.argument("words", metavar="PATH… [TEST…]", nargs=-1)
+@click.pass_context
+def find(ctx: click.Context, options: ShellOptions) -> int:
+    """Run the command; return its exit code."""
+    return run_shell(ctx, options)
