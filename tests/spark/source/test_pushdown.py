@@ -115,7 +115,7 @@ def test_other_filters_on_ids_are_left_to_spark(name: str, column: str, value: o
     assert pushed(Filter(), one) == (Filter(), False)
 
 
-@pytest.mark.parametrize("column", ["key", "partition"])
+@pytest.mark.parametrize("column", ["key", "leaderEpoch"])
 def test_other_columns_are_left_to_spark(column: str) -> None:
     assert pushed(Filter(), filters.EqualTo((column,), 1)) == (Filter(), False)
 

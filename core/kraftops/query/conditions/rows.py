@@ -25,7 +25,11 @@ class RowCondition:
 
     def is_ruled_out(self, header: Header) -> bool:
         """Tell whether no row of a batch can match."""
-        return not self._outcomes(_HeaderValues(header).find) & TRUE
+        return not self.may_hold(_HeaderValues(header).find)
+
+    def may_hold(self, find: Find) -> bool:
+        """Tell whether a row of which *find* knows some values can match."""
+        return bool(self._outcomes(find) & TRUE)
 
     def holds(self, row: Row) -> bool:
         """Tell whether a row matches."""

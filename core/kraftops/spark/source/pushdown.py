@@ -40,16 +40,23 @@ _SIGNS = {
     "LessThan": "<",
     "LessThanOrEqual": "<=",
 }
-_IDS: dict[str, type] = {"topicId": str, "partitionId": int, "brokerId": int}
-"""Columns that a condition decides on the bytes of a record, and the type of their values."""
+_COLUMNS: dict[str, type] = {
+    "file": str,
+    "topic": str,
+    "partition": int,
+    "topicId": str,
+    "partitionId": int,
+    "brokerId": int,
+}
+"""Columns that a condition decides by the path of a file, or on the bytes of a record."""
 
 
 def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
     """Return *narrowed* narrowed by *condition*, and whether the result is exact.
 
     If it is not, it lets more rows pass, and Spark must filter them again. Offsets, timestamps,
-    types and ids of topics, partitions and brokers are taken over; types are not exact, since the
-    scan compares them without case, and ids neither.
+    types, files, topics, partitions and ids are taken over; types are not exact, since the scan
+    compares them without case, and neither are conditions.
     """
     name, column = type(condition).__name__, ".".join(getattr(condition, "attribute", ()))
     value: Any = getattr(condition, "value", None)
@@ -60,8 +67,8 @@ def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
             return narrowed, False
         both = types & narrowed.types if narrowed.types else types
         return (replace(narrowed, types=both), False) if both else (narrowed, False)
-    if column in _IDS:
-        return _pushed_id(narrowed, column, name, value), False
+    if column in _COLUMNS:
+        return _with_condition(narrowed, column, name, value), False
     if column == "timestamp" and isinstance(value, datetime):
         return _pushed_time(narrowed, name, value)
     if column != "offset" or name not in _RANGES or not isinstance(value, int):
@@ -72,9 +79,9 @@ def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
     return replace(narrowed, first_offset=low, last_offset=high), True
 
 
-def _pushed_id(narrowed: Filter, column: str, name: str, value: Any) -> Filter:
-    """Return *narrowed* with a condition on an id besides, if it has such conditions."""
-    path, kind = Path((column,)), _IDS[column]
+def _with_condition(narrowed: Filter, column: str, name: str, value: Any) -> Filter:
+    """Return *narrowed* with a condition on a column besides, if it has such conditions."""
+    path, kind = Path((column,)), _COLUMNS[column]
     values = value if name == "In" else (value,)
     if not all(type(operand) is kind for operand in values):
         return narrowed

@@ -21,6 +21,7 @@ from kraftops.spark.jobs.range_process import range_batches, spooled, strict_bat
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
 from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.shape import Shape
@@ -67,6 +68,11 @@ class SplitPartition(InputPartition):
     first_offset: int | None = None
 
 
+def _say(text: str) -> None:
+    """Write a line to the driver's log: Spark's plan has no place for it."""
+    sys.stderr.write(f"kraftops: {text}\n")
+
+
 class Reader(DataSourceReader):
     """Reader that plans splits on the driver and reads them in workers."""
 
@@ -84,10 +90,13 @@ class Reader(DataSourceReader):
     def partitions(self) -> list[SplitPartition]:
         """Return the splits."""
         options = self._options
-        sources = options.sources()
+        listed = options.sources()
+        sources = with_matching_rows(listed, self.query)
+        if len(sources) < len(listed):
+            _say(f"{len(listed)} files, {len(sources)} read")
         selection = self.query.filter
         if selection.topics:
-            selection = topic_ids_here(sources, self.query)
+            selection = topic_ids_here(listed, self.query)
         splits = plan_splits(
             sources,
             options.cores,
@@ -175,5 +184,5 @@ class PushingReader(Reader):
             taken += [condition] if is_exact or narrower != self.query.filter else []
             kept += [] if is_exact else [condition]
             self.query = replace(self.query, filter=narrower)
-        sys.stderr.write(f"kraftops: {pushed_text(taken, kept)}\n")  # Spark's plan does not tell
+        _say(pushed_text(taken, kept))
         return kept
