@@ -44,7 +44,7 @@ def heads(log: LogFile, start: int, stop: int) -> Iterator[Head]:
         block = log.read_at(base, min(_BLOCK, stop - base))
         index = 0
         while index + HEADER_SIZE <= len(block) or base + len(block) == stop:
-            head = _head(block, index, base)
+            head = head_in(block, index, base)
             if head is None or head.end > stop:
                 return
             yield head
@@ -56,7 +56,8 @@ def heads(log: LogFile, start: int, stop: int) -> Iterator[Head]:
         base += index
 
 
-def _head(block: bytes, index: int, base: int) -> Head | None:
+def head_in(block: bytes, index: int, base: int) -> Head | None:
+    """Return the head at an index of a block that begins at position *base*; None if it is none."""
     if index + _HEAD.size > len(block):
         return None
     offset, length, epoch, magic, crc, _, delta = _HEAD.unpack_from(block, index)

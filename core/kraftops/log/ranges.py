@@ -1,12 +1,14 @@
 """Byte ranges of files, and how a log is cut into ranges that begin with a batch."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
+from kraftops.log.heads import head_in
+from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 * 1024
@@ -76,6 +78,35 @@ def cut_log(
         yield ByteRange(log.path, start, position, is_last=False, file_id=file_id)
         start = position
     yield ByteRange(log.path, start, end, is_last=True, file_id=file_id)
+
+
+def cut_by_index(
+    log: LogFile, entries: Iterable[OffsetEntry], target_bytes: int, stop: int | None = None
+) -> list[ByteRange] | None:
+    """Return ranges as of `cut_log`, cut at entries of the offset index; None if they do not fit.
+
+    Only the header at each cut is read: a batch must be there whose offsets are those that Kafka
+    indexes (`LogSegment.append`: an entry has the position of a batch, and the last offset of what
+    was appended with it), so that an index of another segment is noticed.
+    """
+    end = log.size if stop is None else min(log.size, stop)
+    starts, before = [0], -1
+    for entry in entries:
+        if not entry.position:
+            continue  # of a preallocated index; the batch at 0 has no entry
+        if not starts[-1] <= entry.position < end:
+            return None
+        if entry.position >= starts[-1] + target_bytes:
+            head = head_in(log.read_at(entry.position, HEADER_SIZE), 0, entry.position)
+            if head is None or not before < head.base_offset <= head.last_offset <= entry.offset:
+                return None
+            starts.append(entry.position)
+        before = entry.offset
+    ends = [*starts[1:], end]
+    return [
+        ByteRange(log.path, start, until, is_last=until == end)
+        for start, until in zip(starts, ends, strict=True)
+    ]
 
 
 def _cuts(log: LogFile, start: int, stop: int, target_bytes: int) -> Iterator[int]:

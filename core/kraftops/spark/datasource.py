@@ -45,14 +45,14 @@ class KraftopsDataSource(DataSource):
                     for all of them, whatever a query selects; of offset, crcValid and others,
                     headers of batches tell
     record          a record type, as PARTITION_RECORD: only its records; `value` (of a
-                    coordinator's topic also `key`) is a struct of its fields
-    value           json (the default), or variant: metadata and other decoded values as VARIANT.
-                    The fields of a record are at the top: variant_get(value, '$.leader', 'int')
+                    coordinator's topic also `key`) is a struct of its fields. Of other decoded
+                    values parse_json(value) makes a VARIANT
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
-    pushdown        true: filters of Spark on type, offset, timestamp, topicId, partitionId and
-                    brokerId are evaluated while reading (4.1 and later, with
+    pushdown        true: filters of Spark on type, offset, timestamp, file, topic, partition,
+                    topicId, partitionId and brokerId are evaluated while reading, and files in
+                    which no row can match are not opened (4.1 and later, with
                     spark.sql.python.filterPushdown.enabled); the log of the driver says which
     splitBytes, cores
                     the size of splits, or the number of tasks at a time
@@ -82,25 +82,28 @@ class KraftopsDataSource(DataSource):
     def schema(self) -> StructType:
         """Return the columns of the row; the decoders of the sources choose types."""
         with shown_hints():
-            return table_schema(source_options(self.options))
+            options = source_options(self.options)
+            return table_schema(options, options.decoders())
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of the columns of *schema*."""
         with shown_hints():
             refuse_in_batch(self.options)
             options = source_options(self.options)
-            asked = checked_schema(schema, table_schema(options))
+            sources = options.sources()
+            decoders = options.query.decoders(source.decoder for source in sources)
+            asked = checked_schema(schema, table_schema(options, decoders))
             make = pushing_reader if options.pushdown else Reader
-            return make(options, shape(options, asked))
+            return make(options, shape(options, asked, decoders), sources)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's
         """Return a reader of a stream with the columns of *schema*."""
         with shown_hints():
             options = source_options(self.options)
-            asked = checked_schema(schema, table_schema(options))
-            return stream_reader(
-                options, stream_options(self.options, options), shape(options, asked)
-            )
+            decoders = options.decoders()
+            asked = checked_schema(schema, table_schema(options, decoders))
+            stream = stream_options(self.options, options)
+            return stream_reader(options, stream, shape(options, asked, decoders), decoders)
 
 
 class JobDataSource(KraftopsDataSource):

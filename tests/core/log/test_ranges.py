@@ -1,5 +1,6 @@
 """Logs cut into byte ranges that begin with a batch."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.log import ranges
 from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
-from kraftops.log.ranges import ByteRange, cut_file
+from kraftops.log.ranges import ByteRange, cut_by_index, cut_file
 from tests.helpers.logs.segments import IN, patched
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]
@@ -103,3 +105,51 @@ def test_payload_that_looks_like_batches_begins_no_range(tmp_path: Path) -> None
 def test_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         cut_file(str(tmp_path / "0.log"), 100)
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> tuple[Path, list[OffsetEntry]]:
+    """A segment of twenty batches of two records, and an index of each third one."""
+    path, content, entries = tmp_path / "00000000000000000100.log", b"", []
+    for offset in range(100, 140, 2):
+        if offset > 100 and offset % 3 == 0:
+            entries.append(OffsetEntry(offset + 1, len(content)))
+        content += batch_bytes([Record(offset + n, 0, None, bytes(200)) for n in range(2)])
+    path.write_bytes(content)
+    return path, entries
+
+
+def cut(path: Path, entries: list[OffsetEntry], target: int = 1000) -> list[ByteRange] | None:
+    with LogFile(str(path)) as log:
+        return cut_by_index(log, entries, target)
+
+
+def test_an_index_cuts_where_batches_begin(indexed: tuple[Path, list[OffsetEntry]]) -> None:
+    path, entries = indexed
+
+    parts = cut(path, [*entries, OffsetEntry(100, 0)])  # a preallocated index ends in zeros
+
+    assert parts
+    assert len(parts) > 3
+    assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
+    assert (parts[0].start, parts[-1].stop) == (0, path.stat().st_size)
+    assert [part.is_last for part in parts] == [False] * (len(parts) - 1) + [True]
+    assert {part.start for part in parts} <= {batch.position for batch in read(path)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda entry: entry._replace(position=entry.position + 1),
+        lambda entry: entry._replace(position=entry.position + (1 << 20)),
+        lambda entry: entry._replace(offset=entry.offset - 10),
+        lambda entry: entry._replace(offset=entry.offset + 1000),
+    ],
+    ids=["between batches", "after the end", "earlier offsets", "later offsets"],
+)
+def test_an_index_of_another_segment_does_not_cut(
+    indexed: tuple[Path, list[OffsetEntry]], change: Callable[[OffsetEntry], OffsetEntry]
+) -> None:
+    path, entries = indexed
+
+    assert cut(path, [change(entry) for entry in entries]) is None

@@ -1,8 +1,9 @@
-"""An S3 server that only lists and reads objects, all of the same content, and counts requests."""
+"""An S3 server that only lists and reads objects, and counts requests and bytes."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,59 +25,60 @@ _CONTENT = (
 class CountingStore:
     """Objects by their keys in a bucket, and the requests that were made."""
 
-    keys: Sequence[str]
-    content: bytes
+    objects: Mapping[str, bytes]
     url: str = ""
     page: int = _PAGE
     before_page: Callable[[int], None] = lambda _: None
     """Is called with the number of keys before a page of the listing."""
     requests: list[str] = field(default_factory=list)
+    fetched: Counter[str] = field(default_factory=Counter)
+    """Bytes of objects that were sent, by key."""
 
     def listing(self, prefix: str, token: str) -> str:
         """Return a page of the keys with a prefix."""
-        found = [key for key in self.keys if key.startswith(prefix)]
-        start = bisect_right(found, token) if token else 0
+        keys = [key for key in sorted(self.objects) if key.startswith(prefix)]
+        start = bisect_right(keys, token) if token else 0
         self.before_page(start)
-        page = found[start : start + self.page]
-        more = start + self.page < len(found)
+        page = keys[start : start + self.page]
+        more = start + self.page < len(keys)
         return _LISTING.format(
             more=str(more).lower(),
             token=f"<NextContinuationToken>{page[-1]}</NextContinuationToken>" if more else "",
             count=len(page),
-            contents="".join(_CONTENT.format(key=key, size=len(self.content)) for key in page),
+            contents="".join(_CONTENT.format(key=key, size=len(self.objects[key])) for key in page),
         )
 
 
 @contextmanager
 def counting_store(
-    keys: Sequence[str],
-    content: bytes,
+    objects: Mapping[str, bytes],
     page: int = _PAGE,
     before_page: Callable[[int], None] = lambda _: None,
 ) -> Iterator[CountingStore]:
-    """Serve keys of any bucket on loopback."""
-    store = CountingStore(sorted(keys), content, page=page, before_page=before_page)
-    known = frozenset(keys)
+    """Serve objects, by their keys, of any bucket on loopback."""
+    store = CountingStore(objects, page=page, before_page=before_page)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            parts, query = self._asked()
+            key, query = self._asked()
             if "list-type" in query:
                 token = query.get("continuation-token", [""])[0]
                 page = store.listing(query.get("prefix", [""])[0], token)
                 self._answer(200, page.encode(), "application/xml")
-            elif parts not in known:
+            elif key not in objects:
                 self._answer(404, b"")
             else:
-                found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-                start, end = map(int, found.groups()) if found else (0, len(content) - 1)
-                self._answer(206 if found else 200, content[start : end + 1])
+                limits = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+                start, end = map(int, limits.groups()) if limits else (0, len(objects[key]) - 1)
+                content = objects[key][start : end + 1]
+                store.fetched[key] += len(content)
+                self._answer(206 if limits else 200, content)
 
         def do_HEAD(self) -> None:
             key, _ = self._asked()
-            self._answer(200 if key in known else 404, content if key in known else b"")
+            self._answer(200 if key in objects else 404, objects.get(key, b""))
 
         def _asked(self) -> tuple[str, dict[str, list[str]]]:
             store.requests.append(f"{self.command} {self.path}")

@@ -60,4 +60,5 @@ class CrashingSource(KraftopsDataSource):
 
     def reader(self, schema: StructType) -> Reader:
         options = source_options(self.options)
-        return CrashingReader(options, shape(options, schema))
+        table = shape(options, schema, options.decoders())
+        return CrashingReader(options, table, options.sources())

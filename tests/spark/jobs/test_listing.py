@@ -52,7 +52,7 @@ def test_listing_is_the_only_request_of_a_plan() -> None:
     """Small files share splits, and none of them is asked for its size."""
     keys = [f"cluster/t-{number}/{LOG.name}" for number in range(KEYS)]
     content = LOG.read_bytes()
-    with counting_store(keys, content) as store:
+    with counting_store(dict.fromkeys(keys, content)) as store:
         done = subprocess.run(
             [sys.executable, "-c", _PLANNED, "s3://planned/cluster"],
             capture_output=True,
@@ -73,7 +73,7 @@ def test_listing_is_the_only_request_of_a_plan() -> None:
 @pytest.mark.parametrize("name", [LOG.name, f"t-0/{LOG.name}", "t-0", "t-*/*.log"])
 def test_file_is_opened_and_fetched_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most one request finds the file, before one opens it and one has its bytes."""
-    with counting_store([LOG.name, f"t-0/{LOG.name}"], LOG.read_bytes()) as store:
+    with counting_store(dict.fromkeys([LOG.name, f"t-0/{LOG.name}"], LOG.read_bytes())) as store:
         for variable, value in environment(store).items():
             monkeypatch.setenv(variable, value)
 
@@ -105,7 +105,7 @@ def test_jobs_begin_before_the_listing_ends(
                 time.sleep(0.05)
             begun.append(bool([*tmp_path.rglob("part-*")]))
 
-    with counting_store(keys, LOG.read_bytes(), 1, wait_for_part) as listed:
+    with counting_store(dict.fromkeys(keys, LOG.read_bytes()), 1, wait_for_part) as listed:
         monkeypatch.setenv("AWS_ENDPOINT_URL", listed.url)
         done = run_here("--spark", uri, "--output", str(output))
 

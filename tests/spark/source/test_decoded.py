@@ -1,4 +1,4 @@
-"""Structs and VARIANT of decoded keys and values, beside their JSON."""
+"""Structs of decoded keys and values, beside their JSON."""
 
 import json
 from typing import Any
@@ -92,21 +92,3 @@ def test_every_record_type_has_a_struct() -> None:
 def test_type_of_another_topic_is_refused() -> None:
     with pytest.raises(UsageError, match="no OFFSET_COMMIT is in what is read by the decoder meta"):
         key_and_value("OFFSET_COMMIT", ["metadata"], "kafka")
-
-
-def test_variants_are_those_of_the_json() -> None:
-    texts = [row.value for row in rows("metadata")]
-    kind = arrow_columns(types.StructType([types.StructField("value", types.VariantType())]))
-
-    found = decoded(
-        pa.array([*texts, "AAAA"], pa.string()),
-        pa.array([None] * len(texts) + ["base64"], pa.string()),
-        kind.field(0).type,
-    )
-
-    plain = [
-        None if one is None else types.VariantVal(one["value"], one["metadata"]).toPython()
-        for one in found.to_pylist()
-    ]
-    plain = json.loads(json.dumps(plain, default=float))  # 0.1 is a decimal in a VARIANT
-    assert plain == [*(None if text is None else json.loads(text) for text in texts), "AAAA"]

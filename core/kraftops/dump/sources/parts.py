@@ -12,9 +12,10 @@ from kraftops.engine.choice import engine_name
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.batch import int64
-from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
+from kraftops.log.files import STANDARD_INPUT, FileKind, FileName, file_name
+from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
-from kraftops.log.ranges import ByteRange, cut_log, file_id
+from kraftops.log.ranges import ByteRange, cut_by_index, cut_log, file_id
 from kraftops.log.remote import sizes_of as sizes_of_uris
 from kraftops.log.streams import PackedName, open_log
 from kraftops.query.query import NO_LIMIT
@@ -108,8 +109,8 @@ def plan_parts(
 ) -> Iterator[ByteRange]:
     """Yield the parts of files: logs and snapshots are cut into about *part_bytes*.
 
-    *max_bytes* of each log are read. A remote log has to be read to be cut, and is cut only if
-    *cut_remote* is set.
+    *max_bytes* of each log are read. A remote log is cut only if *cut_remote* is set: by the index
+    beside it, or it is read once more.
     """
     for path in map(path_text, paths):
         name = file_name(path)
@@ -128,7 +129,22 @@ def plan_parts(
         assert isinstance(log, LogFile)
         with log:
             limit = None if max_bytes == NO_LIMIT else max_bytes
-            yield from cut_log(log, part_bytes, limit, identity)
+            parts = _cut_by_index(log, name, part_bytes, limit) if is_remote(path) else None
+            yield from cut_log(log, part_bytes, limit, identity) if parts is None else parts
+
+
+def _cut_by_index(
+    log: LogFile, name: FileName, part_bytes: int, limit: int | None
+) -> list[ByteRange] | None:
+    """Return the parts of a segment by the index beside it; None without one that fits."""
+    if name.kind is not FileKind.LOG or name.is_tiered:
+        return None
+    try:
+        with LogFile(name.sibling(FileKind.INDEX)) as file:
+            entries = OffsetIndex(file, name.base_offset)
+            return None if entries.left_over else cut_by_index(log, entries, part_bytes, limit)
+    except (SourceError, UsageError):
+        return None  # it is not there, or no offset names the segment
 
 
 class ReportMerger:

@@ -1,4 +1,4 @@
-"""Keys and values that an engine has decoded, their JSON as structs or as VARIANT of Spark."""
+"""Keys and values that an engine has decoded: their JSON as structs of Spark."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from kraftops.schema.message import Field, Message
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
-
-_NO_VARIANT = b"\x00", b"\x01\x00\x00"
-"""A value and its metadata, behind a null."""
 
 
 def key_and_value(record: str, decoders: Collection[str], dialect: str) -> dict[str, StructType]:
@@ -78,12 +75,7 @@ def _type(field: Field) -> DataType:
 
 
 def decoded(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
-    """Return JSON texts as structs, or as VARIANT if *kind* is that.
-
-    A text with an encoding is of a record that cannot be read: no struct, but a VARIANT.
-    """
-    if [field.name for field in kind] == ["value", "metadata"]:
-        return _variants(texts, encodings, kind)
+    """Return JSON texts as structs; one with an encoding is of an unreadable record, and null."""
     import pyarrow.compute as pc
 
     return _structs(pc.if_else(encodings.is_null(), texts, None), kind)
@@ -131,20 +123,3 @@ def _value(content: Any, kind: pa.DataType) -> Any:
     if pa.types.is_string(kind):
         return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return float(content) if pa.types.is_floating(kind) else content
-
-
-def _variants(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
-    import pyarrow as pa
-    from pyspark.sql.types import VariantVal
-
-    def parsed(text: str | None, encoding: str | None) -> tuple[bytes, bytes]:
-        if text is None:
-            return _NO_VARIANT
-        variant = VariantVal.parseJson(text if encoding is None else json.dumps(text))
-        return variant.value, variant.metadata
-
-    pairs = list(map(parsed, texts.cast(pa.string()).to_pylist(), encodings.to_pylist()))
-    columns = [pa.array(part, pa.binary()) for part in zip(*pairs, strict=True)] or [
-        pa.array([], pa.binary())
-    ] * 2
-    return pa.StructArray.from_arrays(columns, fields=list(kind), mask=texts.is_null())

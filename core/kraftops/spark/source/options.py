@@ -30,7 +30,7 @@ from kraftops.records.internal_topics import METADATA, decoder_names
 OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
     *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
-    *("where", "columns", "record", "value", "mode", "pushdown", "splitBytes", "cores", "tries"),
+    *("where", "columns", "record", "mode", "pushdown", "splitBytes", "cores", "tries"),
 )
 """The options for users."""
 CLIENT_PREFIX = "kafka."
@@ -39,12 +39,12 @@ STREAM_OPTIONS = (
     *("startingOffsets", "maxBytesPerTrigger", "failOnDataLoss", "controllers", "commandConfig"),
 )
 """Those of streams alone, and client properties; `kraftops.spark.stream` parses them."""
+_TABLE_OWNER = "owner"
+"""Option that Spark adds in `CREATE TABLE`, and nowhere else (`TableCatalog.PROP_OWNER`)."""
 _KNOWN = (*OPTIONS, *STREAM_OPTIONS, "sources", "query")  # the last two are the command line's
 MODES = ("PERMISSIVE", "DROPMALFORMED", "FAILFAST")
 """The values of `mode`, as sources of Spark have them."""
 PERMISSIVE, _, FAILFAST = MODES
-VARIANT = "variant"
-_VALUES = ("json", VARIANT)
 _FLAGS = {"true": True, "false": False}
 
 
@@ -53,7 +53,7 @@ class SourceOptions:
     """Parsed options.
 
     *columns* are the columns of the table; () is all. *record* is the only record type, or None,
-    *mode* one of `MODES`; with *is_variant*, decoded values are VARIANT.
+    *mode* one of `MODES`.
     """
 
     names: tuple[str, ...]
@@ -68,7 +68,6 @@ class SourceOptions:
     columns: tuple[str, ...] = ()
     record: str | None = None
     mode: str = PERMISSIVE
-    is_variant: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -127,9 +126,6 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         by_name["types"] = record
     text = by_name.get("query")  # the whole query, from the command line
     query = query_from_text(text) if text else _query(by_name, decoder, dialect)
-    is_variant = _one_of("value", by_name.get("value", _VALUES[0]).lower(), _VALUES) == VARIANT
-    if is_variant and record:
-        raise UsageError("record makes `value` a struct, and value=variant a VARIANT: choose one")
     return SourceOptions(
         names=names,
         labelled=sources,
@@ -143,7 +139,6 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         columns=_columns(by_name),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
-        is_variant=is_variant,
     )
 
 
@@ -154,6 +149,11 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
         UsageError: one is unknown.
     """
     by_name = {name.lower(): value for name, value in options.items()}
+    if _TABLE_OWNER in by_name:
+        raise UsageError(
+            "CREATE TABLE does not work: Spark forgets its options before it reads the table",
+            hint="CREATE TEMPORARY VIEW name USING kraftops OPTIONS (path 'DIRECTORY')",
+        )
     known_names = {name.lower() for name in _KNOWN}
     for name in by_name:
         if name not in known_names and not name.startswith(CLIENT_PREFIX):

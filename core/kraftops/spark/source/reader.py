@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_batches, merged
+from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.memory import keep_freed_memory
@@ -76,21 +77,32 @@ def _say(text: str) -> None:
 class Reader(DataSourceReader):
     """Reader that plans splits on the driver and reads them in workers."""
 
-    def __init__(self, options: SourceOptions, table: Shape, *, is_lenient: bool = True) -> None:
-        """Read the columns of *table* from the sources of *options*.
+    def __init__(
+        self,
+        options: SourceOptions,
+        table: Shape,
+        sources: Sequence[Source] = (),
+        *,
+        is_lenient: bool = True,
+    ) -> None:
+        """Read the columns of *table* from *sources*, those of *options*.
 
         If it is lenient, a file that cannot be read is a row, and no error.
         """
         self._options = options
+        self._sources = sources
         self._read_range = range_batches if is_lenient else strict_batches
         self._table = table
         names = frozenset(table.scanned.names)
         self.query: Query = replace(options.query, columns=names)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what workers need: partitions have the sources."""
+        return {**self.__dict__, "_sources": ()}
+
     def partitions(self) -> list[SplitPartition]:
         """Return the splits."""
-        options = self._options
-        listed = options.sources()
+        options, listed = self._options, self._sources
         sources = with_matching_rows(listed, self.query)
         if len(sources) < len(listed):
             _say(f"{len(listed)} files, {len(sources)} read")
@@ -156,7 +168,7 @@ class Reader(DataSourceReader):
             yield from stream
 
 
-def pushing_reader(options: SourceOptions, table: Shape) -> Reader:
+def pushing_reader(options: SourceOptions, table: Shape, sources: Sequence[Source]) -> Reader:
     """Return a reader that takes over filters of Spark's.
 
     Raises:
@@ -169,7 +181,7 @@ def pushing_reader(options: SourceOptions, table: Shape) -> Reader:
             f"pushdown needs pyspark 4.1 or later, and this is {pyspark.__version__}",
             hint="the option where is evaluated while reading on every release",
         )
-    return PushingReader(options, table)
+    return PushingReader(options, table, sources)
 
 
 class PushingReader(Reader):

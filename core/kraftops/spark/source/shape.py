@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import batch_of
-from kraftops.errors import DecodeError, UsageError
-from kraftops.records.internal_topics import USER
+from kraftops.errors import DecodeError
 from kraftops.spark.source.decoded import decoded, key_and_value
 from kraftops.spark.source.options import FAILFAST, PERMISSIVE, SourceOptions
 from kraftops.spark.source.schemas import arrow_columns, row_schema
@@ -27,35 +26,26 @@ _NEEDED = {
 _ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
 
 
-def table_schema(options: SourceOptions) -> StructType:
-    """Return the columns of a table without a schema of the user.
+def table_schema(options: SourceOptions, decoders: Collection[str]) -> StructType:
+    """Return the columns of a table without a schema of the user; *decoders* read its sources.
 
     Raises:
-        UsageError: values of users are asked for as VARIANT, or a record type of another topic.
+        UsageError: a record type of another topic is asked for.
     """
     from pyspark.sql import types
 
-    whole = row_schema(options.decoders())
-    kinds = _decoded_kinds(options)
+    whole = row_schema(decoders)
+    kinds = _decoded_kinds(options, decoders)
     types_by_name = {field.name: kinds.get(field.name, field.dataType) for field in whole}
     names = options.columns or types_by_name
     return types.StructType([types.StructField(name, types_by_name[name]) for name in names])
 
 
-def _decoded_kinds(options: SourceOptions) -> dict[str, Any]:
+def _decoded_kinds(options: SourceOptions, decoders: Collection[str]) -> dict[str, Any]:
     """Return the types of key and value, if they are not texts."""
     if options.record:
-        return key_and_value(options.record, options.decoders(), options.query.dialect)
-    if not options.is_variant:
-        return {}
-    if USER in options.decoders():
-        raise UsageError(
-            "values of user topics are bytes, and no VARIANT",
-            hint="decoder names another decoder; parse_json(string(value)) reads JSON of users",
-        )
-    from pyspark.sql.types import VariantType
-
-    return {"value": VariantType()}
+        return key_and_value(options.record, decoders, options.query.dialect)
+    return {}
 
 
 class _StrictReport(Report):
@@ -108,15 +98,15 @@ class Shape:
         return batch.filter(pc.invert(malformed))
 
 
-def shape(options: SourceOptions, asked: StructType) -> Shape:
+def shape(options: SourceOptions, asked: StructType, decoders: Collection[str]) -> Shape:
     """Return the table with the columns *asked*, all of the table's or some."""
     from pyspark.sql.types import StructType
 
-    decoded = _decoded_kinds(options)
+    decoded = _decoded_kinds(options, decoders)
     encodings = [_ENCODINGS[name] for name in asked.names if name in decoded]
     needed = {*asked.names, *encodings, *_NEEDED[options.mode]}
     # In the order that is asked for, so that often nothing has to be done with the rows.
-    whole = {field.name: field for field in row_schema(options.decoders())}
+    whole = {field.name: field for field in row_schema(decoders)}
     names = [*asked.names, *(name for name in whole if name in needed - {*asked.names})]
     return Shape(asked, StructType([whole[name] for name in names]), options.mode)
 

@@ -29,14 +29,20 @@ if TYPE_CHECKING:
 class DirectoryStream:
     """Logs in directories, which are listed at each call."""
 
-    def __init__(self, options: SourceOptions, stream: StreamOptions, table: Shape) -> None:
-        """Read the columns of *table* from the logs of *options*."""
+    def __init__(
+        self,
+        options: SourceOptions,
+        stream: StreamOptions,
+        table: Shape,
+        decoders: frozenset[str],
+    ) -> None:
+        """Read the columns of *table* from the logs of *options*, which *decoders* read."""
         self._options = options
         self._starts = stream.starts
         self._rows = Reader(options, table, is_lenient=not stream.fails_on_loss)
         kinds = {field.name: field.dataType.typeName() for field in table.scanned}
         self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
-        self._decoders = options.decoders()
+        self._decoders = decoders
         self._ends: dict[str, tuple[StreamLog, Mark]] = {}
         """The logs that were listed last, each with its end."""
         self._listed: Mapping[str, StreamLog] | None = None

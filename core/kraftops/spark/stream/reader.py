@@ -134,10 +134,12 @@ if HAS_LIMITS:
                 return marks_to_json(self._followed.latest() if self._last is None else self._last)
 
 
-def stream_reader(options: SourceOptions, stream: StreamOptions, table: Shape) -> StreamReader:
+def stream_reader(
+    options: SourceOptions, stream: StreamOptions, table: Shape, decoders: frozenset[str]
+) -> StreamReader:
     """Return the reader of a stream for this release of Spark."""
     followed: Followed = (
-        DirectoryStream(options, stream, table)
+        DirectoryStream(options, stream, table, decoders)
         if stream.quorum is None
         else QuorumStream(stream.quorum, options, stream, table)
     )

@@ -1,0 +1,95 @@
+"""Bytes and requests of a table of objects: only those that the question needs, and once."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.spark.datasource import KraftopsDataSource
+from tests.helpers.spark.counting_store import CountingStore, counting_store
+
+pytest.importorskip("pyarrow")
+
+BATCHES, BATCH_RECORDS = 300, 10
+
+
+def segment() -> tuple[bytes, bytes]:
+    """Return a segment of 300 batches of ten records, 10.5 MB, and its index."""
+    content, entries = bytearray(), []
+    for base in range(0, BATCHES * BATCH_RECORDS, BATCH_RECORDS):
+        last = base + BATCH_RECORDS - 1
+        if base:
+            entries.append(OffsetEntry(last, len(content)))
+        records = [Record(offset, 1, None, bytes(3500)) for offset in range(base, last + 1)]
+        content += batch_bytes(records)
+    return bytes(content), offset_index_bytes(entries, 0)
+
+
+SEGMENT, INDEX = segment()
+
+
+def objects() -> Mapping[str, bytes]:
+    by_key = {}
+    for number in range(20):
+        folder = f"archive/topic{number}-0"
+        by_key[f"{folder}/{0:020}.log"] = SEGMENT
+        by_key[f"{folder}/{0:020}.index"] = INDEX
+    return by_key
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingStore]:
+    with counting_store(objects()) as counted:
+        for name, value in {
+            "AWS_ENDPOINT_URL": counted.url,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield counted
+
+
+def offsets(store: CountingStore, path: str = "archive", **options: str) -> list[int]:
+    """Return the offsets of a table, as a driver and its workers read them."""
+    uri = f"s3://fetched-{store.url[-5:]}/{path}"  # pyarrow keeps the client of a bucket
+    source = KraftopsDataSource({"path": uri, "decoder": "user", "tries": "4", **options})
+    reader = source.reader(source.schema())
+    return [
+        offset
+        for partition in reader.partitions()
+        for batch in reader.read(partition)
+        for offset in batch.column("offset").to_pylist()
+    ]
+
+
+def listings(store: CountingStore) -> int:
+    return sum("list-type" in request for request in store.requests)
+
+
+@pytest.mark.parametrize(
+    "options", [{"topics": "topic7"}, {"where": "topic = 'topic7' and partition = 0"}]
+)
+def test_only_the_objects_of_a_topic_are_fetched(
+    store: CountingStore, options: dict[str, str]
+) -> None:
+    assert len(offsets(store, **options)) == BATCHES * BATCH_RECORDS
+    assert store.fetched.keys() == {f"archive/topic7-0/{0:020}.log"}
+    assert store.fetched.total() <= 1.02 * len(SEGMENT)
+    assert listings(store) == 1
+
+
+def test_nothing_is_opened_where_no_topic_matches(store: CountingStore) -> None:
+    assert offsets(store, topics="nosuch") == []
+    assert listings(store) == len(store.requests) == 1
+
+
+def test_an_object_is_cut_by_its_index_and_fetched_once(store: CountingStore) -> None:
+    path = "archive/topic1-0"
+
+    assert offsets(store, path, splitBytes="4000000") == [*range(BATCHES * BATCH_RECORDS)]
+
+    gets = [request for request in store.requests if "GET" in request and ".log" in request]
+    assert store.fetched.total() <= 1.02 * (len(SEGMENT) + len(INDEX))
+    assert 3 <= len(gets) <= 2 * 3  # with the headers at the cuts
