@@ -47,6 +47,8 @@ class KraftopsDataSource(DataSource):
     record          a record type, as PARTITION_RECORD: only its records; `value` (of a
                     coordinator's topic also `key`) is a struct of its fields. Of other decoded
                     values parse_json(value) makes a VARIANT
+    isolationLevel  read_uncommitted (the default), or read_committed: what a consumer gets, no
+                    aborted or open transactions and no control records; also kafka.isolation.level
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job

@@ -31,6 +31,7 @@ OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
     *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
     *("where", "columns", "record", "mode", "pushdown", "splitBytes", "cores", "tries"),
+    "isolationLevel",
 )
 """The options for users."""
 CLIENT_PREFIX = "kafka."
@@ -42,6 +43,9 @@ STREAM_OPTIONS = (
 _TABLE_OWNER = "owner"
 """Option that Spark adds in `CREATE TABLE`, and nowhere else (`TableCatalog.PROP_OWNER`)."""
 _KNOWN = (*OPTIONS, *STREAM_OPTIONS, "sources", "query")  # the last two are the command line's
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+ISOLATION_OF_CONSUMERS = "kafka.isolation.level"
+"""The same option, as Spark's source `kafka` has it."""
 MODES = ("PERMISSIVE", "DROPMALFORMED", "FAILFAST")
 """The values of `mode`, as sources of Spark have them."""
 PERMISSIVE, _, FAILFAST = MODES
@@ -53,7 +57,7 @@ class SourceOptions:
     """Parsed options.
 
     *columns* are the columns of the table; () is all. *record* is the only record type, or None,
-    *mode* one of `MODES`.
+    *mode* one of `MODES`; with *is_committed*, rows are those of read_committed.
     """
 
     names: tuple[str, ...]
@@ -68,6 +72,7 @@ class SourceOptions:
     columns: tuple[str, ...] = ()
     record: str | None = None
     mode: str = PERMISSIVE
+    is_committed: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -139,6 +144,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         columns=_columns(by_name),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
+        is_committed=_isolation_level(by_name) == READ_COMMITTED,
     )
 
 
@@ -258,6 +264,11 @@ def _one_of(name: str, value: str, choices: Sequence[str]) -> str:
     if value not in choices:
         raise UsageError(f"{name} is {' or '.join(choices)}, not {value!r}")
     return value
+
+
+def _isolation_level(by_name: Mapping[str, str]) -> str:
+    text = by_name.get("isolationlevel", by_name.get(ISOLATION_OF_CONSUMERS, READ_UNCOMMITTED))
+    return _one_of("isolationLevel", text.lower(), (READ_UNCOMMITTED, READ_COMMITTED))
 
 
 def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:

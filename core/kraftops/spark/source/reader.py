@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 # Spark calls subclasses of its own classes, so this module needs pyspark to load.
@@ -21,6 +21,7 @@ from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
+from kraftops.spark.source.committed import Isolation, isolations
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
@@ -61,12 +62,14 @@ class SplitPartition(InputPartition):
 
     *topic_ids* belong to the topics that are asked for: Spark copies the reader to its workers
     before it asks for partitions, so that they cannot stay in it. Records before *first_offset*,
-    if there is one, are not rows.
+    if there is one, are not rows. *isolations* are those of the files, if only committed rows are
+    asked for.
     """
 
     split: Split | None
     topic_ids: frozenset[str] = frozenset()
     first_offset: int | None = None
+    isolations: Mapping[str, Isolation] = field(default_factory=dict)
 
 
 def _say(text: str) -> None:
@@ -116,9 +119,12 @@ class Reader(DataSourceReader):
             size=options.split_bytes,
             speed=_speed(self._table.scanned.names),
         )
-        return [SplitPartition(split, selection.topic_ids) for split in splits] or [
-            SplitPartition(None)
-        ]
+        # Of files that are left out, too: a marker that aborts may be in a later segment.
+        by_path = isolations(listed) if options.is_committed else {}
+        return [
+            SplitPartition(split, selection.topic_ids, isolations=_of_split(split, by_path))
+            for split in splits
+        ] or [SplitPartition(None)]
 
     def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         """Yield the rows of a split in record batches.
@@ -142,10 +148,12 @@ class Reader(DataSourceReader):
         for labelled in split.ranges:
             query_here = query.for_source(labelled.decoder, labelled.range.path)
             if is_last_try(tries):
-                yield from self._in_process(labelled.range, query_here, schema)
+                rows = self._in_process(labelled.range, query_here, schema)
             else:
                 report = self._table.report()
-                yield from self._read_range(labelled.range, query_here, schema, report)
+                rows = self._read_range(labelled.range, query_here, schema, report)
+            isolation = partition.isolations.get(labelled.range.path)
+            yield from rows if isolation is None else map(isolation.committed, rows)
 
     def _in_process(
         self, part: ByteRange, query: Query, schema: pa.Schema
@@ -166,6 +174,11 @@ class Reader(DataSourceReader):
             return
         with file, pa.ipc.open_stream(file) as stream:
             yield from stream
+
+
+def _of_split(split: Split, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
+    paths = {labelled.range.path for labelled in split.ranges}
+    return {path: isolations[path] for path in paths & isolations.keys()}
 
 
 def pushing_reader(options: SourceOptions, table: Shape, sources: Sequence[Source]) -> Reader:

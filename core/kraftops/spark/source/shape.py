@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import batch_of
 from kraftops.errors import DecodeError
+from kraftops.spark.source.committed import NEEDED
 from kraftops.spark.source.decoded import decoded, key_and_value
 from kraftops.spark.source.options import FAILFAST, PERMISSIVE, SourceOptions
 from kraftops.spark.source.schemas import arrow_columns, row_schema
@@ -105,6 +106,7 @@ def shape(options: SourceOptions, asked: StructType, decoders: Collection[str]) 
     decoded = _decoded_kinds(options, decoders)
     encodings = [_ENCODINGS[name] for name in asked.names if name in decoded]
     needed = {*asked.names, *encodings, *_NEEDED[options.mode]}
+    needed |= {*NEEDED} if options.is_committed else set()
     # In the order that is asked for, so that often nothing has to be done with the rows.
     whole = {field.name: field for field in row_schema(decoders)}
     names = [*asked.names, *(name for name in whole if name in needed - {*asked.names})]

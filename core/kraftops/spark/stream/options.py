@@ -11,7 +11,13 @@ from importlib.util import find_spec
 
 from kraftops.errors import UsageError
 from kraftops.java.properties import Property
-from kraftops.spark.source.options import CLIENT_PREFIX, STREAM_OPTIONS, SourceOptions, flag
+from kraftops.spark.source.options import (
+    CLIENT_PREFIX,
+    ISOLATION_OF_CONSUMERS,
+    STREAM_OPTIONS,
+    SourceOptions,
+    flag,
+)
 from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
 from kraftops.wire.config.client_properties import ClientProperties, read_properties
 from kraftops.wire.config.client_settings import client_settings, load_settings
@@ -55,6 +61,11 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
         UsageError: one has a wrong value, means nothing in a stream, or not in this release.
     """
     by_name = {name.lower(): value for name, value in options.items()}
+    if source.is_committed:
+        raise UsageError(
+            "a stream is read as it is written: isolationLevel is an option of tables",
+            hint="transactional and control are columns; or read a table at each trigger",
+        )
     if source.pushdown:
         raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
     return StreamOptions(
@@ -72,7 +83,8 @@ def refuse_in_batch(options: Mapping[str, str]) -> None:
         UsageError: there is one.
     """
     names = {name.lower() for name in options}
-    for name in (*STREAM_OPTIONS, *(name for name in names if name.startswith(CLIENT_PREFIX))):
+    client = (name for name in names if name.startswith(CLIENT_PREFIX))
+    for name in (*STREAM_OPTIONS, *(name for name in client if name != ISOLATION_OF_CONSUMERS)):
         if name.lower() in names:
             raise UsageError(f"{name} is an option of spark.readStream, not of spark.read")
 

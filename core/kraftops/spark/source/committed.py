@@ -1,0 +1,137 @@
+"""The rows that a consumer with isolation.level=read_committed gets: of committed transactions.
+
+As Kafka's `UnifiedLog.read` and `CompletedFetch` have it: nothing from the first open transaction
+on (the last stable offset), no records of aborted transactions, and no control records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from kraftops.dump.check.batches import NO_PRODUCER, seen
+from kraftops.dump.check.transactions import Producers
+from kraftops.dump.sources.names import Source
+from kraftops.errors import DecodeError, SourceError
+from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.indexes import AbortedTxn, TxnIndex
+from kraftops.log.log_file import LogFile
+from kraftops.log.producers import ProducerState, read_producers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NEEDED = ("offset", "producerId", "control")
+"""The columns that decide whether a row is committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What is withheld of a log: aborted transactions, and all from an open one on.
+
+    *last_stable_offset* is where the first open transaction begins; None if none is open.
+    """
+
+    aborted: tuple[AbortedTxn, ...]
+    last_stable_offset: int | None
+
+    def committed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows that are committed, and those about damage."""
+        import pyarrow.compute as pc
+
+        offsets, producers = rows.column("offset"), rows.column("producerId")
+        withheld = rows.column("control")
+        if self.last_stable_offset is not None:
+            is_unstable = pc.greater_equal(offsets, self.last_stable_offset)
+            withheld = pc.or_kleene(withheld, is_unstable)
+        limits = pc.min_max(offsets).as_py()
+        first, last = limits["min"], limits["max"]
+        for txn in self.aborted:
+            if first is None or txn.last_offset < first or txn.first_offset > last:
+                continue
+            is_aborted = pc.and_kleene(
+                pc.equal(producers, txn.producer_id),
+                pc.and_kleene(
+                    pc.greater_equal(offsets, txn.first_offset), pc.less(offsets, txn.last_offset)
+                ),
+            )
+            withheld = pc.or_kleene(withheld, is_aborted)
+        return rows.filter(pc.invert(pc.fill_null(withheld, fill_value=False)))
+
+
+def isolations(sources: Sequence[Source]) -> Mapping[str, Isolation]:
+    """Return what is withheld of the logs of *sources*, by the path of each file.
+
+    Transaction indexes tell it of all segments but a log's last one, which is read; where other
+    segments have no indexes beside them, they are read, too.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
+    by_path = {}
+    for _, log in groupby(sources, lambda source: source.group):
+        paths = [source.path for source in log]
+        by_path.update(dict.fromkeys(paths, _isolation(paths)))
+    return by_path
+
+
+def _isolation(paths: Sequence[str]) -> Isolation:
+    segments = [name for path in paths if (name := file_name(path)) and name.kind is FileKind.LOG]
+    aborted: list[AbortedTxn] = []
+    first_read = 0
+    for index, segment in enumerate(segments[:-1]):
+        indexed = _indexed(segment)
+        if indexed is None:
+            break
+        aborted += indexed
+        first_read = index + 1
+    producers = Producers()
+    if first_read:
+        snapshot = _snapshot(segments[first_read])
+        if snapshot is None:  # transactions that are open there may have begun anywhere before
+            aborted, first_read = [], 0
+        producers.begin(0, snapshot)
+    for segment in segments[first_read:]:
+        aborted += _read_transactions(segment, producers)
+    return Isolation(tuple(aborted), min(producers.open.values(), default=None))
+
+
+def _read_transactions(segment: FileName, producers: Producers) -> list[AbortedTxn]:
+    aborted = []
+    with LogFile(segment.path) as log:
+        for batch in log.batches():
+            with suppress(DecodeError):  # the table has a row about the damage
+                seen_batch = seen(batch)
+                if seen_batch.producer_id != NO_PRODUCER:
+                    aborted.append(producers.add(seen_batch))
+    return [txn for txn in aborted if txn is not None]
+
+
+def _indexed(segment: FileName) -> list[AbortedTxn] | None:
+    """Return the transactions that are aborted in a closed segment; None without its indexes.
+
+    Kafka keeps no transaction index of a segment in which none is (`TransactionIndex`).
+    """
+    try:
+        with LogFile(segment.sibling(FileKind.TXN_INDEX)) as file:
+            index = TxnIndex(file, segment.base_offset)
+            return None if index.left_over else [*index]
+    except SourceError:
+        return [] if _is_readable(segment.sibling(FileKind.INDEX)) else None
+
+
+def _is_readable(path: str) -> bool:
+    with suppress(SourceError), LogFile(path):
+        return True
+    return False
+
+
+def _snapshot(segment: FileName) -> list[ProducerState] | None:
+    """Return the producers where a segment begins; None without a readable snapshot of them."""
+    path = segment.sibling(FileKind.PRODUCER_SNAPSHOT)
+    with suppress(SourceError, DecodeError), LogFile(path) as file:
+        return read_producers(file.read_at(0, file.size))
+    return None
