@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kraftops.engine.metadata_state import (
-    TOPIC_RESOURCE,
     BrokerLoad,
     PartitionCondition,
     is_under_replicated,
 )
+from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import AnswerError, WireError
 from kraftops.image.state.broker import registered_broker
-from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Replicas, TopicPartition
-from kraftops.placement.safety import ASSUMED_MIN_ISR
+from kraftops.reassign.min_isr import logged_min_isr, min_isr_by
 from kraftops.uuids import to_text
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import api_versions, failed_directories
@@ -28,13 +27,12 @@ if TYPE_CHECKING:
     from kraftops.image.state.broker import BrokerState
     from kraftops.image.state.image import MetadataImage
     from kraftops.placement.placement import Placement
+    from kraftops.placement.safety import MinIsr
     from kraftops.wire.admin.configs import ConfigValue
     from kraftops.wire.rpc.cluster import ClusterNode, Feature
     from kraftops.wire.rpc.connection import Connection
     from kraftops_cli.cluster.target import Target
 
-MIN_ISR = "min.insync.replicas"
-_BROKER_RESOURCE = 4
 _NODE_SECONDS = 2.0
 _ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
 
@@ -90,8 +88,10 @@ def health_of_image(image: MetadataImage) -> Health:
         for (topic_id, _), state in zip(places, fold.states(places), strict=True)
         if state is not None and len(state.isr) < len(state.replicas)
     ]
-    needed, is_assumed = _min_isr_in(image, {name for name, _ in behind})
-    under = sum(len(state.isr) < min(needed[name], len(state.replicas)) for name, state in behind)
+    needed = logged_min_isr(image, {name for name, _ in behind})
+    under = sum(
+        len(state.isr) < min(needed[name].value, len(state.replicas)) for name, state in behind
+    )
     moving = {}
     for topic_id, numbers in fold.partitions_with(PartitionCondition.REASSIGNING).items():
         for number in numbers:
@@ -108,7 +108,7 @@ def health_of_image(image: MetadataImage) -> Health:
         under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
         offline=fold.count_with(PartitionCondition.LEADERLESS),
         under_min_isr=under,
-        is_min_isr_assumed=is_assumed,
+        is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
         moving=dict(sorted(moving.items())),
     )
 
@@ -118,19 +118,6 @@ def min_isr_addresses(image: MetadataImage) -> dict[Resource, int]:
     return {
         resource: values[MIN_ISR] for resource, values in image.configs.items() if MIN_ISR in values
     }
-
-
-def _min_isr_in(image: MetadataImage, topics: Collection[str]) -> tuple[dict[str, int], bool]:
-    """Return the min ISR by topic, and whether one of them is assumed."""
-    default = image.configs.get((_BROKER_RESOURCE, ""), {}).get(MIN_ISR)
-    found, is_assumed = {}, False
-    for topic in topics:
-        address = image.configs.get((TOPIC_RESOURCE, topic), {}).get(MIN_ISR, default)
-        text = "" if address is None else str(image.read(address)[1]["value"])
-        told = parse_integer(text, 32)
-        is_assumed |= told is None
-        found[topic] = ASSUMED_MIN_ISR if told is None else told
-    return found, is_assumed
 
 
 def ask_health(connection: Connection) -> Health:
@@ -151,16 +138,14 @@ def ask_health(connection: Connection) -> Health:
     }
     topics = sorted({partition.topic for partition in behind})
     configs = describe_configs(connection, ResourceType.TOPIC, topics, (MIN_ISR,))
-    needed = {
-        topic: int(values[MIN_ISR].value or ASSUMED_MIN_ISR)
-        for topic, values in configs.items()
-        if MIN_ISR in values
+    texts = {
+        topic: values[MIN_ISR].value or "" for topic, values in configs.items() if MIN_ISR in values
     }
-    return _counted(placement, behind, needed)
+    return _counted(placement, behind, min_isr_by(texts, topics))
 
 
 def _counted(
-    placement: Placement, behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, int]
+    placement: Placement, behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, MinIsr]
 ) -> Health:
     return Health(
         partitions=len(placement.partitions),
@@ -170,10 +155,10 @@ def _counted(
         ),
         offline=sum(found.leader < 0 for found in placement.partitions.values()),
         under_min_isr=sum(
-            len(found.isr) < min(needed.get(partition.topic, ASSUMED_MIN_ISR), len(found.replicas))
+            len(found.isr) < min(needed[partition.topic].value, len(found.replicas))
             for partition, found in behind.items()
         ),
-        is_min_isr_assumed=any(partition.topic not in needed for partition in behind),
+        is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
         moving=placement.moving,
         loads=_loads(placement),
     )

@@ -97,14 +97,12 @@ def _in_log(source: str, default: int | None) -> tuple[Placement, dict[str, MinI
     from kraftops.placement.metadata_facts import facts_of
     from kraftops.placement.placement import placement_of
     from kraftops.placement.problems import Evidence
-    from kraftops.reassign.access import topic_values_in
-    from kraftops.reassign.min_isr import MIN_ISR, min_isr_by
+    from kraftops.reassign.min_isr import logged_min_isr
 
     image = load(source)
     placement = placement_of(image)
-    values = topic_values_in(image, image.sorted_topics, MIN_ISR)
-    evidence = Evidence(log=facts_of(image, placement))
-    return placement, min_isr_by(values, placement, default), evidence
+    needed = logged_min_isr(image, image.sorted_topics, default)
+    return placement, needed, Evidence(log=facts_of(image, placement))
 
 
 def _in_cluster(

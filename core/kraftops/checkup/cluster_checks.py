@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
+from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import DecodeError
 from kraftops.fileio.reading import read_whole
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
@@ -20,9 +21,9 @@ from kraftops.placement.metadata_facts import MetadataFacts, facts_of
 from kraftops.placement.placement import placement_of
 from kraftops.placement.problems import Cause, Problem, State, find_problems
 from kraftops.placement.problems import Evidence as ProblemEvidence
-from kraftops.reassign.access import ClusterAccess, configs_in, marks_in_image, topic_values_in
+from kraftops.reassign.access import ClusterAccess, configs_in, marks_in_image
 from kraftops.reassign.disks import disks_of
-from kraftops.reassign.min_isr import MIN_ISR, min_isr_by, min_isr_of_topics
+from kraftops.reassign.min_isr import logged_min_isr, min_isr_of_topics
 from kraftops.reassign.operations import State as OperationState
 from kraftops.reassign.operations import operations_of, operations_under_way
 from kraftops.timeline.answer import incident_text
@@ -74,9 +75,9 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
     stopped = {
         node.config.node_id for node in examination.nodes if not examination.is_running(node)
     }
-    values = topic_values_in(image, image.sorted_topics, MIN_ISR)
+    needed = logged_min_isr(image, image.sorted_topics)
     evidence = ProblemEvidence(log=facts_of(image, placement))
-    for problem in find_problems(placement, min_isr_by(values, placement, None), evidence):
+    for problem in find_problems(placement, needed, evidence):
         if problem.cause is Cause.BROKER_DOWN and problem.broker in stopped:
             continue
         entry = image.brokers.get(-1 if problem.broker is None else problem.broker)

@@ -75,6 +75,11 @@ class Placement:
         return Placement({b: place for b, place in self.brokers.items() if b in brokers}, {})
 
     @property
+    def topics(self) -> list[str]:
+        """The topics of the partitions, in order."""
+        return sorted({partition.topic for partition in self.partitions})
+
+    @property
     def moving(self) -> dict[TopicPartition, Replicas]:
         """The partitions with a reassignment in flight."""
         return {each: found for each, found in self.partitions.items() if found.is_moving}

@@ -390,8 +390,7 @@ class ClusterAccess:
         The metadata log has the defaults of the whole cluster only; errors as `placement`.
         """
         if self.brokers is None:
-            topics = sorted({partition.topic for partition in placement.partitions})
-            return topic_values_in(self._followed(), topics, key)
+            return topic_values_in(self._followed(), placement.topics, key)
         configs = self.topic_configs(placement, (key,))
         return {
             topic: values[key].value or ""
@@ -403,7 +402,7 @@ class ClusterAccess:
         self, placement: Placement, keys: Sequence[str]
     ) -> dict[str, dict[str, ConfigValue]]:
         """Ask a broker for values of all topics, of the *keys* that they have; errors as `ask`."""
-        topics = sorted({partition.topic for partition in placement.partitions})
+        topics = placement.topics
         configs: dict[str, dict[str, ConfigValue]] = {}
         for start in range(0, len(topics), _TOPICS_AT_ONCE):
             some = topics[start : start + _TOPICS_AT_ONCE]

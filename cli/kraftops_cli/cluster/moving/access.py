@@ -139,10 +139,8 @@ def check_topics(placement: Placement, topics: Iterable[str]) -> None:
     Raises:
         KraftopsError: there is one.
     """
-    present = {partition.topic for partition in placement.partitions}
-    for topic in topics:
-        if topic not in present:
-            raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
+    for topic in sorted({*topics}.difference(placement.topics)):
+        raise KraftopsError(f"topic {topic!r} does not exist", code="not-found", topic=topic)
 
 
 def move_options(options: MovingOptions) -> MoveOptions:
