@@ -62,6 +62,14 @@ def test_a_directory_may_have_no_log_yet_and_get_more(tmp_path: Path, *, is_old:
     assert sorted(map(str, stream.rows)) == sorted(map(str, table(str(tmp_path), decoder="user")))
 
 
+def test_a_directory_above_log_directories_is_refused(tmp_path: Path) -> None:
+    GrowingLog(tmp_path / "disk1/orders-0").append(2)
+
+    with pytest.raises(UsageError, match=r"holds no log, and .*/disk1 does") as refusal:
+        Stream(str(tmp_path), {"decoder": "user"}).offsets()
+    assert refusal.value.hint == f"name the log directories, as {tmp_path}/*"
+
+
 def test_only_whole_batches_are_read(log: GrowingLog) -> None:
     stream = Stream(str(log.folder))
     stream.step()

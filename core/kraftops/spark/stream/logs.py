@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import dropwhile
 from typing import NamedTuple
@@ -13,12 +14,12 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.dump.sources.partition_directory import NoLogError
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.files import PARTITION_NAME, FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.stream.marks import Mark, Marks, directories_by_partition
-from kraftops.uris import is_remote
+from kraftops.uris import is_remote, local_path
 
 _PROPERTIES = "meta.properties"
 _NEVER_MOVED = "__cluster_metadata-0"
@@ -104,6 +105,8 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
         try:
             expanded = expand([name], from_start=from_start, raw=options.raw)
         except NoLogError:
+            if not is_remote(name):
+                _refuse_parent(local_path(name) if "://" in name else name)
             continue
         except SourceError as error:
             if error.code != "not-found":
@@ -114,6 +117,24 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
                 raise SourceError(f"cannot read {name}: No such file or directory")
             if not (is_remote(name) and source.path == name and file_name(name) is None):
                 yield source  # else nothing in a store has this prefix yet
+
+
+def _refuse_parent(directory: str) -> None:
+    """Refuse a directory above log directories: no log can ever come into it.
+
+    Raises:
+        UsageError: it is one.
+    """
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if PARTITION_NAME.fullmatch(name) or not os.path.isdir(path):
+            continue  # as a partition that comes, which is not read yet
+        with suppress(NoLogError, SourceError):
+            if expand([path]):
+                raise UsageError(
+                    f"{directory} holds no log, and {path} does",
+                    hint=f"name the log directories, as {directory.rstrip('/')}/*",
+                )
 
 
 def _parent(name: str) -> str:
