@@ -198,7 +198,7 @@ REAL_DISKS: Mapping[str, Seed] = {
     "timestamps in the future": real("retention-stuck", FUTURE),
     "a transaction hangs": real("hanging-transaction", HANGING),
     "a damaged batch after an unclean stop": real(
-        "missing-end", together(UNCLEAN, flip(f"plain-0/{18:020}.log", 80))
+        "start-cuts-log", together(UNCLEAN, flip(f"plain-0/{18:020}.log", 80))
     ),
     "quorum-state is damaged": real(
         "bad-quorum-state", write("__cluster_metadata-0/quorum-state", "{")

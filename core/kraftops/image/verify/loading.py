@@ -95,7 +95,9 @@ def loading_findings(
             yield from start.refusals()
             if _loses(start, directory, is_tiered=settings.is_tiered):
                 check = check_partition(path, directory, around)
-                yield from (one for one in check.findings if one.severity is Severity.LOSS)
+                losses = [one for one in check.findings if one.severity is Severity.LOSS]
+                # What other files prove says more than where the start cuts.
+                yield from sorted(losses, key=lambda finding: finding.code == "start-cuts-log")
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
         directories.append(DirectoryLoads(directory, loads, node.config.node_id))
     owner = DirectoryOwner(node.config.node_id, None)

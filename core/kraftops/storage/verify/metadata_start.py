@@ -19,7 +19,9 @@ from kraftops.findings.finding import (
     stop_finding,
     unless_forbidden,
 )
+from kraftops.log.batch import HEADER, HEADER_SIZE
 from kraftops.log.files import METADATA_PARTITION, FileKind, file_name
+from kraftops.log.log_file import LogFile
 from kraftops.server import quorum_state
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_metadata_log
@@ -70,16 +72,22 @@ def _fetched_anew() -> Cure:
 def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[Finding]:
     """Yield the finding that other files know of more records than the log will have."""
     end = outcome.end_offset or 0
-    evidence = [fact for offset, fact in _proofs(folder, is_empty=not end) if offset > end]
-    if not evidence:
+    proofs = [proof for proof in _proofs(folder, is_empty=not end) if proof[0] > end]
+    if not proofs:
         return
-    text = f"the metadata log ends at offset {end}, and other files prove a later end"
+    evidence = [fact for _, fact in proofs]
+    text = (
+        f"the metadata log starts with an end at offset {end}, and other files prove a longer one"
+    )
     if not end:
         text = "the metadata log starts empty, and other files prove that it was not"
     severity, cure, consequence = Severity.NOTE, Cure(""), ""
-    # An epoch alone may be that of a torn end, as after a crash. A producer snapshot is written
+    torn_end = _torn_end(folder, outcome, end)
+    # An epoch alone may be that of a batch that was never written. A producer snapshot is written
     # where a segment is complete or the log is closed (`UnifiedLog.roll`, `close`).
-    if not end or any(fact.source.endswith(FileKind.PRODUCER_SNAPSHOT.value) for fact in evidence):
+    if not end or any(
+        offset > torn_end and fact.source.endswith(".snapshot") for offset, fact in proofs
+    ):
         severity, cure, consequence = _start_without_records(node, is_empty=not end)
     yield Finding(
         "metadata-log-lost",
@@ -92,6 +100,16 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
         # A voter that was stopped within its first election has an epoch, and no log yet.
         is_possible=all(fact.source == quorum_state.FILE_NAME for fact in evidence),
     )
+
+
+def _torn_end(folder: str, outcome: MetadataLogOutcome, end: int) -> int:
+    """Return the end with a last batch of which only the end is missing, as after a crash."""
+    for cut in outcome.whole.cuts:
+        with LogFile(os.path.join(folder, cut.file)) as file:
+            head = file.read_at(cut.position, HEADER_SIZE)
+        if len(head) == HEADER_SIZE and (fields := HEADER.unpack(head))[0] == end:
+            return end + int(fields[6]) + 1
+    return end
 
 
 def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cure, str]:

@@ -467,6 +467,7 @@ QUORUM_CURES: Mapping[str, QuorumCure] = {
 
 DECISIONS: Mapping[str, str] = {
     "bad-record": "whether the record is damage or of a newer writer is seen by looking at it",
+    "no-segments": "whether the segments were left out of a copy, or the disk has lost them",
     "bad-archive": "the archive is copied again; no server reads it",
     "txn-index-short": "which replica is right; then as [txn-index-differs]",
     "rival-quorums": "which of the two quorums goes on: the records of the other are given up",

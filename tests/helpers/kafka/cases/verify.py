@@ -369,7 +369,7 @@ CASES = {
         ),
     ),
     "partition in two directories": Case(
-        "used", ENDS, "the partition is in", copied("d1/kept-*", "d2/{name}"), without_copy
+        "used", ENDS, "it is the same partition as", copied("d1/kept-*", "d2/{name}"), without_copy
     ),
     "stray in two directories": Case("two", STARTS, "", all_of(made("d1/t-0"), made("d2/t-0"))),
     "file for a partition": Case(
