@@ -19,6 +19,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
+from kraftops_cli.report.sources import opened_bundles, report_files
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import TIMES, read_span
 
@@ -87,7 +88,13 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
     if not is_live:
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
-        yield sources, _span(options, sources, terminal)
+        with opened_bundles(sources, lambda error: terminal.error(error.message)) as bundles:
+            if bundles:
+                files = report_files(sources, bundles).metadata
+                if files is None:
+                    raise UsageError(f"{sources[0]}: no metadata log is in it")
+                sources = files.names
+            yield sources, _span(options, sources, terminal)
         return
     from kraftops_cli.live.connect import live_image
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -37,7 +36,7 @@ from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.report.options import ReportOptions
-from kraftops_cli.report.sources import MetadataFiles, ReportFiles, report_files
+from kraftops_cli.report.sources import MetadataFiles, ReportFiles, opened_bundles, report_files
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_cli.terminal.times import read_span
 from kraftops_cli.version import VERSION
@@ -87,7 +86,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     Raises:
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
-    request = replace(_request(options, terminal), spark=spark)
+    request = replace(_request(options), spark=spark)
     if request.output is not None:
         refuse_output(request.output, request.flags)
     elif options.overwrite:
@@ -106,29 +105,38 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
         hint = "unpack it, and name the directory"
         raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
     skipped: list[SourceError] = []
-    with _unpacked(request.sources, skipped.append) as bundles:
+    with opened_bundles(request.sources, skipped.append) as bundles:
         for error in skipped:
             terminal.error(error.message)
-        code = _run_files(request, bundles, terminal)
+        code = _run_files(request, options, bundles, terminal)
     return max(code, 1) if skipped else code
 
 
-def _request(options: ReportOptions, terminal: Terminal) -> ReportRequest:
-    """Return the request of options.
+def _within(
+    request: ReportRequest, options: ReportOptions, names: Sequence[str], terminal: Terminal
+) -> ReportRequest:
+    """Return a request with its span, whose times of day are those of a log by its *names*.
 
     Raises:
-        UsageError: a time is wrong, or the page has no file.
+        UsageError: a time is wrong.
     """
-    now = int(time.time() * 1000)
-    end = partial(newest_time, options.sources)
+    now, end = request.heading.span.now, partial(newest_time, names)
     since, until = read_span(options.since, options.until, now, end, terminal)
     if since is not None and until is not None and since > until:
         raise UsageError(f"--since {options.since} is after --until {options.until}")
+    return replace(request, heading=request.heading._replace(span=Span(since, until, now)))
+
+
+def _request(options: ReportOptions) -> ReportRequest:
+    """Return the request of options, without their span.
+
+    Raises:
+        UsageError: the page has no file.
+    """
     if options.form == "html" and options.output is None:
         raise UsageError("an HTML report needs a file", hint="--output report.html")
-    heading = Heading(
-        options.title or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
-    )
+    span = Span(None, None, int(time.time() * 1000))
+    heading = Heading(options.title or DEFAULT_TITLE, span, f"kraftops {VERSION}")
     return ReportRequest(
         options.sources,
         options.output,
@@ -141,18 +149,12 @@ def _request(options: ReportOptions, terminal: Terminal) -> ReportRequest:
     )
 
 
-def _unpacked(
-    names: Sequence[str], on_skipped: Callable[[SourceError], None]
-) -> AbstractContextManager[Mapping[str, Bundle]]:
-    archives = bundles_among(names)
-    if not archives:
-        return nullcontext({})
-    from kraftops.dump.sources.bundles import unpacked
-
-    return unpacked(archives, on_skipped)
-
-
-def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: Terminal) -> int:
+def _run_files(
+    request: ReportRequest,
+    options: ReportOptions,
+    bundles: Mapping[str, Bundle],
+    terminal: Terminal,
+) -> int:
     files = report_files(request.sources, bundles)
     for error in files.unreadable:
         terminal.error(error.message)
@@ -162,6 +164,8 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
             f"note: {other.place} is another metadata log: the timeline is that of"
             f" {files.metadata.place}"
         )
+    names = files.metadata.names if files.metadata is not None else request.sources
+    request = _within(request, options, names, terminal)
     if files.metadata is not None:
         request = _of_incident(request, files.metadata.names)
     elif request.incident is not None:
@@ -309,12 +313,13 @@ def _run_live(request: ReportRequest, options: ReportOptions, terminal: Terminal
 
 
 def _report_live(
-    request: ReportRequest, live: LiveImage, quorum: QuorumOptions, terminal: Terminal
+    request: ReportRequest, live: LiveImage, options: ReportOptions, terminal: Terminal
 ) -> int:
-    addresses = quorum.controllers or str(live.endpoint)
+    addresses = options.controllers or str(live.endpoint)
+    request = _within(request, options, live.names, terminal)
     request = _of_incident(request, live.names)
     log = read_metadata_log(live.names, request.heading.span)
-    cluster_id = quorum.expect_cluster_id or _cluster_id(quorum, terminal)
+    cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     story = story_of(live.names, log, request.heading.span)
     metadata = MetadataInput(log, of_controllers(addresses, cluster_id), cluster_id, {}, story)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]

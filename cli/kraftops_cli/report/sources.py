@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.names import Source, bundles_among, expand
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.load.sources import base_offset_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import PackedName, open_log
 from kraftops.records.internal_topics import METADATA
-from kraftops.report.commands import MetadataCommands, of_metadata_files
+from kraftops.report.commands import MetadataCommands, of_archive, of_metadata_files
 from kraftops.report.metadata_log import is_metadata_log
 
 if TYPE_CHECKING:
@@ -42,6 +43,18 @@ class ReportFiles(NamedTuple):
     metadata: MetadataFiles | None
     others: list[MetadataFiles]
     unreadable: list[SourceError]
+
+
+def opened_bundles(
+    names: Sequence[str], on_skipped: Callable[[SourceError], None]
+) -> AbstractContextManager[Mapping[str, Bundle]]:
+    """Return the archives of directories among names, unpacked while the context lasts."""
+    archives = bundles_among(names)
+    if not archives:
+        return nullcontext({})
+    from kraftops.dump.sources.bundles import unpacked
+
+    return unpacked(archives, on_skipped)
 
 
 def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:
@@ -117,7 +130,7 @@ def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
     place = os.path.dirname(first)
     if isinstance(first, PackedName):
         folder = os.path.dirname(first.file)
-        return MetadataFiles((folder,), place, MetadataCommands(), packed, size)
+        return MetadataFiles((folder,), place, of_archive(first.archive), packed, size)
     return MetadataFiles((place,), place, of_metadata_files(paths, place), packed, size)
 
 

@@ -70,6 +70,11 @@ def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCo
     return MetadataCommands((*decoder, *paths), shell, ("kraftops", "changes", *paths))
 
 
+def of_archive(path: str) -> MetadataCommands:
+    """Return the commands about the metadata log in an archive: others read no archives."""
+    return MetadataCommands(changes_of=("kraftops", "changes", _absolute(path)))
+
+
 def of_controllers(addresses: str, cluster_id: str | None) -> MetadataCommands:
     """Return the commands about the metadata log of running controllers, of one cluster only."""
     expected = () if cluster_id is None else ("--expect-cluster-id", cluster_id)

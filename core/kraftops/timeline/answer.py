@@ -37,7 +37,7 @@ _MOST_TOPICS = 3
 def incident_text(incident: Incident) -> str:
     """Return what happened, in a sentence or two."""
     sentences = [f"{_subject(incident)} {_words(incident)}{_duration(incident)}"]
-    if incident.config:
+    if incident.config and incident.cause != "feature-changed":
         sentences.append(f"before it: {incident.config}")
     offline = [topic for topic in incident.topics if topic.offline]
     if offline:
@@ -65,6 +65,8 @@ def _subject(incident: Incident) -> str:
     ids = ", ".join(map(str, incident.brokers))
     if incident.cause == "controller-failover":
         return f"controller {ids}"
+    if incident.cause == "feature-changed":
+        return f"feature {incident.config}"
     if incident.brokers:
         rack = f" of rack {incident.rack}" if incident.cause == "rack" else ""
         return f"broker{'s' * (len(incident.brokers) > 1)} {ids}{rack}"
@@ -163,7 +165,8 @@ INCIDENT: tuple[Field, ...] = (
         get=lambda one: list(one.took_over.items()),
     ),
     text(
-        "config", "the change of a configuration before it that made it worse", may_be_null=True,
+        "config", "the change of a feature, or of a configuration that made it worse",
+        may_be_null=True,
         get=lambda one: one.config,
     ),
     number("firstOffset", "offset of the first record", get=lambda one: one.first_offset),

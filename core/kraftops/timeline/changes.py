@@ -158,6 +158,7 @@ FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
 _ALL = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
 _OF_INCIDENTS = [
     EntryKey("brokers"),
+    EntryKey("features"),
     EntryKey("topics"),
     EntryKey(CHANGED_PARTITIONS),
     EntryKey("configs", (TOPIC_RESOURCE,)),

@@ -38,7 +38,7 @@ class Incident:
     """An incident; *end* is None while it goes on.
 
     *back* is when the last broker was back, *end* when its partitions were in sync, too. *rack* is
-    that of all its brokers. *config* is the change of a configuration that came before.
+    that of all its brokers. *config* is the change of a feature, or of a configuration before it.
     """
 
     cause: str
@@ -74,7 +74,7 @@ def incidents_of(log: ChangeLog) -> list[Incident]:
     return [
         _incident(incident, racks, now)
         for incident in tracked
-        if incident.brokers or incident.moved
+        if incident.brokers or incident.moved or incident.config
     ]
 
 
@@ -104,6 +104,9 @@ class _Tracker:
             self._configs[change.topic] = change
         elif change.kind == "quorum" and change.before is not None:
             self._take_leader(change)
+        elif change.kind == "feature" and change.old is not None:
+            tracked = self._new(change, "feature-changed")
+            tracked.config, tracked.end = change, change.time
 
     def _new(self, change: MetadataChange, cause: str | None = None) -> Tracked:
         tracked = Tracked(change.time, change.offset, change.offset, cause)

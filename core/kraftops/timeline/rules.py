@@ -109,6 +109,12 @@ RULES = (
         "was deleted and created again",
         "A topic of the same name has another id: clients and groups that know the old id fail",
     ),
+    Rule(
+        "feature-changed",
+        "was set while the cluster ran",
+        "A level that the cluster had is another: brokers speak other protocols from then on, and"
+        " some levels cannot go back (KIP-584)",
+    ),
 )
 """In the order in which they are tried."""
 WORDS = {rule.cause: rule.words for rule in RULES}

@@ -1,6 +1,7 @@
 """`kraftops report`: files, archives and several logs, and what it refuses."""
 
 import json
+import shlex
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,6 @@ def test_a_directory_is_told_with_its_cluster(log: Path) -> None:
 
 
 def test_commands_of_a_report_show_its_records(log: Path) -> None:
-    import shlex
 
     found = _data(log)
     change = found["timeline"]["changes"][-1]
@@ -231,8 +231,6 @@ def test_a_window_is_told(log: Path) -> None:
         ([], 1, "no logs are named"),
         (["nothing-here"], 4, "nothing-here: No such file or directory"),
         (["-"], 1, "standard input"),
-        (["--since", "yesterday"], 1, "'yesterday' is not a valid time"),
-        (["--since", "1h", "--until", "2h"], 1, "--since 1h is after --until 2h"),
         (["x", "--output", "nowhere/report.html"], 1, "nowhere/report.html: No such file"),
         (["--command-config", "x"], 1, "--controllers"),
         (["x", "--controllers", "localhost:1"], 1, "do not go together"),
@@ -244,6 +242,37 @@ def test_what_cannot_be_told_is_refused(args: list[str], code: int, text: str) -
     assert done.code == code
     assert text in done.err
     assert json.loads(done.text.splitlines()[-1])["message"]
+
+
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [
+        (["--since", "yesterday"], "'yesterday' is not a valid time"),
+        (["--since", "1h", "--until", "2h"], "--since 1h is after --until 2h"),
+    ],
+)
+def test_a_span_that_is_none_is_refused(log: Path, span: list[str], text: str) -> None:
+    done = _run(log, *span, "--format", "json")
+
+    assert done.code == 1
+    assert text in done.err
+
+
+def test_times_of_day_are_those_of_the_log_in_an_archive(tmp_path: Path) -> None:
+    """And a command of the report reads the archive."""
+    archive = tmp_path / "bundle.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(DATA / "incidents/three", "node/__cluster_metadata-0")
+
+    (first, *_) = _data(archive, "--since", "23:51:10")["incidents"]
+    command = shlex.split(first["command"])
+    done = run_here(*command[1:], "--format", "json", program=KRAFTOPS)
+
+    assert first["cause"] == "topic-created-again"
+    assert command[:3] == ["kraftops", "changes", str(archive)]
+    assert [(change["kind"], change["what"]) for change in json.loads(done.text)["changes"]] == [
+        ("topic", "topic single"), ("topic", "topic single"),
+    ]  # fmt: skip
 
 
 def test_a_page_needs_a_file(log: Path) -> None:

@@ -14,7 +14,7 @@ from kraftops.timeline.incidents import incidents_of
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/three"
-SCENARIOS = ("three", "racks-3.9", "racks-4.1", "unseen-4.0", "unseen-4.2")
+SCENARIOS = ("three", "racks-3.9", "racks-4.1", "unseen-4.0", "unseen-4.2", "unseen-4.3")
 CAUSES = {
     "start": None,
     "restart": "restarted",
@@ -31,6 +31,10 @@ CAUSES = {
     "stays stopped": "stopped",
     "rack": "rack",
     "directory": "directory-failed",
+    "full disk": "directory-failed",
+    "only disk full": "fenced",
+    "refused connections": "cut-off",
+    "feature upgrade": "feature-changed",
 }
 """The causes of what `tests.helpers.incidents.recording` does."""
 

@@ -40,7 +40,7 @@ from tests.helpers.kafka.nodes.clusters import (
 from tests.helpers.kafka.nodes.configs import BROKER
 from tests.helpers.kafka.nodes.live_logs import change_topics, metadata_folder
 from tests.helpers.kafka.nodes.moving import create_topics
-from tests.helpers.kafka.nodes.nodes import tool_command, until
+from tests.helpers.kafka.nodes.nodes import tool_command
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ class Recorder:
         address = f"localhost:{self.cluster.port(broker, BROKER)}"
         topic = self._of_replicas[3]
         writer = [sys.executable, "-c", _WRITER, address, topic, str(self._topics[topic][0])]
-        subprocess.run(writer, check=False, stderr=subprocess.DEVNULL, timeout=60)
-        assert until(lambda: "No space left" in self.cluster.nodes[broker].logged())
+        while "No space left" not in self.cluster.nodes[broker].logged():
+            subprocess.run(writer, check=False, stderr=subprocess.DEVNULL, timeout=60)
         time.sleep(self._scenario.fenced)
 
     def refuse(self, broker: int) -> None:
