@@ -13,13 +13,13 @@ import pytest
 from tests.helpers.project.imports import modules
 
 LIMITS = {
-    "found": 368,
+    "found": 204,
     "one": 241,
     "each": 220,
     "at": 104,
-    "known": 101,
-    "shown": 73,
-    "left": 63,
+    "known": 72,
+    "shown": 51,
+    "left": 57,
     "wanted": 29,
     "given": 23,
     "made": 11,

@@ -157,13 +157,13 @@ def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
 def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
     """Return a table of the APIs and features that differ between groups of equal nodes."""
     groups = _grouped(nodes)
-    found = [each for _, each in groups]
+    versions = [each for _, each in groups]
     rows: list[list[Cell]] = []
-    for key in sorted({key for each in found for key in each.apis}):
-        served = [_range_text(each.apis.get(key)) for each in found]
+    for key in sorted({key for each in versions for key in each.apis}):
+        served = [_range_text(each.apis.get(key)) for each in versions]
         if len(set(served)) > 1:
             rows.append([f"{api_name(key)} ({key})", *served])
-    features = [{f.name: f for f in each.features} for each in found]
+    features = [{f.name: f for f in each.features} for each in versions]
     for name in sorted({name for each in features for name in each}):
         levels = [_feature_levels(each.get(name)) for each in features]
         if len(set(levels)) > 1:

@@ -28,16 +28,16 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
         """Return the ids in the text *value*."""
         if isinstance(value, tuple):
             return value  # a default
-        found: list[int] = []
+        ids: list[int] = []
         for entry in str(value).split(","):
             if match := _RANGE.fullmatch(entry):
                 first, last = map(int, match.groups())
                 if not first <= last < first + MOST_IDS or last > _MAX_ID:
                     self.fail(f"{entry!r} is no range of at most {MOST_IDS} ids", param, ctx)
-                found += range(first, last + 1)
+                ids += range(first, last + 1)
             else:
-                found.append(JavaInteger().convert(entry, param, ctx))
-        return tuple(found)
+                ids.append(JavaInteger().convert(entry, param, ctx))
+        return tuple(ids)
 
 
 def flattened(values: Iterable[tuple[int, ...]]) -> list[int]:
@@ -50,7 +50,7 @@ def ids_text(ids: Iterable[int]) -> str:
     runs = groupby(enumerate(sorted(ids)), key=lambda pair: pair[1] - pair[0])
     parts: list[str] = []
     for _, run in runs:
-        found = [each for _, each in run]
-        is_range = len(found) > _SHORT and found[0] >= 0
-        parts += [f"{found[0]}-{found[-1]}"] if is_range else map(str, found)
+        run_ids = [each for _, each in run]
+        is_range = len(run_ids) > _SHORT and run_ids[0] >= 0
+        parts += [f"{run_ids[0]}-{run_ids[-1]}"] if is_range else map(str, run_ids)
     return ", ".join(parts)

@@ -68,11 +68,11 @@ class KeptState:
         Raises:
             KraftopsError: a source cannot be read any more.
         """
-        return {broker: found.state for broker, found in self._current(image).items()}
+        return {broker: registered.state for broker, registered in self._current(image).items()}
 
     def facts(self, image: MetadataImage) -> dict[int, NodeFacts]:
         """Return what brokers registered, by id; errors as above."""
-        return {broker: found.facts for broker, found in self._current(image).items()}
+        return {broker: registered.facts for broker, registered in self._current(image).items()}
 
     def loads(self, image: MetadataImage) -> dict[int, BrokerLoad]:
         """Return the load of each broker that has replicas; errors as above."""
@@ -100,13 +100,13 @@ class KeptState:
         self._begin(image)
         if self._read_at == image.provenance:
             return self._brokers
-        known, self._brokers = self._brokers, {}
+        earlier, self._brokers = self._brokers, {}
         for broker, entry in sorted(image.brokers.items()):
-            found = known.get(broker)
-            if found is None or found.entry != entry:
+            registered = earlier.get(broker)
+            if registered is None or registered.entry != entry:
                 state = image.broker_state(entry)
-                found = _Registered(entry, state, broker_facts(image, entry, state))
-            self._brokers[broker] = found
+                registered = _Registered(entry, state, broker_facts(image, entry, state))
+            self._brokers[broker] = registered
         self._read_at = image.provenance
         return self._brokers
 

@@ -160,10 +160,10 @@ class ClusterDescription:
         if self.marks is None:
             return None
         moving = dict(self.health.moving) if self.health else {}
-        found = operations_of(Placement({}, moving), self.marks, self.configs, None)
+        under_way = operations_of(Placement({}, moving), self.marks, self.configs, None)
         return [
             replace(operation, waiting=None) if operation.kind == DECOMMISSION else operation
-            for operation in found
+            for operation in under_way
         ]
 
     @property
@@ -202,9 +202,9 @@ class ClusterDescription:
             for broker, state in self.registered.states(image).items():
                 yield _registered(broker, state, loads.get(broker, _NO_LOAD))
             return
-        told = self.health.loads if self.health else {}
+        by_broker = self.health.loads if self.health else {}
         for node in sorted(self.nodes.nodes if self.nodes else ()):
-            load = told.get(node.node_id)
+            load = by_broker.get(node.node_id)
             yield BrokerDescription(
                 node.node_id,
                 FENCED if node.is_fenced else "active",
@@ -236,8 +236,8 @@ class ClusterDescription:
 
     def facts_of(self, node: int) -> NodeFacts:
         """Return what is known of a node, a controller or a broker."""
-        known = (self.controllers or {}).get(node)
-        return known or self.facts.get(node, NodeFacts())
+        registered = (self.controllers or {}).get(node)
+        return registered or self.facts.get(node, NodeFacts())
 
     def replicas(self) -> Iterator[tuple[str, ReplicaState]]:
         """Return the voters and observers of the quorum, each with its role."""

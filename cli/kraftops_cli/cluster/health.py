@@ -132,9 +132,9 @@ def ask_health(connection: Connection) -> Health:
 
     placement = ask_placement(connection)
     behind = {
-        partition: found
-        for partition, found in placement.partitions.items()
-        if len(found.isr) < len(found.replicas)
+        partition: replicas
+        for partition, replicas in placement.partitions.items()
+        if len(replicas.isr) < len(replicas.replicas)
     }
     topics = sorted({partition.topic for partition in behind})
     configs = describe_configs(connection, ResourceType.TOPIC, topics, (MIN_ISR,))
@@ -150,13 +150,13 @@ def _counted(
     return Health(
         partitions=len(placement.partitions),
         under_replicated=sum(
-            is_under_replicated(len(found.isr), len(found.replicas), len(found.adding))
-            for found in behind.values()
+            is_under_replicated(len(replicas.isr), len(replicas.replicas), len(replicas.adding))
+            for replicas in behind.values()
         ),
-        offline=sum(found.leader < 0 for found in placement.partitions.values()),
+        offline=sum(replicas.leader < 0 for replicas in placement.partitions.values()),
         under_min_isr=sum(
-            len(found.isr) < min(needed[partition.topic].value, len(found.replicas))
-            for partition, found in behind.items()
+            len(replicas.isr) < min(needed[partition.topic].value, len(replicas.replicas))
+            for partition, replicas in behind.items()
         ),
         is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
         moving=placement.moving,
@@ -167,9 +167,9 @@ def _counted(
 def _loads(placement: Placement) -> dict[int, BrokerLoad]:
     replicas: Counter[int] = Counter()
     leaders: Counter[int] = Counter()
-    for found in placement.partitions.values():
-        replicas.update(found.replicas)
-        leaders[found.leader] += 1
+    for held_replicas in placement.partitions.values():
+        replicas.update(held_replicas.replicas)
+        leaders[held_replicas.leader] += 1
     return {
         broker: BrokerLoad(replicas[broker], leaders[broker])
         for broker in sorted({*placement.brokers, *replicas})
@@ -204,14 +204,14 @@ def controller_facts(image: MetadataImage) -> dict[int, NodeFacts]:
     return controllers
 
 
-def _features(found: object, first: str, last: str) -> tuple[Feature, ...]:
+def _features(features: object, first: str, last: str) -> tuple[Feature, ...]:
     from kraftops.wire.rpc.cluster import Feature
     from kraftops.wire.rpc.connection import VersionRange
 
-    assert isinstance(found, list)
+    assert isinstance(features, list)
     return tuple(
         Feature(each["name"], VersionRange(each[first], each[last]), None)
-        for each in sorted(found, key=lambda each: str(each["name"]))
+        for each in sorted(features, key=lambda each: str(each["name"]))
     )
 
 
@@ -229,13 +229,13 @@ class KeptFacts:
         """Return the facts of the unfenced brokers, by id; the silent ones are left out."""
         running = [node for node in nodes if not node.is_fenced]
         present = {*running}
-        known = {node: self._facts[node] for node in self._facts if node in present}
-        again = [*known][: -(-len(known) // _ASKED_AGAIN)]
-        for node in (*again, *(node for node in running if node not in known)):
-            known.pop(node, None)
-            known[node] = ask_node(target, node)
-        self._facts = known
-        return {node.node_id: facts for node, facts in known.items() if facts is not None}
+        facts_by_node = {node: self._facts[node] for node in self._facts if node in present}
+        again = [*facts_by_node][: -(-len(facts_by_node) // _ASKED_AGAIN)]
+        for node in (*again, *(node for node in running if node not in facts_by_node)):
+            facts_by_node.pop(node, None)
+            facts_by_node[node] = ask_node(target, node)
+        self._facts = facts_by_node
+        return {node.node_id: facts for node, facts in facts_by_node.items() if facts is not None}
 
 
 def ask_node(target: Target, node: ClusterNode) -> NodeFacts | None:

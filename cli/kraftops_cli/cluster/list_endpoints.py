@@ -105,8 +105,8 @@ def _table(
         ]
         for node, host_name, rack_name in zip(nodes, hosts, racks, strict=True)
     ]
-    shown = (0, 1, 2, 3, 5) if is_of_controllers else range(6)
-    lines = [" ".join(_padded(row[column], widths[column]) for column in shown) for row in rows]
+    columns = (0, 1, 2, 3, 5) if is_of_controllers else range(6)
+    lines = [" ".join(_padded(row[column], widths[column]) for column in columns) for row in rows]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -160,12 +160,12 @@ def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Re
     Raises:
         RefusedError: the registrations may not be seen, by which brokers are to be chosen.
     """
-    found: dict[int, KraftopsError | None] = dict.fromkeys(options.ids)
+    doubts: dict[int, KraftopsError | None] = dict.fromkeys(options.ids)
     if options.racks or options.all_fenced:
         for broker, doubt in _by_state(registrations, options).items():
-            found.setdefault(broker, doubt)  # no doubt about one that is named
+            doubts.setdefault(broker, doubt)  # no doubt about one that is named
     chosen = []
-    for broker, doubt in found.items():
+    for broker, doubt in doubts.items():
         error = doubt or _problem(registrations, broker, options)
         outcome = Outcome.UNTRIED
         if error:
@@ -194,18 +194,18 @@ def _by_state(
     unknown = sorted({*options.racks} - {*registrations.racks.values()})
     if unknown and not options.if_registered:
         raise registrations.no_rack(unknown[0])
-    found: dict[int, KraftopsError | None] = {}
+    by_broker: dict[int, KraftopsError | None] = {}
     for broker, is_fenced in sorted(registrations.fenced.items()):
         is_of_rack = not options.racks or registrations.racks.get(broker) in options.racks
         if is_of_rack and (is_fenced or not options.all_fenced):
-            found[broker] = None
+            by_broker[broker] = None
     if options.fenced_for is not None:
         old, doubtful = registrations.fenced_for(options.fenced_for)
         doubts = {error.known["broker"]: error for error in doubtful}
-        found = {
-            broker: doubts.get(broker) for broker in found if broker in old or broker in doubts
+        by_broker = {
+            broker: doubts.get(broker) for broker in by_broker if broker in old or broker in doubts
         }
-    return found
+    return by_broker
 
 
 def _problem(
@@ -261,8 +261,8 @@ class _Work:
         with LeaderClient(self.connection, self._connect) as leader:
             self.leader = leader
             for result in work_through([*self.wanted], self._unregister, self._is_gone):
-                known = self.wanted[result.key].known
-                report(Result(result.key, result.outcome, result.error, known))
+                fields = self.wanted[result.key].known
+                report(Result(result.key, result.outcome, result.error, fields))
 
     def sentence(self, result: Result[int]) -> str:
         """Return the sentence about a broker without an error, as Kafka's tool has it."""
@@ -326,8 +326,8 @@ class _Work:
 
         target = self.target.restarted()
         with target.connect() as connection:
-            found = ask_registrations(target, connection, is_forced=True)
-        return None if found.fenced is None else not found.may_have(broker)
+            registrations = ask_registrations(target, connection, is_forced=True)
+        return None if registrations.fenced is None else not registrations.may_have(broker)
 
 
 def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:

@@ -97,10 +97,10 @@ class Registrations:
         if not topics:
             return None
         names = sorted(topics)
-        shown = ", ".join(names[:_MAX_TOPICS]) + (", …" if len(names) > _MAX_TOPICS else "")
+        first = ", ".join(names[:_MAX_TOPICS]) + (", …" if len(names) > _MAX_TOPICS else "")
         return RefusedError(
             f"{self.address}: broker {broker} still holds {many(topics.total(), 'replica')} of"
-            f" {many(len(topics), 'topic')}: {shown}",
+            f" {many(len(topics), 'topic')}: {first}",
             "kafka-cluster decommission moves them; --force unregisters it nevertheless",
             code="broker-has-replicas",
             broker=broker,
@@ -126,10 +126,10 @@ class Registrations:
         return chosen, doubtful
 
     def _of_unknown_age(self, broker: int, least_ms: int) -> RefusedError:
-        known = span_text(self.unchanged_ms.get(broker, 0))
+        span = span_text(self.unchanged_ms.get(broker, 0))
         return RefusedError(
             f"{self.address}: the log does not tell whether broker {broker} is fenced for"
-            f" {span_text(least_ms)}: it tells of {known}, since its newest snapshot",
+            f" {span_text(least_ms)}: it tells of {span}, since its newest snapshot",
             "name it with --id, or ask for a shorter time",
             code="broker-age-unknown",
             broker=broker,
@@ -158,9 +158,9 @@ class Fencing:
         """
         if target.is_of_controllers:
             image = self.kept.of(target).image
-            found = image.brokers.get(broker)
-            if found is not None:
-                self._fenced[broker] = image.broker_state(found)["fenced"]
+            entry = image.brokers.get(broker)
+            if entry is not None:
+                self._fenced[broker] = image.broker_state(entry)["fenced"]
         elif self._fresh.is_over:
             nodes = target.nodes(connection, with_fenced=known.is_complete).nodes
             self._fresh = Deadline(FRESH_SECONDS)

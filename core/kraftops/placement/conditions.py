@@ -76,19 +76,19 @@ def _empty(placement: Placement, broker: int) -> str | None:
 
 
 def _no_under_replicated(placement: Placement) -> str | None:
-    found = [p for p, each in placement.partitions.items() if len(each.isr) < len(each.target)]
-    if not found:
+    lagging = [p for p, each in placement.partitions.items() if len(each.isr) < len(each.target)]
+    if not lagging:
         return None
-    verb = "is" if len(found) == 1 else "are"
-    return f"{many(len(found), 'partition')} {verb} under-replicated, as {found[0]}"
+    verb = "is" if len(lagging) == 1 else "are"
+    return f"{many(len(lagging), 'partition')} {verb} under-replicated, as {lagging[0]}"
 
 
 def _no_reassignments(placement: Placement) -> str | None:
-    found = [*placement.moving]
-    if not found:
+    partitions = [*placement.moving]
+    if not partitions:
         return None
-    verb = "is" if len(found) == 1 else "are"
-    return f"{many(len(found), 'reassignment')} {verb} in flight, as {found[0]}"
+    verb = "is" if len(partitions) == 1 else "are"
+    return f"{many(len(partitions), 'reassignment')} {verb} in flight, as {partitions[0]}"
 
 
 _OF_BROKER: dict[str, Callable[[Placement, int], str | None]] = {

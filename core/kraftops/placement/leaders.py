@@ -33,20 +33,20 @@ def plan_drain(placement: Placement, draining: Collection[int]) -> DrainPlan:
     gone = frozenset(draining)
     leaders = Counter(placement.leader_counts())
     moves, stay = [], []
-    for partition, found in placement.partitions.items():
-        if found.leader not in gone and found.replicas[0] not in gone:
+    for partition, replicas in placement.partitions.items():
+        if replicas.leader not in gone and replicas.replicas[0] not in gone:
             continue
-        fit = [each for each in _able(placement, found) if each not in gone]
-        if not fit or found.is_moving:
-            if found.leader in gone:
+        fit = [each for each in _able(placement, replicas) if each not in gone]
+        if not fit or replicas.is_moving:
+            if replicas.leader in gone:
                 stay.append(partition)
             continue
-        first = min(fit, key=lambda each: (leaders[each], found.replicas.index(each)))
-        leaders[found.replicas[0]] -= 1
+        first = min(fit, key=lambda each: (leaders[each], replicas.replicas.index(each)))
+        leaders[replicas.replicas[0]] -= 1
         leaders[first] += 1
-        rest = [each for each in found.replicas if each != first and each not in gone]
-        last = [each for each in found.replicas if each in gone]
-        moves.append(Move(partition, found.replicas, (first, *rest, *last)))
+        rest = [each for each in replicas.replicas if each != first and each not in gone]
+        last = [each for each in replicas.replicas if each in gone]
+        moves.append(Move(partition, replicas.replicas, (first, *rest, *last)))
     return DrainPlan(moves, stay)
 
 
@@ -56,31 +56,33 @@ def plan_restore(
     """Plan to give replica lists the order that a saved plan found."""
     moves, changed = [], []
     for partition, saved in sorted(planned.items()):
-        found = placement.partitions.get(partition)
+        replicas = placement.partitions.get(partition)
         order = saved.previous or saved.replicas
-        if found is None or found.is_moving or {*found.replicas} != {*order}:
+        if replicas is None or replicas.is_moving or {*replicas.replicas} != {*order}:
             changed.append(partition)
         else:
-            moves.append(Move(partition, found.replicas, order))
+            moves.append(Move(partition, replicas.replicas, order))
     return RestorePlan(moves, changed)
 
 
 def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list[TopicPartition]:
     """Return the partitions that their preferred leader could lead, but another one does."""
-    found = []
+    others_lead = []
     for partition in partitions:
         replicas = placement.partitions.get(partition)
         if replicas is None or replicas.target[0] == replicas.leader:
             continue
         if replicas.target[0] in _able(placement, replicas):
-            found.append(partition)
-    return found
+            others_lead.append(partition)
+    return others_lead
 
 
-def _able(placement: Placement, found: Replicas) -> list[int]:
+def _able(placement: Placement, replicas: Replicas) -> list[int]:
     """Return the replicas that are in sync on unfenced brokers."""
     return [
         each
-        for each in found.target
-        if each in found.isr and each in placement.brokers and not placement.brokers[each].is_fenced
+        for each in replicas.target
+        if each in replicas.isr
+        and each in placement.brokers
+        and not placement.brokers[each].is_fenced
     ]

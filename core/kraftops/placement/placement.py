@@ -82,18 +82,20 @@ class Placement:
     @property
     def moving(self) -> dict[TopicPartition, Replicas]:
         """The partitions with a reassignment in flight."""
-        return {each: found for each, found in self.partitions.items() if found.is_moving}
+        return {each: replicas for each, replicas in self.partitions.items() if replicas.is_moving}
 
     def replica_counts(self) -> Counter[int]:
         """Return the number of replicas by broker, after all reassignments in flight."""
         counts = Counter(dict.fromkeys(self.brokers, 0))
-        for found in self.partitions.values():
-            counts.update(found.target)
+        for replicas in self.partitions.values():
+            counts.update(replicas.target)
         return counts
 
     def leader_counts(self) -> Counter[int]:
         """Return the number of partitions by preferred leader, after all reassignments."""
-        return Counter(found.target[0] for found in self.partitions.values() if found.target)
+        return Counter(
+            replicas.target[0] for replicas in self.partitions.values() if replicas.target
+        )
 
 
 def placement_of(image: MetadataImage) -> Placement:
@@ -112,23 +114,23 @@ def placement_of(image: MetadataImage) -> Placement:
         brokers[broker_id] = BrokerPlace(state["rack"], state["fenced"], takes, is_stopping)
     partitions = {}
     for topic, topic_id in sorted(image.topic_ids.items()):
-        for number, found in image.fold.partitions(topic_id):
+        for number, partition in image.fold.partitions(topic_id):
             partitions[TopicPartition(topic, number)] = Replicas(
-                tuple(found.replicas),
-                tuple(found.isr),
-                found.leader,
-                tuple(found.adding_replicas),
-                tuple(found.removing_replicas),
+                tuple(partition.replicas),
+                tuple(partition.isr),
+                partition.leader,
+                tuple(partition.adding_replicas),
+                tuple(partition.removing_replicas),
             )
     return Placement(brokers, partitions)
 
 
 def shown(partitions: Iterable[TopicPartition]) -> str:
     """Return the first of many partitions, and how many there are."""
-    found = names(partitions)
-    if len(found) <= _SHOWN:
-        return ", ".join(found)
-    return f"{', '.join(found[:_SHOWN])}, … ({len(found)} partitions)"
+    texts = names(partitions)
+    if len(texts) <= _SHOWN:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:_SHOWN])}, … ({len(texts)} partitions)"
 
 
 def names(partitions: Iterable[TopicPartition]) -> list[str]:

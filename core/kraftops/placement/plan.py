@@ -66,9 +66,9 @@ def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits)
     allowed = takers(placement, gone, limits)
     spread = _spread(placement, allowed, limits)
     slots, stuck = [], []
-    for partition, found in _free(placement, limits):
-        lost = [at for at, broker in enumerate(found.target) if broker in gone]
-        if len(allowed.difference(found.target)) < len(lost):
+    for partition, replicas in _free(placement, limits):
+        lost = [at for at, broker in enumerate(replicas.target) if broker in gone]
+        if len(allowed.difference(replicas.target)) < len(lost):
             stuck.append(partition)
         else:
             slots += [(partition, at) for at in lost]
@@ -88,14 +88,14 @@ def plan_balance(placement: Placement, limits: Limits) -> Plan:
     spread = _spread(placement, allowed, limits)
     spread.even_out(
         (partition, position)
-        for partition, found in _free(placement, limits)
-        for position, broker in enumerate(found.target)
+        for partition, replicas in _free(placement, limits)
+        for position, broker in enumerate(replicas.target)
         if broker in allowed
     )
     changed = {
         partition
-        for partition, found in placement.partitions.items()
-        if tuple(spread.lists[partition]) != found.target
+        for partition, replicas in placement.partitions.items()
+        if tuple(spread.lists[partition]) != replicas.target
     }
     spread.choose_leaders(changed)
     return Plan(_moves(placement, spread, changed), [])
@@ -166,9 +166,9 @@ def _spread(placement: Placement, allowed: Iterable[int], limits: Limits) -> Spr
 def _free(placement: Placement, limits: Limits) -> Iterable[tuple[TopicPartition, Replicas]]:
     """Return the partitions that may be moved now."""
     return (
-        (partition, found)
-        for partition, found in placement.partitions.items()
-        if not found.is_moving
+        (partition, replicas)
+        for partition, replicas in placement.partitions.items()
+        if not replicas.is_moving
         and partition.topic not in limits.excluded_topics
         and (limits.partitions is None or partition in limits.partitions)
     )

@@ -80,10 +80,10 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
         raise UsageError(f"{path}: version {short(data['version'])} of plans is unknown")
     planned: dict[TopicPartition, PlannedReplicas] = {}
     for number, each in enumerate(data["partitions"]):
-        partition, found = _planned(each, f"{path}: partitions[{number}]")
+        partition, replicas = _planned(each, f"{path}: partitions[{number}]")
         if partition in planned:
             raise UsageError(f"{path}: partitions[{number}]: {partition} is there twice")
-        planned[partition] = found
+        planned[partition] = replicas
     return planned
 
 
@@ -99,8 +99,8 @@ def checked_plan(
     """
     planned = read_plan(path)
     for partition, wanted in planned.items():
-        found = placement.partitions.get(partition)
-        if found is None:
+        present = placement.partitions.get(partition)
+        if present is None:
             raise KraftopsError(
                 f"{path}: partition {partition} does not exist",
                 code="not-found",
@@ -117,13 +117,13 @@ def checked_plan(
         stays = sorted({*wanted.replicas}.intersection(leaving))
         if stays:
             raise UsageError(f"{path}: {partition}: broker {stays[0]} would not be empty")
-        if len(wanted.replicas) != len(found.target):
+        if len(wanted.replicas) != len(present.target):
             raise RefusedError(
-                f"{path}: {partition}: it has {len(found.target)} replicas, and would have"
+                f"{path}: {partition}: it has {len(present.target)} replicas, and would have"
                 f" {len(wanted.replicas)}",
                 hint="the number of replicas is not changed here; make a new plan with --dry-run",
             )
-        is_old = wanted.previous is not None and {*found.target} not in (
+        is_old = wanted.previous is not None and {*present.target} not in (
             {*wanted.previous},
             {*wanted.replicas},
         )
@@ -133,7 +133,7 @@ def checked_plan(
                 hint="--dry-run makes a new plan",
             )
         down = [each for each in wanted.replicas if placement.brokers[each].is_fenced]
-        added = [each for each in down if each not in found.target]
+        added = [each for each in down if each not in present.target]
         if added:
             raise RefusedError(f"{path}: {partition}: broker {added[0]} is fenced")
     return planned
@@ -165,12 +165,12 @@ def _directories(paths: object, count: int, place: str) -> tuple[str, ...]:
     return () if {*paths} == {ANY} else tuple(paths)
 
 
-def _replicas(found: object, place: str) -> tuple[int, ...]:
-    if not isinstance(found, list) or not found or not all(map(_is_id, found)):
-        raise UsageError(f"{place}: {short(found)} is not a list of broker ids")
-    if len(set(found)) < len(found):
-        raise UsageError(f"{place}: {short(found)} has a broker twice")
-    return tuple(found)
+def _replicas(listed: object, place: str) -> tuple[int, ...]:
+    if not isinstance(listed, list) or not listed or not all(map(_is_id, listed)):
+        raise UsageError(f"{place}: {short(listed)} is not a list of broker ids")
+    if len(set(listed)) < len(listed):
+        raise UsageError(f"{place}: {short(listed)} has a broker twice")
+    return tuple(listed)
 
 
 def _is_id(value: object) -> bool:
@@ -182,9 +182,9 @@ def moves_of_file(
 ) -> list[Move]:
     """Return the moves of a user's plan that are neither made nor in flight."""
     return [
-        Move(partition, found.target, wanted.replicas, wanted.directories)
+        Move(partition, present.target, wanted.replicas, wanted.directories)
         for partition, wanted in sorted(planned.items())
-        if (found := placement.partitions.get(partition)) is not None
-        and not found.is_moving
-        and found.target != wanted.replicas
+        if (present := placement.partitions.get(partition)) is not None
+        and not present.is_moving
+        and present.target != wanted.replicas
     ]

@@ -159,7 +159,11 @@ class Spread:
         has_moved = False
         closed: set[int] = set()  # from which no broker with fewer replicas can be reached
         while True:
-            full = [broker for broker, found in by_broker.items() if found and broker not in closed]
+            full = [
+                broker
+                for broker, partitions in by_broker.items()
+                if partitions and broker not in closed
+            ]
             if not full:
                 return has_moved
             start = max(full, key=lambda each: (self.loads[each], -each))

@@ -116,10 +116,10 @@ class ClusterAccess:
         """
         if self.controllers is not None:
             return placement_of(self._followed())
-        found = self.ask(ask_placement)
-        for broker in self._cordoned & found.brokers.keys():
-            found.brokers[broker] = found.brokers[broker]._replace(takes_replicas=False)
-        return found
+        now = self.ask(ask_placement)
+        for broker in self._cordoned & now.brokers.keys():
+            now.brokers[broker] = now.brokers[broker]._replace(takes_replicas=False)
+        return now
 
     def settled(self) -> Placement:
         """Return a placement in which partitions have the numbers of replicas that they have.
@@ -132,16 +132,16 @@ class ClusterAccess:
             RefusedError: it does not.
             WireError: nobody answers.
         """
-        found = self.placement()
+        placement = self.placement()
         if self.controllers is not None:
-            return found
+            return placement
         limit = Deadline(_SETTLE_SECONDS)
         if not self._counts:
             pause = _PAUSE if self.ask(refuses_other_counts) else _LONG_PAUSE
             while True:
                 time.sleep(pause)
-                before, found = found, self.placement()
-                if _lists(before) == _lists(found):
+                before, placement = placement, self.placement()
+                if _lists(before) == _lists(placement):
                     break
                 if limit.is_over:
                     raise KraftopsError(
@@ -149,27 +149,27 @@ class ClusterAccess:
                         hint="try again",
                         code="not-in-time",
                     )
-        while odd := self._odd_counts(found):
+        while odd := self._odd_counts(placement):
             if limit.is_over:
                 raise RefusedError(
                     f"the number of replicas of {odd[0]} is another one than before",
                     hint="somebody else has changed it: look at the plan again",
                 )
             time.sleep(PAUSE)
-            found = self.placement()
-        for partition, each in found.partitions.items():
+            placement = self.placement()
+        for partition, each in placement.partitions.items():
             self._counts[partition] = len(each.target)
-        return found
+        return placement
 
     def expect_counts(self, counts: Mapping[TopicPartition, int]) -> None:
         """Expect other numbers of replicas from now on, as a reassignment has begun them."""
         self._counts.update(counts)
 
-    def _odd_counts(self, found: Placement) -> list[TopicPartition]:
+    def _odd_counts(self, placement: Placement) -> list[TopicPartition]:
         """Return the partitions that are not moving, and have another number of replicas."""
         return [
             partition
-            for partition, each in found.partitions.items()
+            for partition, each in placement.partitions.items()
             if not each.is_moving
             and self._counts.get(partition, len(each.target)) != len(each.target)
         ]
@@ -177,8 +177,8 @@ class ClusterAccess:
     def placement_for_plan(self) -> Placement:
         """Return a settled placement with cordons, for which each broker is asked."""
         if self.controllers is None:
-            found = self.placement()
-            values = self.broker_configs(found)
+            placement = self.placement()
+            values = self.broker_configs(placement)
             self._cordoned = frozenset(
                 broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
             )
@@ -379,10 +379,10 @@ class ClusterAccess:
     def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
         """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""
         name = str(broker)
-        found = self.ask_broker(
+        configs = self.ask_broker(
             broker, partial(describe_configs, kind=_BROKER, names=[name], keys=keys)
         )
-        return found.get(name, {})
+        return configs.get(name, {})
 
     def topic_values(self, placement: Placement, key: str) -> dict[str, str]:
         """Return the values of a key by topic, with the brokers' defaults if a broker is asked.
@@ -474,11 +474,15 @@ class ClusterAccess:
         """Return the connection to a broker; a new one comes with the addresses of all brokers."""
         if self._connection is None:
             endpoints = self._broker_endpoints
-            known = {each.address: each for each in endpoints.bootstrap}
-            known |= {address: Bootstrap(address) for address in self._addresses.values()}
+            bootstraps = {each.address: each for each in endpoints.bootstrap}
+            bootstraps |= {address: Bootstrap(address) for address in self._addresses.values()}
             deadline = self.limit(endpoints.settings)
             self._connection = connect(
-                [*known.values()], endpoints.settings, deadline, NodeKind.BROKER, first=self._learn
+                [*bootstraps.values()],
+                endpoints.settings,
+                deadline,
+                NodeKind.BROKER,
+                first=self._learn,
             )
         return self._connection
 
@@ -515,11 +519,11 @@ def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNode
         )
 
 
-def _lists(found: Placement) -> dict[TopicPartition, tuple[int, ...]]:
+def _lists(placement: Placement) -> dict[TopicPartition, tuple[int, ...]]:
     """Return the replicas of partitions that are not moving."""
     return {
         partition: each.replicas
-        for partition, each in found.partitions.items()
+        for partition, each in placement.partitions.items()
         if not each.is_moving
     }
 
@@ -527,12 +531,12 @@ def _lists(found: Placement) -> dict[TopicPartition, tuple[int, ...]]:
 def topic_values_in(image: MetadataImage, topics: Iterable[str], key: str) -> dict[str, str]:
     """Return the values of a key by topic, with the default of the whole cluster."""
     default = image.configs.get((int(_BROKER), ""), {}).get(key)
-    found = {}
+    values = {}
     for topic in topics:
         address = image.configs.get((int(_TOPIC), topic), {}).get(key, default)
         if address is not None:
-            found[topic] = str(image.read(address)[1]["value"])
-    return found
+            values[topic] = str(image.read(address)[1]["value"])
+    return values
 
 
 def ask_default_keys(connection: Connection) -> list[str]:
@@ -552,7 +556,7 @@ def marks_in_image(image: MetadataImage) -> dict[str, Mark]:
 
 def configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
     """Return the dynamic configurations of brokers in an image."""
-    found: dict[int, dict[str, ConfigValue]] = {}
+    by_broker: dict[int, dict[str, ConfigValue]] = {}
     for (kind, name), addresses in image.configs.items():
         broker_id = parse_integer(name, 32)
         if kind != int(_BROKER) or broker_id is None:
@@ -562,5 +566,5 @@ def configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
             for key, address in addresses.items()
         }
         if values:
-            found[broker_id] = values
-    return found
+            by_broker[broker_id] = values
+    return by_broker

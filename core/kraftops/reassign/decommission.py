@@ -107,9 +107,9 @@ def check_all_moved(placement: Placement, request: Decommission) -> None:
         raise _not_emptied(request.brokers, left_out)
 
 
-def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:
+def is_leaving(replicas: Replicas, brokers: frozenset[int]) -> bool:
     """Tell whether a reassignment in flight takes a partition off these brokers."""
-    return not brokers.isdisjoint(found.removing) and brokers.isdisjoint(found.target)
+    return not brokers.isdisjoint(replicas.removing) and brokers.isdisjoint(replicas.target)
 
 
 def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPartition, Replicas]:
@@ -258,11 +258,11 @@ class _Run:
                     {"brokers": [*brokers]},
                 )
             )
-        for found in access.patiently(access.fresh_placements):
+        for placement in access.patiently(access.fresh_placements):
             for broker in brokers:
-                place = found.brokers.get(broker)
+                place = placement.brokers.get(broker)
                 is_running = place is not None and not place.is_fenced
-                if is_running or any(found.on(frozenset({broker}))):
+                if is_running or any(placement.on(frozenset({broker}))):
                     self._tell_once(
                         Event("waiting", f"not all nodes agree yet that {broker} has gone")
                     )
@@ -306,12 +306,12 @@ def decommission(access: ClusterAccess, request: Decommission, report: Report) -
 
 def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:
     """Note partitions under their min ISR: a move mends them, or waits for their brokers."""
-    known = access.patiently(lambda: min_isr_of_topics(access, placement, None))
+    min_isr = access.patiently(lambda: min_isr_of_topics(access, placement, None))
     under = [
         move.partition
         for move in moves
         if len(placement.partitions[move.partition].isr)
-        < min(known[move.partition.topic].value, len(move.before))
+        < min(min_isr[move.partition.topic].value, len(move.before))
     ]
     if under:
         access.note(f"under min.insync.replicas already: {shown(under)}")

@@ -93,10 +93,10 @@ def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]
     return [
         partition
         for partition, leader in wanted.items()
-        if (found := placement.partitions.get(partition)) and found.leader != leader
+        if (replicas := placement.partitions.get(partition)) and replicas.leader != leader
     ]
 
 
 def _has_order(placement: Placement, move: Move) -> bool:
-    found = placement.partitions.get(move.partition)
-    return found is None or found.target == move.after
+    replicas = placement.partitions.get(move.partition)
+    return replicas is None or replicas.target == move.after

@@ -87,10 +87,12 @@ class Mover:
             WireError: a broker cannot be asked.
         """
         access = self._access
-        found = access.patiently(lambda: find_throttles(access, access.placement()))
+        throttles = access.patiently(lambda: find_throttles(access, access.placement()))
         rate = self._options.throttle
-        if found.others:
-            others = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
+        if throttles.others:
+            others = ", ".join(throttles.others[:_SHOWN]) + (
+                ", …" if throttles.others[_SHOWN:] else ""
+            )
             if rate is not None:
                 raise RefusedError(
                     f"replication throttles are set already: {others}",
@@ -98,13 +100,13 @@ class Mover:
                     " --throttle out",
                 )
             self._report(Event("throttled-by-others", f"throttles of others apply: {others}"))
-        if found.ours and placement.moving:
+        if throttles.ours and placement.moving:
             if rate is None:
                 self.clear()
             else:
                 access.patiently(
                     lambda: set_rates(
-                        access, access.placement(), found.ours, Throttle(rate, self.mark)
+                        access, access.placement(), throttles.ours, Throttle(rate, self.mark)
                     )
                 )
 

@@ -157,14 +157,14 @@ def operations_of(
         for mark in marks_in(values).values()
         if mark.part is not None
     ]
-    found = {(mark.kind, mark.brokers): _begun(mark) for mark in marks if mark.part is None}
+    begun = {(mark.kind, mark.brokers): _begun(mark) for mark in marks if mark.part is None}
     for broker, mark in parts:
-        if not any(_has(kind, brokers, mark, broker) for kind, brokers in found):
+        if not any(_has(kind, brokers, mark, broker) for kind, brokers in begun):
             # Its own mark is gone, as after a kill between two changes.
             brokers = (broker,) if mark.part is Part.CORDON else ()
-            found[mark.kind, brokers] = _begun(mark._replace(brokers=brokers))
+            begun[mark.kind, brokers] = _begun(mark._replace(brokers=brokers))
     ours = sorted(
-        found.values(), key=lambda each: (each.author.since if each.author else 0, each.name)
+        begun.values(), key=lambda each: (each.author.since if each.author else 0, each.name)
     )
     rest = dict(placement.moving)
     ours = [_with_moves(placement, operation, rest) for operation in ours]

@@ -236,9 +236,9 @@ def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[
     return {topic: values for topic, values in lists.items() if values}
 
 
-def _entries(found: ConfigValue) -> list[str]:
+def _entries(config: ConfigValue) -> list[str]:
     """Return the entries `PARTITION:BROKER` of a list; or `*`, for all."""
-    return (found.value or "").split(",")
+    return (config.value or "").split(",")
 
 
 def _owner(

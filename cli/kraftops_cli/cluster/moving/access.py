@@ -156,10 +156,10 @@ def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
     """
     missing = sorted({*brokers} - placement.brokers.keys())
     if missing:
-        known = ", ".join(map(str, placement.brokers)) or "none"
+        registered = ", ".join(map(str, placement.brokers)) or "none"
         raise KraftopsError(
             f"broker {missing[0]} is not registered",
-            hint=f"registered are: {known}",
+            hint=f"registered are: {registered}",
             code="broker-not-registered",
             brokers=missing,
         )

@@ -55,12 +55,12 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
 
         def left(now: Placement) -> list[Move]:
             return [
-                Move(partition, found.target, wanted.previous)
+                Move(partition, replicas.target, wanted.previous)
                 for partition, wanted in sorted(planned.items())
                 if wanted.previous is not None
-                and (found := now.partitions.get(partition)) is not None
-                and not found.is_moving
-                and found.target == wanted.replicas
+                and (replicas := now.partitions.get(partition)) is not None
+                and not replicas.is_moving
+                and replicas.target == wanted.replicas
             ]
 
         back = [move.partition for move in left(placement)]
@@ -93,10 +93,10 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
     now = work.access.patiently(work.access.settled)
     moved = [
         partition
-        for partition, found in before.on(brokers)
+        for partition, replicas in before.on(brokers)
         if (there := now.partitions.get(partition)) is not None
         and brokers.isdisjoint(there.target)
-        and not brokers.isdisjoint(found.target)
+        and not brokers.isdisjoint(replicas.target)
         and not there.is_moving
     ]
     if not moved:

@@ -80,22 +80,22 @@ def operations(terminal: Terminal, options: OperationsOptions) -> int:
         if action is None:
             return show_operations(work)
         placement = access.patiently(access.placement)
-        found = named(access.patiently(lambda: operations_under_way(access, placement)), names)
+        chosen = named(access.patiently(lambda: operations_under_way(access, placement)), names)
         if action == "resume":
-            return _resume(work, found, options)
-        return _steer(work, action, found)
+            return _resume(work, chosen, options)
+        return _steer(work, action, chosen)
 
 
-def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
+def _steer(work: Work, action: str, chosen: Sequence[Operation]) -> int:
     from kraftops.reassign.marks import RESTART
     from kraftops.reassign.steering import Steered, cancel_operation, clear_throttles_of
     from kraftops.restart.rolling import cancel_restart
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
-    word = ",".join(operation.name for operation in found)
+    word = ",".join(operation.name for operation in chosen)
     work.confirm(word, f"{action} {word}")
     steered = []
-    for operation in found:
+    for operation in chosen:
         if action == "cancel":
             if operation.kind == RESTART:
                 cancel_restart(work.access)
@@ -106,7 +106,7 @@ def _steer(work: Work, action: str, found: Sequence[Operation]) -> int:
     return print_steered(work, steered, _DONE[action])
 
 
-def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
+def _resume(work: Work, chosen: Sequence[Operation], plan: PlanOptions) -> int:
     from kraftops.errors import RefusedError
     from kraftops.reassign.marks import DECOMMISSION, RESTART
     from kraftops.reassign.steering import Steered, follow_to_end
@@ -115,7 +115,7 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
     printer = work.printer()
-    for operation in found:
+    for operation in chosen:
         if operation.kind == RESTART:
             raise RefusedError(
                 "only its author has the command of a restart",
@@ -127,6 +127,6 @@ def _resume(work: Work, found: Sequence[Operation], plan: PlanOptions) -> int:
                 return code
         else:
             follow_to_end(work.access, operation, move_options(plan), printer)
-    if all(operation.kind == DECOMMISSION for operation in found):
+    if all(operation.kind == DECOMMISSION for operation in chosen):
         return 0
-    return print_steered(work, [Steered(operation) for operation in found], "has ended")
+    return print_steered(work, [Steered(operation) for operation in chosen], "has ended")

@@ -67,18 +67,18 @@ def describe_configs(
     if not resources:
         return {}
     answer = connection.ask("DescribeConfigs", resources=resources)
-    found = {}
+    by_name = {}
     for each in answer.results:
         if each.error_code == UNKNOWN_TOPIC_OR_PARTITION:
             continue
         if each.error_code:
             raise answer_error(connection, each.error_code, each.error_message, "DESCRIBE_CONFIGS")
         own = _OWN_SOURCES[kind] if each.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
-        found[each.resource_name] = {
+        by_name[each.resource_name] = {
             config.name: ConfigValue(config.value, config.config_source == own)
             for config in each.configs
         }
-    return found
+    return by_name
 
 
 def alter_configs(

@@ -48,10 +48,10 @@ def ask_placement(connection: Connection) -> Placement:
             raise connection.error_of(topic.error_code, f"topic {topic.name}")
         for each in sorted(topic.partitions, key=lambda each: each.partition_index):
             partition = TopicPartition(topic.name, each.partition_index)
-            found = Replicas(tuple(each.replica_nodes), tuple(each.isr_nodes), each.leader_id)
+            replicas = Replicas(tuple(each.replica_nodes), tuple(each.isr_nodes), each.leader_id)
             if partition in moving:
-                found = moving[partition]._replace(isr=found.isr, leader=found.leader)
-            partitions[partition] = found
+                replicas = moving[partition]._replace(isr=replicas.isr, leader=replicas.leader)
+            partitions[partition] = replicas
     return Placement(brokers, partitions)
 
 
@@ -140,7 +140,9 @@ def elect_leaders(
     answer = connection.change(
         "ElectLeaders",
         election_type=int(election),
-        topic_partitions=[{"topic": name, "partitions": found} for name, found in topics.items()],
+        topic_partitions=[
+            {"topic": name, "partitions": numbers} for name, numbers in topics.items()
+        ],
         timeout_ms=_TIMEOUT_MS,
     )
     if answer.error_code:

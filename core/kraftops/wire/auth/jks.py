@@ -43,7 +43,7 @@ def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
         if not hmac.compare_digest(digest, data[-_DIGEST_SIZE:]):
             raise DecodeError("the password is wrong, or the store was tampered with")
     reader = _Reader(body, _HEAD.size)
-    found = []
+    certificates = []
     for _ in range(count):
         tag = reader.number(4)
         reader.take(reader.number(2))  # alias
@@ -53,10 +53,10 @@ def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
             for _ in range(reader.number(4)):
                 _certificate(reader, version)
         elif tag == TRUSTED:
-            found.append(_certificate(reader, version))
+            certificates.append(_certificate(reader, version))
         else:
             raise DecodeError(f"an entry of the unknown kind {tag}")
-    return found
+    return certificates
 
 
 def _certificate(reader: _Reader, version: int) -> bytes:

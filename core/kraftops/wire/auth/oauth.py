@@ -83,8 +83,8 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
         context = _context(sasl)
         seconds = max(deadline.left, 0.001)
         with urlopen(request, timeout=seconds, context=context) as answer:  # noqa: S310
-            found = json.loads(_body(answer, deadline))
-        return str(found["access_token"])
+            fields = json.loads(_body(answer, deadline))
+        return str(fields["access_token"])
     except HTTPError as error:
         error.close()
         reason = f"{error.code} {error.reason}"

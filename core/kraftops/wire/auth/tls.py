@@ -170,15 +170,15 @@ def _folded(pem: str) -> str:
 def _certificates(data: bytes, password: str | None) -> list[bytes]:
     """Return the trusted certificates of a JKS or PKCS12 store, at least one, in DER."""
     if data.startswith(jks.MAGIC):
-        found = jks.trusted_certificates(data, password)
+        encoded = jks.trusted_certificates(data, password)
     else:
         _, certificates = _pkcs12(data, password)
         from cryptography.hazmat.primitives.serialization import Encoding
 
-        found = [each.public_bytes(Encoding.DER) for each in certificates]
-    if not found:
+        encoded = [each.public_bytes(Encoding.DER) for each in certificates]
+    if not encoded:
         raise DecodeError("it holds no trusted certificate")
-    return found
+    return encoded
 
 
 def _pkcs12_pem(data: bytes, password: str | None) -> bytes:

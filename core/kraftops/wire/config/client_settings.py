@@ -24,9 +24,9 @@ def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
             no secret.
     """
     entries = read_properties(path)
-    known = HONOURED | PASSED_OVER | SECURITY.keys()
+    accepted = HONOURED | PASSED_OVER | SECURITY.keys()
     for key, entry in entries.items():
-        if key not in known and not key.startswith(("config.providers.", "metrics.context.")):
+        if key not in accepted and not key.startswith(("config.providers.", "metrics.context.")):
             warn(f"{path}: line {entry.line}: the key {key} is unknown and means nothing")
     return client_settings(ClientProperties(path, entries))
 
@@ -41,8 +41,8 @@ def client_settings(properties: ClientProperties) -> Settings:
     times = {key: _int(properties, key) for key in INTS if properties.value(key)}
     protocol = properties.value("security.protocol", "PLAINTEXT").upper()
     if protocol not in PROTOCOLS:
-        shown = ", ".join(PROTOCOLS)
-        reason = f"String must be one of (case insensitive): {shown}"
+        protocols = ", ".join(PROTOCOLS)
+        reason = f"String must be one of (case insensitive): {protocols}"
         raise properties.invalid("security.protocol", reason)
     return Settings(
         protocol=protocol,

@@ -38,7 +38,7 @@ def parse_bootstrap(text: str) -> list[Bootstrap]:
     Raises:
         UsageError: an entry is malformed, or there is none.
     """
-    found: dict[Address, Bootstrap] = {}
+    by_address: dict[Address, Bootstrap] = {}
     for entry in filter(None, map(str.strip, text.split(","))):
         match = _ENTRY.fullmatch(entry)
         if not match:
@@ -49,7 +49,9 @@ def parse_bootstrap(text: str) -> list[Bootstrap]:
         if not 0 < int(port) <= _LAST_PORT:
             raise UsageError(f"{entry!r} has a port that is not between 1 and {_LAST_PORT}")
         address = Address(numeric or name, int(port))
-        found.setdefault(address, Bootstrap(address, None if node_id is None else int(node_id)))
-    if not found:
+        by_address.setdefault(
+            address, Bootstrap(address, None if node_id is None else int(node_id))
+        )
+    if not by_address:
         raise UsageError("no address is given", hint="addresses are HOST:PORT, separated by commas")
-    return list(found.values())
+    return list(by_address.values())

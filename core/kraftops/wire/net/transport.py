@@ -168,10 +168,10 @@ def _positive(deadline: Deadline) -> float:
 
 def _connected(address: Address, deadline: Deadline) -> socket.socket:
     """Connect to the first of the host's addresses that answers."""
-    found = _resolved(address, deadline)
+    resolved = _resolved(address, deadline)
     last_error: OSError = TimeoutError()
-    for number, (family, kind, protocol, _, socket_address) in enumerate(found):
-        share = deadline.left / (len(found) - number)
+    for number, (family, kind, protocol, _, socket_address) in enumerate(resolved):
+        share = deadline.left / (len(resolved) - number)
         if not share:
             break
         connecting = socket.socket(family, kind, protocol)

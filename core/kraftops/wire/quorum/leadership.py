@@ -47,14 +47,14 @@ class Leadership:
         while True:
             failed: dict[Address, WireError] = {}
             first = self._first_answer(deadline, failed)
-            if first and (found := self._ask(first, position, deadline, failed)):
-                return found
+            if first and (leader := self._ask(first, position, deadline, failed)):
+                return leader
             for address in self._candidates(failed) if first else ():
                 if deadline.is_over:
                     break
-                found = self._try(address, position, deadline, failed)
-                if found:
-                    return found
+                leader = self._try(address, position, deadline, failed)
+                if leader:
+                    return leader
             if deadline.left < PAUSE or not self._has_answer:
                 raise all_failed([*failed.values()], len(failed))
             time.sleep(PAUSE)
@@ -64,8 +64,8 @@ class Leadership:
     ) -> Connection | None:
         """Return the first connection to a known address; the named leader has a head start."""
         named = self._addresses.get(self.leader)
-        known = [*dict.fromkeys([*([named] if named else []), *self._known])]
-        return next(answering(known, self._target.settings, deadline, failed), None)
+        addresses = [*dict.fromkeys([*([named] if named else []), *self._known])]
+        return next(answering(addresses, self._target.settings, deadline, failed), None)
 
     def _candidates(self, asked: dict[Address, WireError]) -> Iterable[Address]:
         """Yield the addresses that are not *asked*: first the named leader, then all others."""

@@ -119,11 +119,11 @@ class LiveLog:
     def _start(self) -> Iterator[Event]:
         """Yield `Started`, and the newest snapshot."""
         self._position = LOG_START
-        found = self._connection.fetch(LOG_START, max_bytes=1)
-        if not found.snapshot:
-            found = self._connection.fetch(SNAPSHOT_PROBE, max_bytes=1)
-        if found.snapshot:
-            yield from self._load(found.snapshot)
+        fetched = self._connection.fetch(LOG_START, max_bytes=1)
+        if not fetched.snapshot:
+            fetched = self._connection.fetch(SNAPSHOT_PROBE, max_bytes=1)
+        if fetched.snapshot:
+            yield from self._load(fetched.snapshot)
         else:
             # The voters with which a dynamic quorum is formatted are in the log, too: Kafka does
             # not send the snapshot that has them.
@@ -156,34 +156,34 @@ class LiveLog:
         end: int | None = None
         while True:
             wait_ms = _WAIT_MS if follow and end is not None else 0
-            found = self._connection.fetch(self._position, wait_ms=wait_ms)
+            fetched = self._connection.fetch(self._position, wait_ms=wait_ms)
             endpoint = self._leader()
-            if found.snapshot:
+            if fetched.snapshot:
                 raise _LogGone(
                     f"{endpoint}: the log from offset {self.offset} on is gone;"
-                    f" the snapshot {found.snapshot} replaces it"
+                    f" the snapshot {fetched.snapshot} replaces it"
                 )
-            if found.diverging:
+            if fetched.diverging:
                 raise _LogGone(
                     f"{endpoint}: the log has another history since offset"
-                    f" {found.diverging.end_offset}"
+                    f" {fetched.diverging.end_offset}"
                 )
-            yield from self._committed(found, endpoint)
-            if found.high_watermark < 0:
+            yield from self._committed(fetched, endpoint)
+            if fetched.high_watermark < 0:
                 continue
             if end is None:
-                end = found.high_watermark
-            if self.offset >= (found.high_watermark if follow else end):
+                end = fetched.high_watermark
+            if self.offset >= (fetched.high_watermark if follow else end):
                 leader, epoch = self._connection.leader, self._connection.epoch
                 yield CaughtUp(endpoint, self.offset, leader, epoch)
                 if not follow:
                     return
 
-    def _committed(self, found: FetchResult, endpoint: Address) -> Iterator[Event]:
+    def _committed(self, fetched: FetchResult, endpoint: Address) -> Iterator[Event]:
         """Yield the whole batches of an answer below its high watermark."""
-        for batch in BatchParser(endpoint).batches(found.records, -1):
+        for batch in BatchParser(endpoint).batches(fetched.records, -1):
             next_offset, epoch = next_offset_and_epoch(batch)
-            if next_offset > found.high_watermark:
+            if next_offset > fetched.high_watermark:
                 return
             if next_offset > self.offset:
                 self._position = FetchPosition(next_offset, epoch)

@@ -52,9 +52,9 @@ class LogSlices:
     def beginning(self) -> Restart:
         """Return the newest snapshot, or the first position if the log is whole."""
         for position in (LOG_START, SNAPSHOT_PROBE):
-            found = self._connection.fetch(position, max_bytes=1)
-            if found.snapshot:
-                return found.snapshot
+            fetched = self._connection.fetch(position, max_bytes=1)
+            if fetched.snapshot:
+                return fetched.snapshot
         return LOG_START
 
     def end(self) -> FetchPosition:
@@ -62,17 +62,17 @@ class LogSlices:
 
         A leader knows it only once a record of its own epoch is committed.
         """
-        found = self._with_high_watermark(LOG_START, 1)
-        return FetchPosition(found.high_watermark, self._connection.epoch)
+        fetched = self._with_high_watermark(LOG_START, 1)
+        return FetchPosition(fetched.high_watermark, self._connection.epoch)
 
     def cut(self, position: FetchPosition, most: int) -> FetchPosition:
         """Return the position after about *most* bytes of committed batches, at least one.
 
         An answer of the leader is the most.
         """
-        found = self._with_high_watermark(position, MAX_BYTES)
+        fetched = self._with_high_watermark(position, MAX_BYTES)
         end, taken = position, 0
-        for batch in self._committed(found, position.offset, found.high_watermark):
+        for batch in self._committed(fetched, position.offset, fetched.high_watermark):
             if taken and taken + batch.size > most:
                 break
             end, taken = FetchPosition(*next_offset_and_epoch(batch)), taken + batch.size
@@ -84,18 +84,18 @@ class LogSlices:
             if next(self._connection.snapshot_chunks(place, LOG_START), None) is not None:
                 return None
             return f"{self._leader()}: the snapshot {place} is gone", self.beginning()
-        found = self._connection.fetch(place, max_bytes=1)
-        if found.snapshot and place.offset:
+        fetched = self._connection.fetch(place, max_bytes=1)
+        if fetched.snapshot and place.offset:
             reason = f"the log from offset {place.offset} on is gone"
-        elif found.snapshot:
+        elif fetched.snapshot:
             reason = "the beginning of the log is gone"
-        elif found.diverging:
-            reason = f"the log has another history since offset {found.diverging.end_offset}"
-            return f"{self._leader()}: {reason}", FetchPosition(*found.diverging)
+        elif fetched.diverging:
+            reason = f"the log has another history since offset {fetched.diverging.end_offset}"
+            return f"{self._leader()}: {reason}", FetchPosition(*fetched.diverging)
         else:
             return None
-        reason = f"{reason}; the snapshot {found.snapshot} replaces it"
-        return f"{self._leader()}: {reason}", found.snapshot
+        reason = f"{reason}; the snapshot {fetched.snapshot} replaces it"
+        return f"{self._leader()}: {reason}", fetched.snapshot
 
     def snapshot(self, snapshot: SnapshotId) -> Iterator[Event]:
         """Yield the batches of a snapshot, and `CaughtUp`.
@@ -123,13 +123,13 @@ class LogSlices:
         yield Started(self._leader(), None)
         position, deadline = start, Deadline(self._timeout)
         while position.offset < stop:
-            found = self._connection.fetch(position)
-            if found.snapshot or found.diverging:
+            fetched = self._connection.fetch(position)
+            if fetched.snapshot or fetched.diverging:
                 raise SourceError(
                     f"{self._leader()}: the log from offset {position.offset} on is gone"
                 )
             before = position
-            for batch in self._committed(found, position.offset, stop):
+            for batch in self._committed(fetched, position.offset, stop):
                 position = FetchPosition(*next_offset_and_epoch(batch))
                 yield LiveBatch(self._leader(), batch, is_of_snapshot=False)
             if position != before:
@@ -145,9 +145,9 @@ class LogSlices:
     def _caught_up(self, offset: int) -> CaughtUp:
         return CaughtUp(self._leader(), offset, self._connection.leader, self._connection.epoch)
 
-    def _committed(self, found: FetchResult, start: int, stop: int) -> Iterator[Batch]:
+    def _committed(self, fetched: FetchResult, start: int, stop: int) -> Iterator[Batch]:
         """Yield the whole batches of an answer between two offsets."""
-        for batch in BatchParser(self._leader()).batches(found.records, -1):
+        for batch in BatchParser(self._leader()).batches(fetched.records, -1):
             next_offset, _ = next_offset_and_epoch(batch)
             if next_offset > stop:
                 return
@@ -157,9 +157,9 @@ class LogSlices:
     def _with_high_watermark(self, position: FetchPosition, most: int) -> FetchResult:
         deadline = Deadline(self._timeout)
         while True:
-            found = self._connection.fetch(position, max_bytes=most)
-            if found.high_watermark >= 0:
-                return found
+            fetched = self._connection.fetch(position, max_bytes=most)
+            if fetched.high_watermark >= 0:
+                return fetched
             if deadline.is_over:
                 raise WireError.at(
                     self._leader(), "the leader knows no high watermark yet", hint="try again later"

@@ -68,13 +68,13 @@ class Spool:
             SourceError: there is no room for it.
         """
         added = Batch(self.size, batch.size, batch.data)
-        left = memoryview(batch.data)
+        rest = memoryview(batch.data)
         try:
-            while left:
+            while rest:
                 # Not a write at the file's position, which readers share.
-                written = os.pwrite(self._file.fileno(), left, self.size)
+                written = os.pwrite(self._file.fileno(), rest, self.size)
                 self.size += written
-                left = left[written:]
+                rest = rest[written:]
         except OSError as error:
             raise self._failed(error) from error
         return added

@@ -117,14 +117,14 @@ class _Race:
                 running += 1
             try:
                 # The last one is waited for until its own deadline, which its attempt keeps.
-                found = self._done.get(timeout=_HEAD_START if waiting else None)
+                outcome = self._done.get(timeout=_HEAD_START if waiting else None)
             except Empty:
                 continue
             running -= 1
-            if isinstance(found, Connection):
-                yield found
+            if isinstance(outcome, Connection):
+                yield outcome
                 continue
-            address, error = found
+            address, error = outcome
             if not isinstance(error, WireError) or isinstance(error, AuthError):
                 raise error
             failed[address] = error
@@ -133,8 +133,8 @@ class _Race:
         """Have connections that are still made closed."""
         self._is_over.set()
         while not self._done.empty():
-            if isinstance(found := self._done.get(), Connection):
-                found.close()
+            if isinstance(outcome := self._done.get(), Connection):
+                outcome.close()
 
     def _attempt(self, address: Address) -> None:
         try:
