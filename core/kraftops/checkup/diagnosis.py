@@ -96,7 +96,7 @@ def diagnosis_of(
     }
 
     def node_of(path: str) -> int | None:
-        return next((id_ for top, id_ in nodes.items() if path.startswith(top)), None)
+        return next((id_ for top, id_ in nodes.items() if f"{path}/".startswith(f"{top}/")), None)
 
     findings = (_renamed(each, examination) for run in runs for each in run.findings)
     return Diagnosis([each for each in joined(findings, node_of) if selection.takes(each)], runs)

@@ -36,6 +36,8 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     # A partition.metadata that the loader refuses has no topic id that can be read.
     "no-topic-id": frozenset({"start-refused"}),
     "missing-partition": frozenset({"start-refused", "no-topic-id"}),
+    # What a start cuts is the rest of what is missing.
+    "start-cuts-log": frozenset({"missing-end"}),
 }
 """The same for one partition."""
 _FIRST = ("min-isr-above-replicas", "directory-failed", "broker-down", "follower-behind")
@@ -113,9 +115,10 @@ def _grouped(group: Sequence[Finding]) -> Finding:
 
 
 def _with_effects(cause: Finding, effects: Sequence[Finding]) -> Finding:
-    """Return a cause with its effects; it is as bad as the worst of them."""
+    """Return a cause with its effects; as bad as the worst, with a cure if any has one."""
     if not effects:
         return cause
     facts = [Evidence(effect.code, str(effect)) for effect in effects[:_EVIDENCE]]
     severity = worst([cause, *effects]) or Severity.NOTE
-    return replace(cause, severity=severity, evidence=(*cause.evidence, *facts))
+    cure = cause.cure or next((effect.cure for effect in effects if effect.cure), "")
+    return replace(cause, severity=severity, cure=cure, evidence=(*cause.evidence, *facts))

@@ -10,10 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from kraftops.log.indexes import TimeEntry, time_index_bytes
 from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.server.loader.contract import LoadRequest
+from tests.helpers.kafka.loader import faults
+from tests.helpers.kafka.loader.partitions import Partition
 from tests.helpers.logs.incidents import INCIDENT, Incident, config, incident_directory
 from tests.helpers.logs.incidents import change as partition_change
 from tests.helpers.logs.log_directories import REAL
@@ -54,6 +58,26 @@ def alone(code: str | None, *changes: Change) -> Seed:
         return ["d"]
 
     return Seed(code, build, len(changes))
+
+
+def drawn(fault: faults.Fault, seed: int) -> Change:
+    """Return what makes a fault of the comparison with Kafka's loader in a partition."""
+
+    def change(folder: Path) -> None:
+        path = folder / "d/plain-0"
+        files = {file.name: file.read_bytes() for file in path.iterdir()}
+        request = LoadRequest(path.name, recovery_point=24, was_clean=True)
+        partition = Partition(request, files)
+        fault(Random(seed), partition)
+        shutil.rmtree(path)
+        partition.write(path.parent)
+
+    return change
+
+
+def read_whole(seed: Seed) -> Seed:
+    """Return a seed of which everything is read."""
+    return seed._replace(build=lambda folder: [*seed.build(folder), "--deep"])
 
 
 def logged(code: str | None, incident: Incident, faults: int = 1) -> Seed:
@@ -240,7 +264,35 @@ CLUSTERS: Mapping[str, Seed] = {
         "broker-down", [*INCIDENT[:9], (12, [partition_change(0, isr=[2], leader=2)])], 2
     ),
 }
-SEEDS = {**REAL_DISKS, **CLUSTERS}
+# Drawn with the weights of the comparison with Kafka's loader by Random(431128), without those that
+# a start mends; the numbers are those that were drawn. Codes are by what Kafka's loader does there.
+DRAWN: Mapping[str, Seed] = {
+    "drawn: a segment has another name": real(
+        "start-refused", drawn(faults.renamed_segment, 17290)
+    ),
+    "drawn: the last segment is gone": real(
+        "missing-end", UNCLEAN, drawn(faults.last_segment_gone, 11936)
+    ),
+    "drawn: epochs are empty": real("start-refused", drawn(faults.empty_epochs, 33902)),
+    "drawn: odd metadata, and a transaction hangs": real(
+        "start-refused", HANGING, drawn(faults.odd_metadata, 13972)
+    ),
+    "drawn: a log is compressed, and a folder": real(
+        "missing-start", drawn(faults.compressed_log, 34077), write("backup/file", "x")
+    ),
+    "drawn: files of a swap, and a damaged checkpoint": real(
+        "bad-checkpoint", BAD_CHECKPOINT, drawn(faults.swap_files, 16609)
+    ),
+    "drawn: no metadata, and timestamps in the future": real(
+        "no-topic-id", FUTURE, drawn(faults.metadata_gone, 538)
+    ),
+    "drawn: a bit of a header": read_whole(real("bad-batch", drawn(faults.bit_in_a_header, 53443))),
+    "drawn: a batch is lost": read_whole(real("missing-offsets", drawn(faults.lost_batch, 56092))),
+    "drawn: zeros, and a transaction hangs": read_whole(
+        real("bad-batch", drawn(faults.zeros_in_a_log, 14170), HANGING)
+    ),
+}
+SEEDS = {**REAL_DISKS, **CLUSTERS, **DRAWN}
 
 
 def _formatted(folder: Path) -> Sequence[str]:
