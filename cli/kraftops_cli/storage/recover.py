@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, drop_output
 from kraftops_terminal.prompts import asked, can_ask
 
 if TYPE_CHECKING:
@@ -330,16 +332,41 @@ def _recover(
     backup = path if changes else None
     if changes:
         _confirm(terminal, plan, is_confirmed=options.yes)
+        terminal.flush()
         execute(plan, backup)
     recovery = Recovery(changes, backup, plan, advice(plan))
-    print_answer(
-        terminal,
-        options.form,
-        "recover",
-        lambda: json_of(RECOVER.fields, recovery),
-        lambda: done_text(plan, backup, is_dry=options.dry_run) + next_text(recovery.next_steps),
-    )
+    with _naming(backup):
+        print_answer(
+            terminal,
+            options.form,
+            "recover",
+            lambda: json_of(RECOVER.fields, recovery),
+            lambda: (
+                done_text(plan, backup, is_dry=options.dry_run) + next_text(recovery.next_steps)
+            ),
+        )
+        terminal.end_answer()
+        terminal.flush()
     return 0
+
+
+@contextmanager
+def _naming(backup: str | None) -> Iterator[None]:
+    """Name the copy of the old log, too, where the answer cannot be written.
+
+    Raises:
+        StorageError: it cannot.
+    """
+    from kraftops.errors import StorageError
+
+    try:
+        yield
+    except OSError as error:
+        if backup is None or isinstance(error, BrokenPipeError):
+            raise
+        drop_output()
+        text = f"the log is recovered, but the answer cannot be written: {error.strerror}"
+        raise StorageError(text, f"the copy of what was there is in {backup}") from None
 
 
 def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> None:
@@ -368,10 +395,11 @@ def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> N
         )
         question = "Type the ids of the voters, to confirm that their disks are wiped first"
         question += f" ({voters})"
-    if not (is_confirmed or _is_typed(terminal, warning, question, voters or "yes")):
+    expected = voters or "yes"
+    if not (is_confirmed or _is_typed(terminal, warning, question, expected)):
         raise RecoveryRefused(
             "not-confirmed",
-            "nothing was written: the question was not answered with yes",
+            f"nothing was written: the question was not answered with {expected}",
             "--yes says that no other voter starts with its old disk",
             **answer,
         )

@@ -133,8 +133,8 @@ def remove_unfinished(folder: str) -> None:
                 os.unlink(path)
 
 
-def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Backup:
-    """Return the newest backup of the log in *folder*, in *named* or in the folder itself.
+def find_backups(directory: LogDirectory, folder: str, named: str | None) -> list[Backup]:
+    """Return the backups of the log in *folder*, the newest first; *named* is, or has, others.
 
     Raises:
         RecoveryRefused: there is none, or it is of another directory.
@@ -144,6 +144,7 @@ def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Back
     with suppress(OSError):
         names = sorted(os.listdir(parent), reverse=True)
         paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
+    backups = []
     for path in paths:
         identified = _read(path)
         if identified is None:
@@ -155,7 +156,9 @@ def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Back
                 f"{path} is the copy of another directory: {identity}",
                 "name the one of this node with --backup",
             )
-        return backup
+        backups.append(backup)
+    if backups:
+        return backups
     raise RecoveryRefused(
         "no-backup",
         f"{parent} has no copy of a log that was recovered",

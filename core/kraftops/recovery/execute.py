@@ -11,7 +11,7 @@ from kraftops.fileio.directories import Owner, make_directories, owner_of
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.backup import (
     Backup,
-    find_backup,
+    find_backups,
     make_backup,
     remove_unfinished,
 )
@@ -105,20 +105,28 @@ def _undoable(
 ) -> tuple[Backup, FileStates]:
     """Return the backup of a log, and the states of the files that it replaces.
 
+    Several recoveries are undone one by one, the newest first.
+
     Raises:
         RecoveryRefused: there is no backup, or a server has been started since.
     """
-    backup = find_backup(directory, folder, parent)
+    backups = find_backups(directory, folder, parent)
     states = file_states(folder)
-    for name in sorted({*states, *backup.files}):
-        if not _is_of_recovery(backup, states, name):
+    restored = [backup for backup in backups if backup.files == states]
+    others = backups[backups.index(restored[-1]) + 1 :] if restored else backups
+    for backup in others[:1]:
+        names = sorted({*states, *backup.files})
+        foreign = [name for name in names if not _is_of_recovery(backup, states, name)]
+        if not foreign:
+            return backup, states
+        if not restored:
             raise RecoveryRefused(
                 "started",
-                f"{os.path.join(folder, name)} is neither as it was nor as the recovery made it: "
-                "a server has been started since",
+                f"{os.path.join(folder, foreign[0])} is neither as it was nor as the recovery made "
+                "it: a server has been started since",
                 f"what was there before is in {backup.folder}",
             )
-    return backup, states
+    return restored[-1], states
 
 
 def _is_of_recovery(backup: Backup, states: FileStates, name: str) -> bool:

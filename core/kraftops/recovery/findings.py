@@ -250,9 +250,7 @@ class UnseenBrokers(NamedTuple):
 
     ids: frozenset[int]
     long_fenced: frozenset[int]
-
-
-NO_UNSEEN = UnseenBrokers(frozenset(), frozenset())
+    registered: frozenset[int]
 
 
 def unseen_brokers(
@@ -265,13 +263,14 @@ def unseen_brokers(
     """
     images = [image, *(compared.image for compared in logs if compared.image)]
     read = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
-    unseen = {broker for state in images for broker in state.brokers} - read
+    registered = frozenset(broker for state in images for broker in state.brokers)
+    unseen = registered - read
     long_fenced = {
         broker
         for broker in unseen
         if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
     }
-    return UnseenBrokers(frozenset(unseen - long_fenced), frozenset(long_fenced))
+    return UnseenBrokers(unseen - long_fenced, frozenset(long_fenced), registered)
 
 
 def _is_long_fenced(image: MetadataImage, broker: int) -> bool:

@@ -161,6 +161,9 @@ def _voter(host: Host, voters: tuple[Voter, ...], *, is_named: bool) -> str:
     choice = ' --choose "$log"' if is_named else ""
     return f"""\
 has "$old_disk" || refuse "$directory is not the disk that was copied"
+case $("$storage" recover -c "$config" --undo --dry-run 2>/dev/null) in
+  "nothing to undo"*) rm -f "$here/{host.script_name}.done" ;; # it was undone
+esac
 {_done(host)}\
 log=$here/{LOG_ARCHIVE}
 recover() {{ "$storage" recover -c "$config" --voters {names} --from "$log"{choice} --yes "$@"; }}

@@ -10,6 +10,7 @@ from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server import meta_properties, quorum_state
+from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.server.metadata_log.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_snapshot
@@ -115,9 +116,18 @@ def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
         return inside
     if os.path.basename(os.path.realpath(name)) == METADATA_PARTITION or _has_log(name):
         return name
-    if os.path.isfile(os.path.join(name, meta_properties.FILE_NAME)):
+    if os.path.isfile(os.path.join(name, meta_properties.FILE_NAME)) or has_partitions(name):
         return inside
     raise RecoveryRefused("no-log", f"{name} holds no metadata log", "name a directory that does")
+
+
+def has_partitions(path: str) -> bool:
+    """Tell whether there are copies of partitions in a directory.
+
+    Raises:
+        SourceError: it cannot be listed.
+    """
+    return next(read_log_directory(path).partitions(), None) is not None
 
 
 def _has_log(folder: str) -> bool:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from kraftops.errors import StorageError
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
-from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
-from kraftops.recovery.partitions.disk import has_partitions
+from kraftops.recovery.log_copy import LogCopy, has_partitions, partition_folder, read_log
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory

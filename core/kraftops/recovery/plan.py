@@ -19,7 +19,6 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import PACK, LogSource, sources_of
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
-    NO_UNSEEN,
     address_findings,
     quorum_findings,
     recovery_findings,
@@ -45,7 +44,7 @@ from kraftops.recovery.partitions.losses import (
     PartitionLoss,
     total_of,
 )
-from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
     check_own_voter,
@@ -239,8 +238,15 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if partitions.records:
         epoch = _next_epoch(logs)
         batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    # Who recovered the log has accounted for the brokers.
-    unseen = NO_UNSEEN if is_copied else unseen_brokers(image, compared, disks)
+    unseen = unseen_brokers(image, compared, disks)
+    if strangers := request.unseen_brokers - unseen.registered - chosen.voter_ids(config):
+        ids, registered = (
+            ",".join(map(str, sorted(ids))) for ids in (strangers, unseen.registered)
+        )
+        text = f"--unseen-broker {ids}: there is no such broker in the given logs"
+        raise NotFound("not-there", text, f"registered brokers: {registered or 'none'}")
+    if is_copied:  # who recovered the log has accounted for the brokers
+        unseen = unseen._replace(ids=frozenset(), long_fenced=frozenset())
     return RecoveryPlan(
         config=config,
         directory=directory,

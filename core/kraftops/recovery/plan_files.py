@@ -23,6 +23,7 @@ from kraftops.recovery.node_copies import NodeCopy, working_directory
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.recovery.plan_page import plan_page
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.target_voters import SELF, is_list_of_ids
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter, parse_initial_controllers
 
@@ -92,11 +93,12 @@ def _named_voters(text: str, copies: Sequence[NodeCopy]) -> tuple[Voter, ...]:
         UsageError: it is neither.
         RecoveryRefused: the copy of a node does not tell its directory id.
     """
-    ids = text.split(",")
-    if not all(word.strip().isdecimal() for word in ids):
+    if text == SELF:
+        raise UsageError(f"--voters {SELF}: a plan is of no node alone", "name its id: --voters 1")
+    if not is_list_of_ids(text):
         return parse_initial_controllers(text)
     voters = []
-    for node_id in sorted({int(word) for word in ids}):
+    for node_id in sorted({int(word) for word in text.split(",")}):
         copy = _copy_of(node_id, copies)
         assert copy.config
         assert copy.meta

@@ -97,7 +97,7 @@ def _steps(plan: ClusterPlan) -> Iterator[list[str]]:
         *_scripts(voters),
         'Check: the exit status is 0, and "Written" is printed (or "done", if it ran before).',
         "To go back, as long as none of them was started, run there kafka-storage recover --undo",
-        "-c SERVER.PROPERTIES, and remove node-N.sh.done.",
+        "-c SERVER.PROPERTIES.",
     ]
     yield [f"Start {_hosts(voters)}.", *_starts(voters), *_quorum_check(plan)]
     if brokers:

@@ -46,6 +46,10 @@ CODES = {
 """Meanings of the codes of refusals."""
 
 
+_NOT_POSSIBLE = frozenset({"no-archive", "no-room", "unreadable"})
+"""Those that no decision of a person changes, with the exit code of other files' errors."""
+
+
 class RecoveryRefused(StorageError):
     """The recovery would do harm, or a person must decide; *code* is one of `CODES`."""
 
@@ -54,6 +58,8 @@ class RecoveryRefused(StorageError):
     def __init__(self, code: str, message: str, hint: str | None = None, **known: object) -> None:
         super().__init__(message, hint, code=code, **{"changed": False, **known})
         assert code in CODES
+        if code in _NOT_POSSIBLE:
+            self.exit_code = 1
 
 
 class NotFound(RecoveryRefused):

@@ -87,6 +87,11 @@ def target_record(
         host = host_text(_own_host(config, quorum))
         alone = Voter(config.node_id, directory_id, host, listener.port)
         return voters_record([alone], listener.name)
+    if named is not None and is_list_of_ids(named):
+        raise UsageError(
+            f"--voters {named}: expected self, or ID@HOST:PORT:DIRECTORY_ID,…",
+            "kafka-storage recover-plan takes ids: it reads the rest in the copies of nodes",
+        )
     if named is not None:
         return voters_record(parse_initial_controllers(named), listener.name)
     if quorum.record is None:
@@ -97,6 +102,11 @@ def target_record(
             "dynamic",
         )
     return _with_new_hosts(quorum.record, host_changes)
+
+
+def is_list_of_ids(text: str) -> bool:
+    """Tell whether a text is a list of node ids, separated by commas."""
+    return all(word.strip().isdecimal() for word in text.split(","))
 
 
 def _own_host(config: ServerConfig, quorum: VoterSet) -> str:

@@ -103,6 +103,16 @@ def test_disks_of_two_clusters_are_refused(tmp_path: Path) -> None:
     assert compared(tmp_path, first, second, code=3)["error"] == "other-cluster"
 
 
+def test_partitions_without_a_meta_properties_are_of_nobody(tmp_path: Path) -> None:
+    disk = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 100)]})
+    (disk / "meta.properties").unlink()
+
+    answer = compared(tmp_path, disk, code=3)
+
+    assert answer["error"] == "no-identity"
+    assert "neither a meta.properties nor a server.properties" in answer["message"]
+
+
 def test_directory_without_partitions_is_refused(tmp_path: Path) -> None:
     disk = broker_disk(tmp_path / "b1", 1, {})
     write_log(disk, {0: [no_ops(0, 1)]})

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import shlex
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,14 @@ from tests.helpers.nodes.lost_quorums import (
     survivor,
     write_meta,
 )
-from tests.helpers.nodes.node_directories import CLUSTER_ID, META, OTHER_ID, locked, storage
+from tests.helpers.nodes.node_directories import (
+    CLUSTER_ID,
+    META,
+    OTHER_ID,
+    PROPERTIES,
+    locked,
+    storage,
+)
 from tests.helpers.tools.console import STORAGE
 
 SEGMENT = "00000000000000000000.log"
@@ -571,8 +579,18 @@ class TestRefusals:
         (tmp_path / "empty").mkdir()
         (tmp_path / "text").write_text("no archive")
 
-        for name, code in (("empty", "no-log"), ("text", "no-archive")):
-            assert refusal(node, "--voters", "self", f"--from={tmp_path / name}")["error"] == code
+        for name, error, code in (("empty", "no-log", 3), ("text", "no-archive", 1)):
+            source = f"--from={tmp_path / name}"
+            assert refusal(node, "--voters", "self", source, code=code)["error"] == error
+
+    def test_ids_are_words_of_a_plan_for_the_cluster(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+
+        done = recover(node, "--voters", "1,3")
+
+        assert done.code == 1
+        assert "expected self, or ID@HOST:PORT:DIRECTORY_ID" in done.err
+        assert "recover-plan" in done.err
 
     def test_recovery_off_a_terminal_needs_yes(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
@@ -583,7 +601,7 @@ class TestRefusals:
         assert done.code == 3
         assert (
             done.errors[0]
-            == "kafka-storage: nothing was written: the question was not answered with yes"
+            == "kafka-storage: nothing was written: the question was not answered with 2,3"
         )
         assert "Logs, the best first:" in done.text
         assert log_files(node) == before
@@ -620,6 +638,43 @@ class TestUndo:
         assert recovery_data(node, "--undo")["changed"] is True
         assert log_files(node) == before
         assert recovery_data(node, "--undo")["changed"] is False
+
+    def test_recoveries_are_undone_one_by_one(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1", *MORE)
+        other_node(tmp_path / "c2", 2)
+        before = log_files(node)
+        recovery_data(node, "--voters", "self")
+        between = log_files(node)
+        source = str(tmp_path / "c2")
+        recovery_data(node, "--voters", "self", "--from", source, "--choose", source)
+
+        for files, changed in ((between, True), (before, True), (before, False)):
+            assert recovery_data(node, "--undo")["changed"] is changed
+            assert log_files(node) == files
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+    @pytest.mark.parametrize("form", ["text", "json"])
+    def test_copy_is_named_where_the_answer_cannot_be_written(
+        self, tmp_path: Path, form: str
+    ) -> None:
+        """In text, what would be lost cannot be written either: then nothing is changed."""
+        node = survivor(tmp_path / "n1")
+        before = log_files(node)
+        command = [STORAGE, "recover", "-c", PROPERTIES, "--voters", "self", "--yes"]
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [*command, "--format", form],
+                cwd=node,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=60,
+            )
+
+        assert done.returncode == 1
+        assert b"No space left on device" in done.stderr
+        assert (log_files(node) == before) == (form == "text")
+        assert (b"/before-recover-" in done.stderr) == (form == "json")
 
     def test_undo_from_a_named_backup(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")

@@ -239,6 +239,15 @@ def test_brokers_whose_disks_were_not_read_are_refused(tmp_path: Path) -> None:
     assert recovery_data(node, *SELF, "--unseen-broker=101,102")["changed"]
 
 
+def test_unseen_broker_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path)
+
+    answer = refusal(node, *SELF, *disks, "--unseen-broker=999", code=4)
+
+    assert answer["message"].startswith("--unseen-broker 999: there is no such broker")
+    assert answer["hint"] == "registered brokers: 101,102"
+
+
 def test_refusal_with_the_logs_of_most_voters_says_what_it_is_for(tmp_path: Path) -> None:
     node, _ = cluster(tmp_path)
     other_node(tmp_path / "c2", 2, *ORDERS)

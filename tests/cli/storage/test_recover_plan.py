@@ -197,6 +197,26 @@ class TestGuards:
         assert "a log without meta.properties" in self.refused(folder, 2)
 
 
+def test_script_of_a_voter_runs_again_after_an_undo(tmp_path: Path, cluster: list[Path]) -> None:
+    plan(tmp_path, packed(cluster[0]), "--voters", "1")
+    assert run(tmp_path, 1)[0] == 0
+    recovered = log_files(cluster[0])
+    assert "is done" in run(tmp_path, 1)[1]
+    done = storage(cluster[0], "recover", "-c", str(cluster[0] / PROPERTIES), "--undo")
+    assert (done.code, log_files(cluster[0]) == recovered) == (0, False)
+
+    code, printed = run(tmp_path, 1)
+
+    assert (code, "Written" in printed) == (0, True)
+    assert log_files(cluster[0]) == recovered
+
+
+def test_plan_for_self_is_refused_with_the_form_of_ids(tmp_path: Path, cluster: list[Path]) -> None:
+    done = planned(tmp_path, packed(cluster[0]), "--voters", "self")
+
+    assert (done.code, json.loads(done.text)["hint"]) == (1, "name its id: --voters 1")
+
+
 def test_all_controllers_are_lost_and_a_broker_has_the_log(tmp_path: Path) -> None:
     keys = {"process_roles": "broker", "listeners": "PLAINTEXT://localhost:9092"}
     made = node(tmp_path, 4, records_batch(5, broker(4)), **keys)

@@ -9,7 +9,7 @@ from kraftops.recovery.backup import (
     STEPS_FILE,
     Backup,
     backup_folder,
-    find_backup,
+    find_backups,
     make_backup,
     remove_unfinished,
 )
@@ -32,7 +32,7 @@ def test_newest_backup_is_found_as_it_was_made(tmp_path: Path, plan: Planner) ->
     make(planned)
     newest = make(planned, NOW + 1)
 
-    found = find_backup(planned.directory, planned.own.folder, None)
+    found = find_backups(planned.directory, planned.own.folder, None)[0]
 
     assert found == newest
     assert found.files == planned.files
@@ -52,7 +52,7 @@ def test_backup_of_another_directory_is_refused(tmp_path: Path, plan: Planner) -
     planned = plan(node)
 
     with pytest.raises(RecoveryRefused) as refused:
-        find_backup(planned.directory, planned.own.folder, None)
+        find_backups(planned.directory, planned.own.folder, None)
 
     assert refused.value.code == "other-backup"
 
@@ -85,7 +85,7 @@ def test_backup_of_another_form_is_refused(
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
     with pytest.raises(RecoveryRefused) as refused:
-        find_backup(planned.directory, planned.own.folder, None)
+        find_backups(planned.directory, planned.own.folder, None)
 
     assert refused.value.code == "unreadable"
 
@@ -96,7 +96,7 @@ def test_damaged_backup_is_refused(tmp_path: Path, plan: Planner, text: str) -> 
     Path(make(planned).folder, STEPS_FILE).write_text(text)
 
     with pytest.raises(RecoveryRefused) as refused:
-        find_backup(planned.directory, planned.own.folder, None)
+        find_backups(planned.directory, planned.own.folder, None)
 
     assert refused.value.code == "unreadable"
 

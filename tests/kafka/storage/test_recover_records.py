@@ -118,7 +118,7 @@ def test_records_of_the_newest_broker_are_kept(
         old = ("--voters=self", f"--choose={log_of(config)}")
 
         assert refused(config, *old) == "unseen-brokers"
-        assert refused(config, *old, disks[0], "--unseen-broker=7") == "unseen-brokers"
+        assert tried(config, *old, disks[0], "--unseen-broker=7").code == 4
         accepted = recover(config, *old, disks[0], f"--unseen-broker={NEWEST}", "--dry-run")
         assert accepted["lossTotal"]["partitions"] == []
         metadata = f"--from={log_of(cluster.nodes[NEWEST].config)}"

@@ -15,6 +15,7 @@ from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
 from kraftops.recovery.archives import PACK, LogSource
+from kraftops.recovery.log_copy import has_partitions
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.batches import walk_of
@@ -105,15 +106,6 @@ def log_directory_of(place: str) -> str:
     if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
         return os.path.dirname(os.path.realpath(place))
     return place
-
-
-def has_partitions(path: str) -> bool:
-    """Tell whether there are copies of partitions in a directory.
-
-    Raises:
-        SourceError: it cannot be listed.
-    """
-    return next(read_log_directory(path).partitions(), None) is not None
 
 
 def read_copies(
