@@ -119,8 +119,10 @@ def _print_missing(session: Session, target: str, names: tuple[str, ...]) -> Non
     """Print that the log has nothing of a node, and those beside it that may be meant."""
     *above, name = names
     place = "/" + "/".join(map(escaped, above))
-    known = [match.names[-1] for match in session.matches(f"{place.rstrip('/')}/*")]
-    near = meant(name, known) or [one for one in known if one.partition(":")[2] == name]
+    beside = [match.names[-1] for match in session.matches(f"{place.rstrip('/')}/*")]
+    near: list[str] = []
+    if name not in beside:
+        near = meant(name, beside) or [named for named in beside if named.partition(":")[2] == name]
     hint = f": did you mean {' or '.join(map(escaped, near[:_MOST_MEANT]))}?" if near else ""
     session.print_error(f"history-of: {target}: nothing of it is in the log{hint or '.'}")
 

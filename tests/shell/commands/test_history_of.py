@@ -131,3 +131,11 @@ def test_the_last_changes_of_a_directory_are_shown(shell: Shell) -> None:
     topics = shell("history-of", "/image/topics")
     assert topics.err == ["history-of: these are the last 100 changes: --limit N shows others"]
     assert all(" /image/topics/byName/" in line for line in topics.lines)
+
+
+def test_a_directory_of_which_nothing_is_in_the_log_is_not_meant_instead() -> None:
+    shell = Shell(DATA / "incidents/three")
+
+    assert shell("history-of", "/image/acls").err == [
+        "history-of: /image/acls: nothing of it is in the log."
+    ]

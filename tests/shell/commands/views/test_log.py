@@ -173,7 +173,7 @@ def test_span_is_of_offsets_or_times(shell: Shell) -> None:
     span = ("--since", "120", "--until", "130", "--all")
     assert offsets(shell("log", *span)) == list(range(120, 131))
     times = {row.offset: row.timestamp or 0 for row in rows()}
-    ago = f"-{NOW - times[350]}ms"
+    ago = f"{NOW - times[350]}ms"
     later = [offset for offset, time in times.items() if time >= times[350]]
     earlier = [offset for offset, time in times.items() if time < times[350]]
     assert offsets(shell("log", "--since", ago, "--all", "--limit", "999")) == later
