@@ -16,7 +16,7 @@ COMMANDS = {
     ),
     "storage": (
         "kraftops_cli.storage.command:storage",
-        "Format and inspect log directories.",
+        "Format, verify and recover log directories.",
     ),
     "metadata-shell": (
         "kraftops_cli.metadata_shell.command:metadata_shell",
@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "cluster": (
         "kraftops_cli.cluster.command:cluster",
-        "Show a running cluster, and unregister brokers.",
+        "Show a running cluster, restart, empty and unregister its nodes.",
     ),
     "spark": ("kraftops_cli.on_spark:spark", "Read logs on Spark, too large for one machine."),
     "report": (

@@ -70,7 +70,8 @@ class DiskOptions(What):
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
-Show what takes the room on the disks of brokers: by directory, then by topic, partition or broker.
+Show what takes the room on the disks of brokers, and what grows: by directory, then by topic,
+partition or broker.
 
 WHAT are log directories. Without any, the configuration of the Kafka that runs on this host names
 them.""",

@@ -91,7 +91,8 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     ),
     sections=(exit_status({2: "there is damage."}),),
     help="""\
-Count records and bytes of logs: a line for each log, or all about one.
+Count records and bytes of logs: a line for each log, or all about one (--log): its largest records,
+hottest keys, open transactions, or groups with their lag.
 
 The chapter "summary" of kraftops help says what is counted.""",
 )
