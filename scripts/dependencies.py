@@ -150,6 +150,15 @@ def packages(extras: Iterable[str]) -> list[Component]:
     return sorted(found.values())
 
 
+def packages_in(site: Path) -> list[Component]:
+    """Return the Python packages in a directory, without our own."""
+    return sorted(
+        Component("pypi", canonicalize_name(package.name), package.version, licence_of(package))
+        for package in metadata.distributions(path=[str(site)])
+        if package.name != "kraftops"
+    )
+
+
 def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
     marker = requirement.marker
     return marker is None or any(marker.evaluate({"extra": one}) for one in extras)

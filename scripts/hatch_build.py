@@ -3,7 +3,7 @@
 A wheel with the engine is for this platform and CPython 3.11 and later; a wheel without it is for
 any platform. An editable install builds it into the source tree. Where there is a cargo, and the
 engine is not built, the install fails. `KRAFTOPS_NATIVE=0` leaves the engine out, and `=1` requires
-it also where there is no cargo.
+it also where there is no cargo. `KRAFTOPS_TARGET` has cargo-zigbuild link it for another glibc.
 """
 
 import json
@@ -107,7 +107,9 @@ def built(crate: Path) -> Path:
     cargo = toolchain(crate)
     _run([cargo, "fetch", "--locked"], crate, FETCH_SECONDS)
     options = ["--release", "--locked", "--offline", "--message-format=json-render-diagnostics"]
-    told = _run([cargo, "build", *options], crate, BUILD_SECONDS)
+    target = os.environ.get("KRAFTOPS_TARGET")  # x86_64-unknown-linux-gnu.2.28: with a glibc
+    build = ["zigbuild", "--target", target] if target else ["build"]
+    told = _run([cargo, *build, *options], crate, BUILD_SECONDS)
     for line in told.splitlines():
         message = json.loads(line)
         if message["reason"] == "compiler-artifact" and message["target"]["name"] == LIBRARY:

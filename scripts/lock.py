@@ -1,7 +1,8 @@
-"""Write the lock of what tests are run with: each package with its version and its hashes.
+"""Write the locks of what tests are run with and of what is in the tree without Python.
 
-It asks pip, with its own configuration, what it would install into each Python that is here. Files
-of other platforms are not in the lock.
+They have each package with its version and its hashes. It asks pip, with its own configuration,
+what it would install into each Python that is here, and into the interpreter of the tree. Files of
+other platforms are not in the locks.
 """
 
 import json
@@ -11,12 +12,15 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
 from installs import REPOSITORY, pythons
 
 LOCK = REPOSITORY / "requirements.lock"
+TREE_LOCK = REPOSITORY / "packaging/tree.lock"
 _HEAD = """\
 # What .ci/run tests with: `python scripts/lock.py` writes it. It is for
 {platforms}
@@ -24,9 +28,26 @@ _HEAD = """\
 """
 
 
+_TREE_HEAD = """\
+# What is in the tree without Python, beside kraftops: `python scripts/lock.py` writes it.
+"""
+TREE_OPTIONS = [  # of pip: files for the interpreter of the tree, on glibc 2.28 and later
+    *("--only-binary", ":all:", "--python-version", "3.13"),
+    *(
+        word
+        for minor in range(28, 16, -1)
+        for word in ("--platform", f"manylinux_2_{minor}_x86_64")
+    ),
+]
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+
+
 def requirements() -> list[str]:
     """Return what kraftops, its extras and its tests need."""
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    project = _project()
     ours = project["project"]
     extras = (one for extra in ours["optional-dependencies"].values() for one in extra)
     groups = (one for group in project["dependency-groups"].values() for one in group)
@@ -34,22 +55,32 @@ def requirements() -> list[str]:
     return [*ours["dependencies"], *extras, *tools]
 
 
-def chosen(python: str) -> Iterator[tuple[str, str, str]]:
+def chosen(python: str, *words: str) -> Iterator[tuple[str, str, str]]:
     """Yield name, version and SHA-256 of each file that pip would install into a Python."""
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--dry-run"]
-    command = [*pip, "--ignore-installed", "--report", "-", *requirements()]
+    command = [*pip, "--ignore-installed", "--report", "-", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     for one in json.loads(done.stdout)["install"]:
         digest = one["download_info"]["archive_info"]["hashes"]["sha256"]
         yield canonicalize_name(one["metadata"]["name"]), one["metadata"]["version"], digest
 
 
+def write_tree_lock() -> None:
+    """Write the lock of the tree."""
+    needed = _project()["project"]["dependencies"]
+    with TemporaryDirectory() as nowhere:
+        words = ["--target", nowhere, *TREE_OPTIONS, *needed]
+        files = sorted(chosen(sys.executable, *words))
+    lines = (f"{name}=={version} --hash=sha256:{digest}\n" for name, version, digest in files)
+    TREE_LOCK.write_text(_TREE_HEAD + "".join(lines), encoding="utf-8")
+
+
 def main() -> int:
-    """Write the lock; where Pythons get several versions of a package, each says for which."""
+    """Write the locks; where Pythons get several versions of a package, each says for which."""
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     there = pythons()
     for minor, python in there.items():
-        for name, version, digest in chosen(python):
+        for name, version, digest in chosen(python, *requirements()):
             found[name, version][minor] = digest
     lines = []
     for (name, version), digests in sorted(found.items()):
@@ -61,6 +92,7 @@ def main() -> int:
     here = f"{platform.system()} {platform.machine()}"
     head = _HEAD.format(platforms="\n".join(f"# Python {minor}, {here}" for minor in there))
     LOCK.write_text(head + "".join(lines), encoding="utf-8")
+    write_tree_lock()
     print(f"{len(lines)} packages for Python {', '.join(there)}")
     return 0
 

@@ -51,6 +51,20 @@ def document(version: str, bundled: Iterable[Component], required: Iterable[Comp
     return json.dumps({**content, "serialNumber": f"urn:uuid:{serial}"}, indent=2) + "\n"
 
 
+def components(text: str) -> list[Component]:
+    """Return the parts that a document lists."""
+    return [
+        Component(
+            part["purl"].partition(":")[2].partition("/")[0],
+            part["name"],
+            part["version"],
+            part["licenses"][0]["expression"] if "licenses" in part else "",
+            part["hashes"][0]["content"] if "hashes" in part else "",
+        )
+        for part in json.loads(text)["components"]
+    ]
+
+
 def _component(one: Component, place: str) -> Mapping[str, Any]:
     return {
         "type": "library",
