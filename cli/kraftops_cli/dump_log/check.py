@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.answers.fields import json_of
@@ -15,7 +16,14 @@ from kraftops.dump.check.findings import PartitionCheck, State
 from kraftops.dump.check.units import RunUnits, run_units
 from kraftops.dump.sources.names import expand, matching_paths
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
+from kraftops.findings.finding import (
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    exit_code,
+    worst_first,
+)
 from kraftops.log.reader import DamagedArchive
 from kraftops.uris import is_remote, local_path
 from kraftops_cli.terminal.streams import Terminal
@@ -97,17 +105,25 @@ def run_check(
             text = bundle.shown(text)
         return text
 
+    cut = list(_of_archives(skipped))
+
+    def as_packed(check: PartitionCheck) -> PartitionCheck:
+        renamed = check.renamed(shown)
+        return replace(
+            renamed, findings=tuple(_doubted(finding, cut) for finding in renamed.findings)
+        )
+
     with Progress(terminal.status, is_shown=is_seen(-1) and has_progress) as progress:
         task = progress.add(Task(0, "partitions"))
 
         def on_check(check: PartitionCheck) -> None:
-            output.partition(check.renamed(shown))
+            output.partition(as_packed(check))
             progress.advance(task, 1)
 
         found, of_directories = check_directories(request, on_check, run)
-    checks = [check.renamed(shown) for check in found]
-    common = tuple(finding.renamed(shown) for finding in of_directories)
-    output.end(checks, (*_of_archives(skipped), *common) if terminal.is_json else common)
+    checks = [as_packed(check) for check in found]
+    common = (*cut, *(_doubted(finding.renamed(shown), cut) for finding in of_directories))
+    output.end(checks, common)
     findings = [*common, *(finding for check in checks for finding in check.findings)]
     return exit_code(findings) or int(any(check.unreadable for check in checks))
 
@@ -118,6 +134,17 @@ def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
         if isinstance(error, DamagedArchive):
             path, reason = str(error.known["path"]), str(error.known["reason"])
             yield Finding("bad-archive", Severity.RISK, reason, Place(file=path))
+
+
+def _doubted(finding: Finding, cut: Sequence[Finding]) -> Finding:
+    """Return a finding, which may be for want of the rest of one of the archives that are *cut*."""
+    archives = [(archive.place.path.partition("!/")[0], archive.text) for archive in cut]
+    evidence = tuple(
+        Evidence(path, text) for path, text in archives if finding.place.path.startswith(f"{path}!")
+    )
+    if not evidence:
+        return finding
+    return replace(finding, is_possible=True, evidence=(*finding.evidence, *evidence))
 
 
 class _Text:

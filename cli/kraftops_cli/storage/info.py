@@ -53,20 +53,21 @@ def info(terminal: Terminal, options: NodeOptions) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState
-    from kraftops.storage.logdirs.inspector import (
-        damage_findings,
-        findings,
-        inspect,
-        kafka_problems,
-    )
+    from kraftops.storage.logdirs.inspector import findings, inspect, kafka_problems
+    from kraftops.storage.logdirs.node import Node
+    from kraftops.storage.verify.quorum import damage_finding
 
     loaded, form = options.load(), options.form
     directories = inspect(loaded)
+    disk = Node(loaded, directories)
     node = NodeState(
         loaded,
         directories,
         [*kafka_problems(directories)],
-        [*findings(loaded, directories), *damage_findings(directories)],
+        [
+            *findings(loaded, directories),
+            *(damage_finding(disk, damage) for damage in disk.log.damage),
+        ],
     )
     if form == "text":
         for directory in directories:

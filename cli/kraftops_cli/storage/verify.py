@@ -182,7 +182,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
     found: list[Finding] = []
     releases: list[AssumedRelease] = []
     nodes: list[Node] = []
-    for path in options.configs:
+    for path in {os.path.realpath(path): path for path in options.configs}.values():
         try:
             config = load_config(path, options.overrides, os.environ, changed_keys)
             nodes.append(read_node(config))

@@ -52,7 +52,7 @@ class Stake(NamedTuple):
         records = "records that cannot be counted"
         if self.records is not None:
             records = many(self.records, "record")
-        return f"{records}, {self.bytes} bytes"
+        return f"{records}, {many(self.bytes, 'byte')}"
 
 
 class Cure(NamedTuple):

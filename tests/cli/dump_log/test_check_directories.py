@@ -88,6 +88,20 @@ def test_missing_partition_is_lost_where_the_metadata_log_has_its_topic(stopped:
     assert alone.text.count("[missing-partition]") == 1
 
 
+def test_archive_that_is_cut_is_not_taken_for_a_damaged_disk(stopped: Path) -> None:
+    archive = Path(shutil.make_archive(str(stopped), "tar", stopped))
+    os.truncate(archive, archive.stat().st_size // 2)
+
+    text = run_here("--check", str(archive))
+    partitions, findings = told(run_here("--check", "--format", "json", str(archive)))
+
+    assert "[bad-archive]" in text.text
+    assert partitions
+    of_partitions = [finding for finding in findings if finding["code"] != "bad-archive"]
+    assert all(finding["isPossible"] for finding in of_partitions)
+    assert all(finding["evidence"][-1]["source"] == str(archive) for finding in of_partitions)
+
+
 @pytest.mark.parametrize("options", [["--files"], ["--print-data-log"]])
 def test_directory_is_checked_however_it_is_named(stopped: Path, options: list[str]) -> None:
     done = run_here("--check", *options, str(stopped))

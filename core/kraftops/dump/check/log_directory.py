@@ -105,11 +105,13 @@ def missing_partitions(
             Severity.LOSS if is_live else Severity.NOTE,
             f"{reason}; the metadata log has the topic"
             if is_live
+            else f"{reason}; the metadata log does not have the topic"
+            if topics.is_known
             else f"{reason}; no metadata log here tells whether it was deleted",
             Place(directory.node_id, directory.path, topic, partition, path),
             "put its directory back, or restore it from a copy",
             evidence=(Evidence(checkpoint, "names it"), *evidence),
-            is_possible=not is_live,
+            is_possible=not topics.is_known,
         )
         if not is_live:
             unknown.append(finding)

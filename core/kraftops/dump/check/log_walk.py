@@ -13,6 +13,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kraftops.display.sizes import many
 from kraftops.dump.check.batches import NO_PRODUCER, SeenBatch, seen
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
@@ -353,7 +354,7 @@ class LogWalk:
 
     def _zeros(self, segment: SegmentFiles, log: LogFile, start: int) -> None:
         size = log.size - start
-        reason = f"{size} bytes of zeros"
+        reason = f"{many(size, 'byte')} of zeros"
         self._add_hole(Hole(segment.log, start, size, reason, self.next_offset, is_zeros=True))
 
     def _add_hole(self, hole: Hole) -> None:

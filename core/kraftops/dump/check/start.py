@@ -341,7 +341,7 @@ def server_findings(
             Severity.STOPS,
             text,
             Place(node=node_id, directory=directory.path),
-            "see what is found about them",
+            "cure what is found about what it cannot load",
         )
 
 

@@ -24,6 +24,7 @@ from zlib import crc32
 from google_crc32c import extend as crc32c_extend
 from google_crc32c import value as crc32c
 
+from kraftops.display.sizes import many
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import (
@@ -198,7 +199,7 @@ class _Salvage:
         remaining = window.stop - position
         head = window.read(position, HEADER_SIZE)
         if len(head) <= MAGIC_AT:
-            return f"{remaining} bytes, fewer than any batch has"
+            return f"{many(remaining, 'byte')}, fewer than any batch has"
         problem = _size_problem(head, remaining)
         if problem:
             return problem

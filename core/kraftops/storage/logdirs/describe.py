@@ -16,6 +16,7 @@ from kraftops.answers.fields import (
     texts,
 )
 from kraftops.display import columns
+from kraftops.display.sizes import many
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding
 from kraftops.server.log_directory import LogDirectory
@@ -225,7 +226,7 @@ INFO = Answer(
 
 
 def _log_text(log: MetadataLog) -> str:
-    count = f"{len(log.snapshots)} snapshots, {len(log.segments)} segments"
+    count = f"{many(len(log.snapshots), 'snapshot')}, {many(len(log.segments), 'segment')}"
     return f"{count}, to offset {log.end_offset}"
 
 

@@ -119,20 +119,6 @@ def has_partitions(directories: Iterable[LogDirectory]) -> bool:
     return any(directory.partition_count for directory in directories)
 
 
-def damage_findings(directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
-    """Yield the damage of metadata logs, which are read for it."""
-    for directory in directories:
-        for damage in directory.log.damage if directory.log else ():
-            cure = "kafka-storage verify tells what a server makes of it"
-            yield Finding(
-                "damage",
-                Severity.NOTE if damage.is_harmless else Severity.STOPS,
-                damage.reason,
-                Place(file=damage.path),
-                cure,
-            )
-
-
 def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
     owners: dict[bytes, str] = {}
     for directory in directories:

@@ -49,7 +49,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
         finding = stop_finding("bad-quorum-state", problem, Place(file=state_file), cure)
         yield unless_forbidden(finding, state_file)
     for damage in content.damage:
-        yield _damaged(node, damage)
+        yield damage_finding(node, damage)
     if content.missing:
         problem = (
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
@@ -80,7 +80,8 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
         )
 
 
-def _damaged(node: Node, damage: Damage) -> Finding:
+def damage_finding(node: Node, damage: Damage) -> Finding:
+    """Return what a server makes of damage in its metadata log."""
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
         return note_finding("harmless-damage", damage.reason, Place(file=damage.path), cure)

@@ -180,7 +180,7 @@ def test_zeros_at_the_end_are_padding(count: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 17])
 def test_few_zeros_are_a_partial_batch(count: int, tmp_path: Path) -> None:
-    reason = f"{count} bytes, fewer than any batch has"
+    reason = "1 byte, fewer than any batch has"
     (gap,) = gaps_in(ONE + bytes(count), tmp_path)
 
     assert gap[:2] == (len(ONE), count)
