@@ -245,3 +245,15 @@ class TestStateColumns:
         places = [[found.directory_ids[one] for one in found.directories.at(at)] for at in range(4)]
         assert places == [state.directories for state in states]
         assert places[0] == [D3, D1, D2]
+
+
+@pytest.mark.parametrize("largest", [254, 255, 256, 300])
+def test_lists_of_partitions_have_their_sizes(driver: FoldDriver, largest: int) -> None:
+    several = [[1], [], [*range(largest)], [1], [2, 1]]
+    driver.each(topic(), *(partition(at, replicas=one, isr=one) for at, one in enumerate(several)))
+
+    columns = driver.fold.state_columns()
+
+    assert [columns.replicas.at(at) for at in range(len(several))] == several
+    assert columns.isr.sizes.tolist() == [len(one) for one in several]
+    assert columns.adding_replicas.sizes.tolist() == [0] * len(several)

@@ -159,7 +159,7 @@ class Fold:
         bytes,
         bytes,
         list[bytes],
-        list[tuple[bytes, bytes, bytes]],
+        list[tuple[bytes, bytes, bytes, bytes]],
         list[bytes],
     ]: ...
     def brokers(self) -> list[tuple[int, int, list[int], tuple[int, int]]]: ...

@@ -181,16 +181,25 @@ StatesOfTopic = tuple[bytes, Sequence[tuple[int, int, PartitionState]]]
 
 
 class ListColumn(NamedTuple):
-    """Lists of numbers, one a partition: *items* of all in any order, begin and size of each."""
+    """Lists of numbers, one a partition: the *places* of their lists among all, which may repeat.
 
+    The list of a place is *items* up to its end, from the end of the one before.
+    """
+
+    places: array[int]
     items: array[int]
-    starts: array[int]
+    ends: array[int]
     sizes: array[int]
+    """Of the lists of partitions."""
 
     def at(self, index: int) -> list[int]:
         """Return the list of a partition."""
-        start = self.starts[index]
-        return self.items[start : start + self.sizes[index]].tolist()
+        return self.in_place(self.places[index])
+
+    def in_place(self, place: int) -> list[int]:
+        """Return a list by its place."""
+        start = self.ends[place - 1] if place else 0
+        return self.items[start : self.ends[place]].tolist()
 
 
 class StateColumns(NamedTuple):
@@ -230,7 +239,7 @@ def columns_of_states(topics: Iterable[StatesOfTopic]) -> StateColumns:
     counts: list[tuple[bytes, int]] = []
     numbers, newest = array("i"), array("q")
     scalars = {name: array("i") for name in _SCALARS}
-    lists = {name: ListColumn(array("i"), array("I"), array("I")) for name in _LISTS}
+    lists = {name: ListColumn(array("I"), array("i"), array("I"), array("I")) for name in _LISTS}
     directories: dict[bytes, int] = {}
     for topic_id, states in topics:
         counts.append((topic_id, len(states)))
@@ -239,12 +248,13 @@ def columns_of_states(topics: Iterable[StatesOfTopic]) -> StateColumns:
             newest.append(address)
             for name, column in scalars.items():
                 column.append(getattr(state, name))
-            for name, list_column in lists.items():
+            for name, (places, list_items, ends, sizes) in lists.items():
                 items = getattr(state, name)
                 if name == "directories":
                     items = [directories.setdefault(id_, len(directories)) for id_ in items]
-                list_column.starts.append(len(list_column.items))
-                list_column.sizes.append(len(items))
-                list_column.items.extend(items)
+                list_items.extend(items)
+                places.append(len(ends))
+                ends.append(len(list_items))
+                sizes.append(len(items))
     columns = (*scalars.values(), *lists.values())
     return StateColumns._make((counts, numbers, newest, *columns, [*directories]))

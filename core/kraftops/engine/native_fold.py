@@ -215,12 +215,19 @@ class NativeFold(Fold):
 
     def state_columns(self) -> StateColumns:
         topics, numbers, newest, scalars, lists, directories = _call(self.native.state_columns)
-        lists_of = [
-            ListColumn(array("i", items), array("I", starts), array("I", sizes))
-            for items, starts, sizes in lists
-        ]
-        columns = (*(array("i", column) for column in scalars), *lists_of)
+        lists.reverse()
+        scalars.reverse()
         head = (topics, array("i", numbers), array("q", newest))
+        del numbers, newest  # all columns twice would be the most memory of a view
+        columns: list[array[int] | ListColumn] = []
+        while scalars:
+            columns.append(array("i", scalars.pop()))
+        while lists:
+            places, items, ends, sizes = lists.pop()
+            column = array("I", places), array("i", items), array("I", ends)
+            # In one byte each, if that is enough for all.
+            column_sizes = array("B" if len(sizes) == len(column[0]) else "I", sizes)
+            columns.append(ListColumn(*column, column_sizes))
         return StateColumns._make((*head, *columns, directories))
 
     def brokers(self) -> dict[int, BrokerEntry]:

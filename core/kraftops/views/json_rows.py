@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 
 from kraftops.answers.fields import Field
 from kraftops.answers.types import BOOLEAN, LIST, NUMBER, TEXT, TIME
 from kraftops.tree.node import json_text
-from kraftops.views.view import ROWS_AT_ONCE, Frame
+from kraftops.views.view import ROWS_AT_ONCE, Frame, JsonOf
 
 _Encode = Callable[[object], object]
 """Returns what a value is in JSON: its text, or a whole number, whose text is the same."""
@@ -35,10 +35,10 @@ def json_rows(
         yield [template % row for row in zip(*texts, strict=True)]
 
 
-def _texts(frame: Frame, column: Field) -> Callable[[Iterable[int]], Iterable[object]]:
+def _texts(frame: Frame, column: Field) -> JsonOf:
     """Return the function from indexes to the values of a column in JSON."""
     if column.name in frame.json:
-        return partial(map, frame.json[column.name])
+        return frame.json[column.name]
     get, encode = frame.columns[column.name], _encoder(column)
     return lambda indexes: map(encode, map(get, indexes))
 
@@ -60,7 +60,3 @@ def _encoder(column: Field) -> _Encode:
 
 def _number(value: object) -> object:
     return value if type(value) is int else json_text(value)
-
-
-def _numbers(value: object) -> object:
-    return str(value).replace(" ", "") if type(value) is list else json_text(value)

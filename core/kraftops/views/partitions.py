@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, groupby
 
 from kraftops.answers.fields import boolean, number, numbers, text, texts
@@ -18,15 +18,18 @@ from kraftops.engine.metadata_state import (
 )
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
-from kraftops.memo import Memo
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
+from kraftops.tree.node import json_text
 from kraftops.views.min_isr import MinIsrs, min_isrs_of
-from kraftops.views.view import Frame, View, last_change_of, last_columns, last_values
+from kraftops.views.view import Frame, JsonOf, View, last_change_of, last_columns, last_values
 
 OFFLINE, UNDER_MIN_ISR, UNDER_REPLICATED, HEALTHY = (
     *("offline", "under-min-isr", "under-replicated"),
     "ok",
 )
+_KEPT = (
+    1 << 12
+)  # texts of a column: most lists are of a few brokers, and stand in neighbouring rows
 _LISTS = {
     "isr": "isr",
     "replicas": "replicas",
@@ -123,7 +126,7 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
         return last_change_of(image, "partitions", found.topics[of[at]][0], found.numbers[at])
 
     def preferred(at: int) -> int | None:
-        return found.replicas.items[found.replicas.starts[at]] if replicas[at] else None
+        return found.replicas.at(at)[0] if replicas[at] else None
 
     adding, removing = found.adding_replicas.sizes, found.removing_replicas.sizes
     directories = [UUIDS[one] for one in found.directory_ids]
@@ -150,20 +153,41 @@ def _frame(image: MetadataImage, found: StateColumns) -> Frame:
         },
         {name: one.sizes.__getitem__ for name, one in lists.items()},
         partial(_in_order, places),
-        {name: _json_of(one, str) for name, one in lists.items()}
-        | {"directories": _json_of(found.directories, lambda at: f'"{directories[at]}"')},
+        {
+            "topic": _json_of(of, lambda place: json_text(places.names[place])),
+            "topicId": _json_of(of, lambda place: json_text(UUIDS[found.topics[place][0]])),
+            "minIsr": _json_of(of, least.__getitem__),
+            "preferred": _json_of(found.replicas.places, partial(_first, found.replicas)),
+            "partition": partial(map, found.numbers.__getitem__),
+            "leader": partial(map, leaders.__getitem__),
+            "leaderEpoch": partial(map, found.leader_epoch.__getitem__),
+            "partitionEpoch": partial(map, found.partition_epoch.__getitem__),
+            "recovery": _json_of(
+                found.leader_recovery_state,
+                lambda code: json_text(code_name(RECOVERY_STATES, code)),
+            ),
+            **{name: _json_of_lists(one, str) for name, one in lists.items()},
+            "directories": _json_of_lists(found.directories, lambda at: f'"{directories[at]}"'),
+        },
     )
 
 
-def _json_of(column: ListColumn, name: Callable[[int], str]) -> Callable[[int], str]:
-    """Return the function to the lists of a column in JSON, which repeat."""
-    items, starts, sizes = column
+def _json_of(keys: array[int], json: Callable[[int], object]) -> JsonOf:
+    """Return the function to the JSON of a column whose keys repeat."""
+    of_key = lru_cache(_KEPT)(json)
+    return lambda indexes: map(of_key, map(keys.__getitem__, indexes))
 
-    def listed(key: bytes) -> str:
-        return f"[{','.join(map(name, array('i', key)))}]"
 
-    texts = Memo(listed)
-    return lambda at: texts[items[starts[at] : starts[at] + sizes[at]].tobytes()]
+def _json_of_lists(column: ListColumn, name: Callable[[int], str]) -> JsonOf:
+    def listed(place: int) -> str:
+        return f"[{','.join(map(name, column.in_place(place)))}]"
+
+    return _json_of(column.places, listed)
+
+
+def _first(column: ListColumn, place: int) -> object:
+    """Return the first number of a list in JSON."""
+    return next(iter(column.in_place(place)), "null")
 
 
 class _Topics:

@@ -39,8 +39,10 @@ def skew(image: MetadataImage) -> list[Share]:
     """
     loads = image.fold.broker_loads()
     replicas = image.fold.state_columns().replicas
-    starts = zip(replicas.starts, replicas.sizes, strict=True)
-    preferred = Counter(replicas.items[start] for start, size in starts if size)
+    preferred = Counter[int]()
+    for place, count in Counter(replicas.places).items():
+        for first in replicas.in_place(place)[:1]:
+            preferred[first] += count
     racks = {
         broker_id: image.broker_state(entry, whole=False)["rack"]
         for broker_id, entry in image.brokers.items()

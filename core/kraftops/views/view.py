@@ -18,6 +18,7 @@ ROWS_AT_ONCE = 1024
 of so many rows stay in the processor's cache."""
 Get = Callable[[int], object]
 """A function from the index of a row to a value."""
+JsonOf = Callable[[Iterable[int]], Iterable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,15 @@ class Frame:
     """The rows of a view, by index; columns by name.
 
     *sizes* has functions to the sizes of lists, where these are cheaper than the lists.
-    *in_order* returns indexes in the usual order of the rows. *json* has functions to values in
-    JSON, where these are cheaper than the values.
+    *in_order* returns indexes in the usual order of the rows. *json* has functions from many
+    indexes to values in JSON, where these are cheaper than the values: texts, or whole numbers.
     """
 
     count: int
     columns: Mapping[str, Get]
     sizes: Mapping[str, Callable[[int], int]]
     in_order: Callable[[Iterable[int]], Iterable[int]] = iter
-    json: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
+    json: Mapping[str, JsonOf] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,8 @@ def cases() -> Iterator[Case]:
     middle = "snapshot --partitions 100000"
     for words in ("find /image", "tree /"):
         yield _beside_kafka(f"{HUNDRED}, `{words}`", middle, words, wall=1 / 1.5)
+    yield _view(HUNDRED, f"{middle} --topics {TWELVE} --out-of-sync 0.02 --shuffled 0.2", 1.5)
+    yield _view(MILLION, REAL, 15)
     for version in (1, 2):
         yield from _real_cases(f"{MILLION}, v{version}", f"{REAL} --version {version}")
     for name, log in LOGS.items():
@@ -170,6 +172,14 @@ def _real_cases(name: str, source: str) -> Iterator[Case]:
     )
     words = "cat /image/topics/byName/{topic}/0"
     yield _beside_kafka(f"{name}, `cat` of one", source, words, wall=1 / 2, rss=1 / 7)
+
+
+def _view(name: str, source: str, seconds: float) -> Case:
+    """Return the case of a view with all columns: 15 µs of CPU a row, and the image's memory."""
+    listing = Command(OURS, source, "ls /image/topics/byName")
+    command = Command(OURS, source, "partitions --format json", is_our_form=True)
+    bars = (Bar("CPU", seconds), Bar("RSS", 1.1, listing))
+    return Case(f"{name}, `partitions` as JSON", command, bars)
 
 
 def _beside_kafka(name: str, source: str, words: str, **most: float) -> Case:

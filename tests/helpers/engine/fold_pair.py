@@ -141,22 +141,20 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
 
 
 def column_values(columns: StateColumns) -> list[object]:
-    """Return the values of all columns; lists may lie in any order."""
-    places = [*map(columns.directory_ids.__getitem__, columns.directories.items)]
+    """Return the values of all columns; lists may lie in any order, and stand for several."""
     lists = [one for one in columns if isinstance(one, ListColumn)]
     return [
         columns.topics,
         *(one.tolist() for one in columns if isinstance(one, array)),
+        *(one.sizes.tolist() for one in lists),
         *(
             [one.at(at) for at in range(len(columns.numbers))]
             for one in lists
             if one is not columns.directories
         ),
         [
-            places[start : start + size]
-            for start, size in zip(
-                columns.directories.starts, columns.directories.sizes, strict=True
-            )
+            [columns.directory_ids[place] for place in columns.directories.at(at)]
+            for at in range(len(columns.numbers))
         ],
     ]
 

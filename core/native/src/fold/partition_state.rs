@@ -296,7 +296,7 @@ impl Fold {
         mut visit: impl FnMut(usize, i32, usize, &Partition) -> PyResult<()>,
     ) -> PyResult<()> {
         let topics = self.topics.in_order();
-        let mut places: Vec<(u64, u32, i32, u32)> = Vec::new();
+        let mut places: Vec<(u64, u32, i32, u32)> = Vec::with_capacity(self.partition_count(None));
         for (at, topic) in topics.iter().enumerate() {
             for (number, partition) in topic.partitions() {
                 let count = places.len() as u32;

@@ -481,7 +481,7 @@ impl PyFold {
 
     fn state_columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut batches = Batches::new(py, &self.fetch);
-        self.fold.state_columns(&mut batches)?.to_python(py)
+        self.fold.state_columns(&mut batches)?.into_python(py)
     }
 
     fn brokers(&self) -> Vec<Registered> {
