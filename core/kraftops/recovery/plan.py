@@ -7,7 +7,6 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +50,7 @@ from kraftops.recovery.target_voters import (
     check_target_voters,
     is_recovered_for,
     missing_majority,
+    second_recovery,
     target_record,
 )
 from kraftops.server.log_directory import LogDirectory
@@ -214,7 +214,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     compared = compare_logs(logs, common_ends, chosen, image)
     for log in compared if not is_named else ():
         if log.is_rival(new_voters):
-            raise _second_recovery(log.log, chosen)
+            raise second_recovery(log.log, chosen)
     disks = read_disks([*sources_of(config), *request.sources])
     # The voters of a log that was recovered get it as it is: all must have the same one.
     is_shared = is_copied and len(new_voters) > 1
@@ -292,18 +292,6 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     if highest >= _LAST_EPOCH:
         raise RecoveryRefused("last-epoch", f"epoch {highest} is the last that there can be")
     return min(highest + _UNSEEN_EPOCHS, _LAST_EPOCH)
-
-
-def _second_recovery(rival: LogCopy, chosen: LogCopy) -> RecoveryRefused:
-    assert rival.recovered
-    voters = ", ".join(map(str, rival.recovered.voters))
-    return RecoveryRefused(
-        "already-recovered",
-        f"{rival.name} was recovered at offset {rival.recovered.offset}, to the voters {voters}, "
-        f"and {chosen.name} goes on from before that: there would be two clusters with one id",
-        "start those voters, and let this node join them: kafka-cluster controllers add. "
-        f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
-    )
 
 
 def _release(image: MetadataImage) -> str | None:

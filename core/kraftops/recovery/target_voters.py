@@ -155,15 +155,22 @@ def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: 
         return False
     old_voters = chosen.recovered.voters
     if voter_identities(new_voters) != voter_identities(old_voters) and not is_named:
-        raise RecoveryRefused(
-            "already-recovered",
-            f"{chosen.name} was recovered at offset {chosen.recovered.offset}, to the voters "
-            f"{', '.join(map(str, old_voters))}: recovered to others too, there are "
-            "two clusters with one id",
-            "start those voters, and let this node join them: kafka-cluster controllers add. "
-            f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
-        )
+        raise second_recovery(chosen, chosen)
     return set(new_voters) == set(old_voters)
+
+
+def second_recovery(recovered: LogCopy, chosen: LogCopy) -> RecoveryRefused:
+    """Return the refusal of a recovery beside, or behind, a log that was recovered to others."""
+    assert recovered.recovered
+    base = "" if recovered is chosen else f", and {chosen.name} goes on from before that"
+    return RecoveryRefused(
+        "already-recovered",
+        f"{recovered.name} was recovered at offset {recovered.recovered.offset}, to the voters "
+        f"{', '.join(map(str, recovered.recovered.voters))}{base}: recovered to others too, there "
+        "would be two clusters with one id",
+        "start those voters, and let this node join them: kafka-cluster controllers add. "
+        f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+    )
 
 
 def check_own_voter(config: ServerConfig, own: LogCopy, new_voters: Sequence[Voter]) -> None:

@@ -239,8 +239,8 @@ class LossTotal(NamedTuple):
     be more: the end of a copy that would be cut is unknown.
     """
 
-    acknowledged: int | None
-    possible: int | None
+    acknowledged: int | None = None
+    possible: int | None = None
     partitions: tuple[str, ...] = ()
     brokers: tuple[int, ...] = ()
     is_certain: bool = True
@@ -269,17 +269,11 @@ class LossTotal(NamedTuple):
 
 
 UNKNOWN_LEADERS = LossTotal(
-    None,
-    None,
     reason="No metadata log was given: which brokers may lead, and what a start would cut, is "
     "unknown",
 )
-NO_COPIES = LossTotal(
-    None, None, reason="No partitions were given: what brokers would cut is unknown"
-)
+NO_COPIES = LossTotal(reason="No partitions were given: what brokers would cut is unknown")
 SHOWN_BEFORE = LossTotal(
-    None,
-    None,
     reason="This log was recovered for these voters before: what brokers cut was shown then",
 )
 
