@@ -68,6 +68,18 @@ def test_results_are_sequences_and_tables(result: Any) -> None:
     assert repr(rows).startswith(f"Results ({len(rows)})\n")
 
 
+def test_changes_have_the_types_of_their_columns_also_if_all_are_empty() -> None:
+    """Spark reads no column without a type."""
+    table = kraftops.changes(META).to_arrow()
+
+    assert not any(kraftops.changes(META)[:1][0].likely_principals)
+    types = {field.name: str(field.type) for field in table.schema}
+    assert types["time"] == "timestamp[ms, tz=UTC]"
+    assert types["likelyPrincipals"] == "list<item: string>"
+    assert types["brokers"] == "list<item: int64>"
+    assert table.slice(0, 0).schema == table.schema
+
+
 def test_rows_of_a_scan_are_a_table() -> None:
     rows = kraftops.scan(META)
     first = next(rows)

@@ -56,7 +56,7 @@ class Results(Sequence[T], Generic[T]):
         Raises:
             UsageError: pyarrow is not installed.
         """
-        return table_of_objects(self.to_dicts())
+        return table_of_objects(self.to_dicts(), self.fields)
 
     def to_pandas(self) -> Any:
         """Return the rows as a DataFrame of pandas, which must be installed; errors as above."""

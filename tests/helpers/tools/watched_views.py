@@ -40,7 +40,6 @@ def view(*brokers: BrokerDescription, seconds: int = 0, **changes: object) -> Vi
         "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",
         "leader": 11,
         "epoch": 7,
-        "high_watermark": 5000,
         "snapshot_lag": 1200,
         "brokers": brokers,
         "members": (voter(11, role="leader"), voter(12), voter(13)),

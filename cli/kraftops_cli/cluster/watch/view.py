@@ -33,7 +33,6 @@ class View:
     cluster_id: str | None = None
     leader: int | None = None
     epoch: int | None = None
-    high_watermark: int | None = None
     snapshot_lag: int | None = None
     brokers: tuple[BrokerDescription, ...] | None = None
     members: tuple[Member, ...] | None = None
@@ -63,7 +62,6 @@ def view_of(description: ClusterDescription) -> View:
         cluster_id=nodes.cluster_id if nodes else None,
         leader=leader,
         epoch=quorum.epoch if quorum else None,
-        high_watermark=quorum.high_watermark if quorum else None,
         snapshot_lag=description.snapshot_lag,
         brokers=None if brokers is None else tuple(brokers),
         members=None

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
+from kraftops.answers.types import BOOLEAN, LIST, NUMBER, TEXT, TIME
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import add_row_notes, column_outcomes
 from kraftops.dump.sources.parts import PartResult
@@ -24,6 +25,8 @@ from kraftops.records.internal_topics import USER
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from kraftops.answers.fields import Field
 
 LEAST_MS, MOST_MS = -(1 << 63) // 1000 + 1, (1 << 63) // 1000
 """The range of times in ms that int64 has in microseconds."""
@@ -147,12 +150,37 @@ def table_of_rows(rows: Iterable[Row], decoders: Collection[str]) -> pa.Table:
     return pa.Table.from_batches(arrow_batches(rows, schema), schema)
 
 
-def table_of_objects(objects: list[dict[str, object]]) -> pa.Table:
-    """Return objects as a table, with the names and types that they have; errors as above."""
+def table_of_objects(objects: list[dict[str, object]], fields: Iterable[Field]) -> pa.Table:
+    """Return objects as a table with the types of their fields; errors as above.
+
+    So lists that are empty, and columns that are null, can be read by Spark.
+    """
     _require_pyarrow()
     import pyarrow as pa
 
-    return pa.Table.from_pylist(objects)
+    return pa.table({
+        field.name: pa.array([thing.get(field.name) for thing in objects], _type_of(field))
+        for field in fields
+    })  # fmt: skip
+
+
+def _type_of(field: Field) -> pa.DataType | None:
+    """Return the type of a column; None for objects whose fields are not declared."""
+    import pyarrow as pa
+
+    if field.fields:
+        inner = [(part.name, _type_of(part)) for part in field.fields]
+        struct = None if any(kind is None for _, kind in inner) else pa.struct(inner)
+    else:
+        (kind,) = (field.type.items or field.type).kinds
+        struct = {
+            BOOLEAN: pa.bool_(),
+            NUMBER: pa.float64() if field.numeral == "decimal" else pa.int64(),
+            TEXT: pa.string(),
+            TIME: pa.timestamp("ms", "UTC"),
+        }.get(kind)
+    is_list = LIST in field.type.kinds
+    return pa.list_(struct) if is_list and struct is not None else struct
 
 
 def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
