@@ -13,6 +13,7 @@ from kraftops.dump.check.findings import Loss, lost_text
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -342,6 +343,9 @@ def server_findings(
             text,
             Place(node=node_id, directory=directory.path),
             "cure what is found about what it cannot load",
+            is_possible=all(
+                is_forbidden(os.path.join(directory.path, name)) for name in failed.failures
+            ),
         )
 
 

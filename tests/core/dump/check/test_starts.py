@@ -402,3 +402,4 @@ def test_forbidden_checkpoint_is_not_to_be_removed(
     finding = next(finding for finding in findings if finding.code == "bad-checkpoint")
     assert finding.is_possible
     assert finding.cure.startswith("give the permission to read it")
+    assert all(finding.is_possible for finding in findings if finding.is_severe)
