@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from backports import zstd
-from tree import mark
+from tree import mark, mode_of
 
 _SUMMARY = "operator's command line for KRaft Kafka"
 _DESCRIPTION = """\
@@ -46,10 +46,13 @@ License: Apache-2.0
 _OVERRIDES = """\
 # The interpreter and its libraries are inside, so that no Python has to be there.
 kraftops: embedded-library *
-kraftops: script-with-language-extension *
-kraftops: shared-library-lacks-prerequisites *
-kraftops: hardening-no-fortify-functions *
-kraftops: package-installs-python-bytecode *
+kraftops: package-installs-python-pycache-dir *
+# Libraries of other projects are as these published them.
+kraftops: unstripped-binary-or-object *
+kraftops: library-not-linked-against-libc *
+# The project has no address yet.
+kraftops: bogus-mail-host *
+kraftops: bogus-mail-host-in-debian-changelog *
 """
 _SPEC = """\
 Name: kraftops
@@ -123,7 +126,7 @@ def touch(root: Path, epoch: int) -> None:
     """Give all files the same time and usual modes."""
     for path in (root, *root.rglob("*")):
         if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+            path.chmod(mode_of(path))
         os.utime(path, (epoch, epoch), follow_symlinks=False)
 
 
