@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 
 from kraftops.spark.source.hints import shown_hints
 from kraftops.spark.source.options import source_options
-from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader
+from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader, table_sources
 from kraftops.spark.source.schemas import checked_schema
 from kraftops.spark.source.shape import shape, table_schema
 from kraftops.spark.stream.options import refuse_in_batch, stream_options
@@ -49,6 +49,8 @@ class KraftopsDataSource(DataSource):
                     values parse_json(value) makes a VARIANT
     isolationLevel  read_uncommitted (the default), or read_committed: what a consumer gets, no
                     aborted or open transactions and no control records; also kafka.isolation.level
+    replicas        one (the default): of partitions that several brokers' log directories have, the
+                    copy with the newest leader epoch and end; all: each copy, as `file` tells
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
@@ -92,7 +94,7 @@ class KraftopsDataSource(DataSource):
         with shown_hints():
             refuse_in_batch(self.options)
             options = source_options(self.options)
-            sources = options.sources()
+            sources = table_sources(options)
             decoders = options.query.decoders(source.decoder for source in sources)
             asked = checked_schema(schema, table_schema(options, decoders))
             make = pushing_reader if options.pushdown else Reader

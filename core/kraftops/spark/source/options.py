@@ -31,7 +31,7 @@ OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
     *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
     *("where", "columns", "record", "mode", "pushdown", "splitBytes", "cores", "tries"),
-    "isolationLevel",
+    *("isolationLevel", "replicas"),
 )
 """The options for users."""
 CLIENT_PREFIX = "kafka."
@@ -43,6 +43,7 @@ STREAM_OPTIONS = (
 _TABLE_OWNER = "owner"
 """Option that Spark adds in `CREATE TABLE`, and nowhere else (`TableCatalog.PROP_OWNER`)."""
 _KNOWN = (*OPTIONS, *STREAM_OPTIONS, "sources", "query")  # the last two are the command line's
+_ONE, _ALL = "one", "all"
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 ISOLATION_OF_CONSUMERS = "kafka.isolation.level"
 """The same option, as Spark's source `kafka` has it."""
@@ -57,7 +58,8 @@ class SourceOptions:
     """Parsed options.
 
     *columns* are the columns of the table; () is all. *record* is the only record type, or None,
-    *mode* one of `MODES`; with *is_committed*, rows are those of read_committed.
+    *mode* one of `MODES`; with *is_committed*, rows are those of read_committed. Without
+    *has_all_replicas*, a table reads one copy of each partition.
     """
 
     names: tuple[str, ...]
@@ -73,6 +75,7 @@ class SourceOptions:
     record: str | None = None
     mode: str = PERMISSIVE
     is_committed: bool = False
+    has_all_replicas: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -144,6 +147,8 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         columns=_columns(by_name),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
+        has_all_replicas=_one_of("replicas", by_name.get("replicas", "one"), ("one", "all"))
+        == "all",
         is_committed=_isolation_level(by_name) == READ_COMMITTED,
     )
 
@@ -264,6 +269,10 @@ def _one_of(name: str, value: str, choices: Sequence[str]) -> str:
     if value not in choices:
         raise UsageError(f"{name} is {' or '.join(choices)}, not {value!r}")
     return value
+
+
+def _replicas(by_name: Mapping[str, str]) -> str:
+    return _one_of("replicas", by_name.get("replicas", _ONE).lower(), (_ONE, _ALL))
 
 
 def _isolation_level(by_name: Mapping[str, str]) -> str:

@@ -25,6 +25,7 @@ from kraftops.spark.source.committed import Isolation, isolations
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
+from kraftops.spark.source.replicas import newest_replicas
 from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.shape import Shape
 
@@ -75,6 +76,18 @@ class SplitPartition(InputPartition):
 def _say(text: str) -> None:
     """Write a line to the driver's log: Spark's plan has no place for it."""
     sys.stderr.write(f"kraftops: {text}\n")
+
+
+def table_sources(options: SourceOptions) -> Sequence[Source]:
+    """Return the sources of a table: of each partition one copy, or all; errors as of `sources`."""
+    sources = options.sources()
+    if options.has_all_replicas:
+        return sources
+    replicas = newest_replicas(sources)
+    if replicas.others:
+        others = len(replicas.others)
+        _say(f"one copy of each partition is read, and {others} others with replicas=all")
+    return replicas.sources
 
 
 class Reader(DataSourceReader):

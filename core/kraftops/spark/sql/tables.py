@@ -79,6 +79,7 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
         "query": query_text(query),
         "cores": str(session.cores),
         "tries": str(session.settings.tries),
+        "replicas": "all",  # as without Spark
     }
 
 
