@@ -23,6 +23,8 @@ PROGRAMS = {
     for program in (CLUSTER, DUMP_LOG, KRAFTOPS, METADATA_SHELL, STORAGE)
 }
 MISTAKES = (
+    ("kraftops doctor META/.. --json", 1, "it is --format json"),
+    ("kraftops disk META --group-by segment", 1, "Invalid value for '--group-by': 'segment'"),
     ("kraftops help quorum", 1, "see kraftops help a quorum is lost, or"),
     ("kraftops spark find -s META /image -nme x", 1, "-nme: did you mean -name?"),
     ("kraftops spark find /image -name x", 1, "argument --snapshot/-s is required"),

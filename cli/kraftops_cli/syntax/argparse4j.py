@@ -256,6 +256,8 @@ class _Parser:
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
         hint = self._hint_of_subcommands(arguments[0].partition("=")[0])
+        if arguments[0] == "--json" and "--format" in self._options:
+            hint = "it is --format json"
         hint = hint or _hint(arguments[0], names)
         if not arguments[0].startswith("-") and not hint:
             hint = self._option_of_value(arguments[0])

@@ -19,7 +19,7 @@ from kraftops.disk.usage import DirectoryUsage, Replica
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
 from kraftops.dump.check.directories import CheckRequest, check_directories
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings
@@ -59,7 +59,16 @@ def configurations(examination: Examination) -> Iterator[Finding]:
 
 
 def silent_directories(examination: Examination) -> Iterator[Finding]:
-    """Yield the log directories that do not answer."""
+    """Yield the log directories that do not answer.
+
+    Raises:
+        SourceError: a directory that is named is not a log directory.
+    """
+    if examination.foreign:
+        raise SourceError(
+            f"{', '.join(examination.foreign)} is not a log directory: it has no meta.properties,"
+            " checkpoints or partitions; kraftops dump-log check reads single partitions"
+        )
     for path in examination.silent:
         yield Finding(
             "directory-silent",

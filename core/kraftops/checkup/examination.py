@@ -74,6 +74,17 @@ class Examination:
         return [path for path, probe in probes.items() if not probe.wait(SILENT_SECONDS)]
 
     @cached_property
+    def foreign(self) -> list[str]:
+        """The directories that are named, and are not log directories: they show nothing of one."""
+        return [
+            source.name
+            for source in self.sources
+            if source.folder not in self.silent
+            and not source.is_unpacked
+            and not _is_log_directory(read_log_directory(source.folder))
+        ]
+
+    @cached_property
     def configured(self) -> list[Node]:
         """The nodes with a configuration, whose directories answer."""
         configs, _ = self.loaded
@@ -90,7 +101,7 @@ class Examination:
             list
         )
         for source in self.sources:
-            if source.folder in self.silent:
+            if source.folder in self.silent or source.name in self.foreign:
                 continue
             directory = read_log_directory(source.folder)
             meta = directory.meta
@@ -159,6 +170,18 @@ class Examination:
             if source.is_unpacked:
                 text = text.replace(source.folder, source.name)
         return text
+
+
+def _is_log_directory(directory: LogDirectory) -> bool:
+    """Tell whether it has an identity, checkpoints, partitions or a metadata log, or is damaged."""
+    return (
+        directory.read_problem is not None
+        or os.path.lexists(directory.meta_path)
+        or directory.has_checkpoints
+        or directory.is_metadata
+        or os.path.isdir(os.path.join(directory.path, METADATA_PARTITION))
+        or directory.partition_count > 0
+    )
 
 
 def _probe(path: str) -> None:

@@ -27,6 +27,17 @@ def test_healthy_broker_has_notes_alone() -> None:
     assert "severe" not in done.text
 
 
+@pytest.mark.parametrize("name", ["plain-0", "empty"])
+def test_directory_that_is_not_of_a_server_is_not_called_healthy(name: str, tmp_path: Path) -> None:
+    shutil.copytree(REAL / "stopped/plain-0", tmp_path / "plain-0")
+    (tmp_path / "empty").mkdir()
+
+    done = doctor(name, cwd=tmp_path)
+
+    assert done.code == 2
+    assert done.text.startswith(f"nothing could be examined: {name} is not a log directory")
+
+
 def test_finding_has_evidence_and_the_next_command(tmp_path: Path) -> None:
     folder = incident_directory(tmp_path, INCIDENT[:9])
 
