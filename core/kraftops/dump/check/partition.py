@@ -429,9 +429,6 @@ class _PartitionLook:
             reason = f"{of_high}, and the log starts at {least}"
             self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 
-    def _logs(self) -> list[str]:
-        return [segment.log for segment in self._files.segments]
-
     def _differ(self, checkpoint: str, reason: str, severity: Severity) -> None:
         path = os.path.join(self._directory.path, checkpoint)
         name = os.path.basename(self._files.path)
