@@ -136,8 +136,11 @@ def libraries(tree: Path) -> Iterator[Path]:
 
 
 def _compile(tree: Path) -> None:
-    """Compile everything once; nobody checks later whether it is current, as the tree is one."""
-    python = [str(tree / "libexec/python3"), "-I", "-m", "compileall", "-q"]
+    """Compile everything once; nobody checks later whether it is current, as the tree is one.
+
+    With -B, as modules that are imported meanwhile would keep their time and this directory.
+    """
+    python = [str(tree / "libexec/python3"), "-I", "-B", "-m", "compileall", "-qf"]
     words = ["--invalidation-mode", "unchecked-hash", "-s", str(tree), "-p", "/usr/lib/kraftops"]
     settings = os.environ | {"PYTHONHASHSEED": "0"}
     subprocess.run([*python, *words, str(tree / "lib")], check=True, env=settings)
