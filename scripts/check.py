@@ -47,6 +47,7 @@ OTHERS = (
         ["-m", "pytest", "-q", "tests/test_imports.py", "tests/test_architecture.py"],
     ),
     ("generated files", ["scripts/generate.py", "--check"]),
+    ("site of the documentation", ["scripts/documentation.py"]),
     ("installs", ["scripts/installs.py"]),
 )
 

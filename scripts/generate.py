@@ -21,7 +21,7 @@ from kraftops.answers.schema import manual_of, schema_of
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
-from kraftops.findings.catalogue import catalogue
+from kraftops.findings.catalogue import CatalogueRow, catalogue
 from kraftops.records.internal_topics import decoder_names
 from kraftops.timeline.answer import CHANGES, INCIDENTS
 from kraftops_cli.metadata_shell.command import metadata_shell
@@ -258,8 +258,7 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
 
 def _findings(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
     """Yield the codes of the findings of a command, as the catalogue has them."""
-    tool = _FINDERS.get(command.name or "")
-    rows = [row for row in catalogue().values() if tool in row.tools]
+    rows = found_by(command)
     if rows:
         yield from heading("Codes of findings")
     for row in rows:
@@ -268,6 +267,12 @@ def _findings(command: click.Command, heading: Callable[[str], Iterable[str]]) -
             _bold(row.code),
             f"{roff(row.title)} ({row.severity}). {roff(row.action)}",
         )
+
+
+def found_by(command: click.Command) -> list[CatalogueRow]:
+    """Return the rows of the catalogue that a command finds."""
+    tool = _FINDERS.get(command.name or "")
+    return [row for row in catalogue().values() if tool in row.tools]
 
 
 def _section(title: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Draw the pictures of a report for the README, with Chromium: `scripts/pictures/report-*.png`.
+"""Draw the pictures of a report for the README, with Chromium: `docs/pictures/report-*.png`.
 
 They show the page of the report in tests/data/report, with harmless names.
 """
@@ -27,7 +27,7 @@ def main() -> int:
     document = json.loads(SAMPLE.read_text("utf-8"))
     nasty = document["title"].removeprefix("Incident of ")
     text = json.dumps({**document, "title": TITLE}).replace(json.dumps(nasty)[1:-1], "payments")
-    folder = ROOT / "scripts" / "pictures"
+    folder = ROOT / "docs" / "pictures"
     folder.mkdir(exist_ok=True)
     with TemporaryDirectory() as temporary, browser() as chromium:
         path = Path(temporary, "report.html")

@@ -24,7 +24,7 @@ from tests.helpers.wire.metadata_quorums import MetadataLog  # noqa: E402
 from tests.helpers.wire.peers import answer, described  # noqa: E402
 from tests.helpers.wire.quorums import quorum  # noqa: E402
 
-FOLDER = REPOSITORY / "scripts" / "pictures"
+FOLDER = REPOSITORY / "docs" / "pictures"
 LOGS, LOG = "tests/data/log-directories/4.3.1/running", "tests/data/dump-4.3.1/in/meta"
 PARTITION = "/image/topics/byName/a.gzip/0"
 COLUMNS, ROWS = 120, 60

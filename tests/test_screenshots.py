@@ -1,4 +1,4 @@
-"""The screenshots in README show what the commands print."""
+"""The screenshots in the documentation show what the commands print."""
 
 import sys
 from pathlib import Path
@@ -19,4 +19,5 @@ def test_screenshot_has_the_words_that_the_command_prints(name: str) -> None:
     assert screenshots.words(kept) == screenshots.words(
         screenshots.svg(shot, screenshots.printed(shot))
     )
-    assert f"{name}.svg" in (REPOSITORY / "README.md").read_text("utf-8")
+    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]
+    assert any(f"pictures/{name}.svg" in page.read_text("utf-8") for page in pages)

@@ -150,8 +150,10 @@ def test_unknown_names_are_refused() -> None:
         with_conditions(Filter(), ["offset = 1", "value.leadr = 1"], [METADATA], 0)
 
 
-def test_conditions_of_the_readme_are_conditions() -> None:
-    texts = re.findall('`--where "([^"]+)"', (REPOSITORY / "README.md").read_text("utf-8"))
+def test_conditions_of_the_guide_are_conditions() -> None:
+    texts = re.findall(
+        '`--where "([^"]+)"', (REPOSITORY / "docs/guides/read-a-log.md").read_text("utf-8")
+    )
 
     assert len(texts) >= 5
     for text in texts:

@@ -23,7 +23,7 @@ TOPICS = {"one": (8, 1), "two": (12, 2), "three": (12, 3)}
 
 
 def test_brokers_leave_while_everything_goes_wrong(jars: Path, tmp_path: Path) -> None:
-    """Two leave; afterwards they come back, and the script in the README replaces the others."""
+    """Two leave; afterwards they come back, and the script in the guide replaces the others."""
     shape = Shape(
         controllers=3,
         brokers=len(BROKERS),
@@ -124,11 +124,11 @@ def check_chaos(live: Cluster) -> None:
 
 
 def check_script(live: Cluster, folder: Path) -> None:
-    """The rolling decommission in the README; a program `ssh` of the test stops the brokers."""
+    """The rolling decommission in the guide; a program `ssh` of the test stops the brokers."""
     ready(live, 101, 102, 103, 104, 105)
     change_topics(live.brokers, "DeleteTopics", ["three"])
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
-    (script,) = re.findall(r"^```sh\n(BROKERS=.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    guide = (REPOSITORY / "docs/guides/take-a-broker-out.md").read_text("utf-8")
+    (script,) = re.findall(r"^```sh\n(BROKERS=.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     leaving = [101, 102, 103]
     for old, new in (
         (r"BROKERS=.*", f"BROKERS={live.brokers}"),

@@ -1,4 +1,4 @@
-"""The commands of the README's page "A quorum is lost" recover a real cluster, in their order."""
+"""The commands of the guide "A quorum is lost" recover a real cluster, in their order."""
 
 import re
 from pathlib import Path
@@ -19,12 +19,12 @@ from tests.helpers.kafka.nodes.recoveries import (
 
 pytestmark = pytest.mark.kafka
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs/guides/quorum-lost.md"
 
 
 def blocks() -> list[list[str]]:
     """Return the commands of the page, by block."""
-    page = README.read_text().split("\n## A quorum is lost\n")[1].split("\n## ")[0]
+    page = PAGE.read_text()
     return [
         text.splitlines()
         for text in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

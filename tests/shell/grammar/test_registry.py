@@ -10,8 +10,7 @@ from kraftops_shell.grammar.command import Command, Values
 from kraftops_shell.grammar.registry import COMMANDS, commands
 from tests.helpers.project.imports import REPOSITORY
 
-README = (REPOSITORY / "README.md").read_text("utf-8")
-SHELL_IN_README = README.split("\n## kafka-metadata-shell\n")[1].split("\n## ")[0]
+GUIDE = (REPOSITORY / "docs/guides/browse-metadata.md").read_text("utf-8")
 KAFKAS = ["cat", "cd", "exit", "find", "help", "history", "ls", "man", "pwd", "tree"]
 each_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.name)
 
@@ -41,9 +40,9 @@ def test_module_has_a_test_of_its_name(command: Command) -> None:
 
 
 @each_command
-def test_our_commands_for_a_single_use_are_in_the_table_of_the_readme(command: Command) -> None:
+def test_our_commands_for_a_single_use_are_in_the_table_of_the_guide(command: Command) -> None:
     if not command.is_kafkas and command.is_one_shot:
-        assert re.search(rf"^\|.*`{command.name}\b.*\|.*\|$", SHELL_IN_README, re.MULTILINE)
+        assert re.search(rf"^\|.*`{command.name}\b.*\|.*\|$", GUIDE, re.MULTILINE)
 
 
 @each_command

@@ -1,4 +1,4 @@
-"""Scripts that `spark-submit` runs: the notebook of the README, and our own commands."""
+"""Scripts that `spark-submit` runs: the notebook of the guide, and our own commands."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from tests.helpers.tools.console import ENVIRONMENT, run_here
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests/helpers/spark/notebook.py"
-README = ROOT / "README.md"
+GUIDE = ROOT / "docs/guides/spark.md"
 LOG = str(IN / "meta/00000000000000000000.log")
 BOTH = """
 import runpy, sys
@@ -84,8 +84,8 @@ def test_notebook_and_command_answer_from_the_records(tmp_path: Path) -> None:
     } == {broker: leaders.count(broker) for broker in set(leaders)}
 
 
-def test_readme_shows_the_script() -> None:
-    shown = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+def test_guide_shows_the_script() -> None:
+    shown = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 
     body = SCRIPT.read_text().split("\n\n", 1)[1]
     assert body in shown

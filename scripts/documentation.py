@@ -1,0 +1,81 @@
+"""Build the site of the documentation from `docs/` and the generated reference.
+
+`python scripts/documentation.py [FOLDER]` writes it to FOLDER (build/site). A warning is an
+error.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
+from shutil import copytree
+
+import reference_pages
+from command_tree import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+GENERATED = {
+    "man": "reference/commands/index.md",
+    "core/kraftops/findings/catalogue.toml": "reference/codes/index.md",
+    "core/kraftops/json_schemas": "reference/schemas.md",
+    "core/kraftops/arrow_schemas": "reference/columns.md",
+    "core/kraftops/wire/config/client_keys.py": "reference/clients.md",
+    "cli/kraftops_cli/syntax/exit_status.py": "reference/exit-codes.md",
+    "shell/kraftops_shell/grammar/registry.py": "reference/shell.md",
+    "core/kraftops/__init__.pyi": "reference/library.md",
+    "packaging/README.md": "packaging.md",
+}
+"""Pages of the site by what a link names in the repository, where they are made from it."""
+_LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:)([^)#\s]+)")
+
+
+def site_link(page: str, link: str) -> str:
+    """Return a link of a page of `docs/` as the site has it: generated pages for their sources.
+
+    Raises:
+        LookupError: it leads out of `docs/`, to nothing that is on the site.
+    """
+    above = len(PurePosixPath(page).parts) - 1
+    target = (DOCS / page).parent.joinpath(link).resolve().relative_to(REPOSITORY)
+    if target.is_relative_to("docs"):
+        return link
+    if target.as_posix() not in GENERATED:
+        raise LookupError(f"docs/{page}: {link} is not on the site")
+    return "../" * above + GENERATED[target.as_posix()]
+
+
+def write_sources(folder: Path) -> None:
+    """Write all pages, as Sphinx reads them."""
+    copytree(DOCS, folder, dirs_exist_ok=True)
+    for path in folder.rglob("*.md"):
+        name = path.relative_to(folder).as_posix()
+        path.write_text(
+            _LINK.sub(lambda link, name=name: site_link(name, link[0]), path.read_text())
+        )
+    packaging = REPOSITORY / "packaging" / "README.md"
+    texts = reference_pages.pages()
+    if packaging.is_file():
+        texts["packaging.md"] = re.sub(
+            r"\[([^]]+)\]\((?!https?:)[^)]+\)", r"\1", packaging.read_text()
+        )
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "words.json").write_text(json.dumps(reference_pages.words()))
+
+
+def build(output: Path) -> int:
+    """Build the site; return Sphinx's exit code."""
+    with tempfile.TemporaryDirectory() as name:
+        write_sources(Path(name))
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+        return subprocess.run(
+            [*command, "-d", f"{name}/.trees", name, output], check=False
+        ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / "build" / "site")))
