@@ -1,0 +1,66 @@
+"""`kraftops doctor` on running servers: the first finding is the cause, and help's answers hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.bootstrap import connect
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.nodes import until
+from tests.helpers.tools.console import KRAFTOPS, Done, run_command
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+
+def kraftops(*args: str) -> Done:
+    done = run_command(*args, program=KRAFTOPS)
+    assert "Traceback" not in done.err
+    return done
+
+
+def findings(*args: str) -> list[tuple[str, int | None]]:
+    """Return codes and nodes of the findings worse than a note."""
+    answer: dict[str, Any] = json.loads(kraftops("doctor", *args, "--format", "json").text)
+    assert [run for run in answer["checks"] if run["status"] in ("failed", "given-up")] == []
+    return [
+        (finding["code"], finding["node"])
+        for finding in answer["findings"]
+        if finding["severity"] != "note"
+    ]
+
+
+def create_topic(cluster: Cluster, name: str, *brokers: int, **configs: str) -> None:
+    topic = {
+        "name": name,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "assignments": [{"partition_index": 0, "broker_ids": [*brokers]}],
+        "configs": [{"name": key.replace("_", "."), "value": configs[key]} for key in configs],
+    }
+    with connect(parse_bootstrap(cluster.brokers), Settings(), Deadline(30)) as connection:
+        answer = connection.ask("CreateTopics", topics=[topic], timeout_ms=30000)
+    assert [each.error_code for each in answer.topics] == [0]
+
+
+def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: Path) -> None:
+    with running_cluster(jars, tmp_path, Shape(brokers=2)) as cluster:
+        live = ("-b", cluster.brokers, "-C", cluster.controllers)
+        files = [word for node in cluster.nodes.values() for word in ("-c", str(node.config.path))]
+        create_topic(cluster, "orders", 101, 102)
+        assert until(lambda: not findings(*live))
+        assert findings(*files) == []
+
+        stop = kraftops("cluster", "safe-to-stop", "-b", cluster.brokers, "--id", "102")
+        plan = kraftops(
+            "cluster", "decommission", "-b", cluster.brokers, "--id", "102", "--dry-run"
+        )
+        assert (stop.code, plan.code) == (0, 3)
+        assert "too few brokers for the replicas of orders-0" in plan.err
+
+        create_topic(cluster, "narrow", 101, min_insync_replicas="2")
+        assert until(lambda: findings(*live) == [("min-isr-above-replicas", None)])
