@@ -74,6 +74,8 @@ def _run(examination: Examination, run: CheckRun) -> None:
         run.reason = run.check.why_not(examination)
         run.status = Status.SKIPPED if run.reason else Status.DONE
         if not run.reason:
+            if examination.access is not None:
+                examination.access.renew_deadline()
             run.findings = list(run.check.find(examination))
     except KraftopsError as error:
         run.status, run.reason = Status.FAILED, error.message

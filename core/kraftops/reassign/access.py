@@ -93,6 +93,11 @@ class ClusterAccess:
             self._image.close()
         self._image = None
 
+    def renew_deadline(self) -> None:
+        """Give the work that begins now the time that the deadline had at first."""
+        if self.deadline is not None:
+            self.deadline = Deadline(self.deadline.seconds)
+
     @property
     def lists_fenced(self) -> bool:
         """Whether placements have fenced brokers: by Kafka 4.0, or by the metadata log."""

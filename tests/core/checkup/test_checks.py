@@ -10,6 +10,8 @@ from kraftops.checkup.diagnosis import Diagnosis, Selection, diagnosis_of
 from kraftops.checkup.examination import Examination
 from kraftops.errors import WireError
 from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.net.deadline import Deadline
 
 RISK = Finding("missing-end", Severity.RISK, "it is short", Place(file="/d/t-0"))
 NOTE = Finding("incident", Severity.NOTE, "broker 1 was restarted")
@@ -33,6 +35,24 @@ def skipped(name: str) -> Check:
 def diagnosis(*checks: Check, selection: Selection | None = None) -> Diagnosis:
     what = Examination()
     return diagnosis_of(what, run_checks(what, checks), selection or Selection())
+
+
+def test_a_check_of_a_cluster_has_the_whole_time_although_another_used_it_up() -> None:
+    access = ClusterAccess(None, deadline=Deadline(30))
+
+    def use_up(_: Examination) -> list[Finding]:
+        assert access.deadline
+        assert access.deadline.left > 20
+        access.deadline = access.deadline.within(0)
+        access.deadline.seconds = 30
+        return []
+
+    checks = [Check(name, name, 5, use_up, lambda _: None) for name in ("problems", "operations")]
+
+    assert [run.status for run in run_checks(Examination(access=access), checks)] == [
+        Status.DONE,
+        Status.DONE,
+    ]
 
 
 def test_check_that_hangs_is_given_up_and_the_others_go_on() -> None:

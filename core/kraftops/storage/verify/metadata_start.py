@@ -115,10 +115,11 @@ def _torn_end(folder: str, outcome: MetadataLogOutcome, end: int) -> int:
 def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cure, str]:
     """Return what it means that a node starts without the end of its log, or all of it."""
     if node.is_controller and node.is_only_voter:
+        # Text, not a command to paste: which broker has the log is for a person to say.
+        recover = recover_command(node, (), "--from", "DIRECTORY", "--voters", "self")
         cure = Cure(
             "do not start it: restore the metadata directory from a copy, or recover it from the "
-            "log of a broker",
-            (recover_command(node, (), "--from", "LOG", "--voters", "self"),),
+            f"log of a broker: {recover}"
         )
         consequence = "this voter alone goes on without these records"
         if is_empty:

@@ -204,6 +204,8 @@ _SocketAddresses = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
 
 def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
     """Look the host up, in a thread that may be left behind: no call takes a timeout."""
+    if deadline.is_over:
+        raise WireError.at(address, f"it was not asked: {deadline.seconds:g} s were over before")
     hint = "check the name, and whether this machine can look it up"
     lookup = BackgroundCall(lambda: socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
     if not lookup.wait(deadline.left):

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from kraftops.errors import WireError
+from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.transport import LARGEST_FRAME
 from tests.helpers.wire.asking import ask, failure
@@ -54,6 +55,11 @@ def test_slow_lookup_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
     done.set()
     assert time.monotonic() - start < 2
+
+
+def test_a_deadline_that_is_over_is_not_the_fault_of_a_name() -> None:
+    with pytest.raises(WireError, match="it was not asked: 0 s were over before"):
+        ask(Address("localhost", 1), Settings(timeout=0))
 
 
 def test_silent_peer() -> None:
