@@ -161,12 +161,13 @@ class Connection:
         try:
             return decode_answer(*request, payload)
         except DecodeError as error:
-            raise WireError.at(
-                self.address,
-                error.message,
-                hint="is it a Kafka that answers there?",
-                code="not-kafka",
-            ) from error
+            reason = error.message
+        # Nothing in the new error leads to the answer, which may have 64 MiB: the collector of
+        # cycles is off, and errors that are kept to be raised later are part of cycles.
+        del payload
+        raise WireError.at(
+            self.address, reason, hint="is it a Kafka that answers there?", code="not-kafka"
+        )
 
     def error_of(self, code: int, message: str | None) -> AnswerError:
         """Return the error of an answer's code, with the server's message."""
