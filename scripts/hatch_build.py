@@ -43,6 +43,10 @@ class UnbuiltError(Exception):
     """The engine cannot be compiled; the message gives the reason."""
 
 
+class ToolFailedError(UnbuiltError):
+    """A tool ended with an error."""
+
+
 class NoCompilerError(UnbuiltError):
     """Nothing here compiles an engine for this Python."""
 
@@ -145,7 +149,11 @@ def toolchain(crate: Path) -> str:
         raise NoCompilerError("no cargo in PATH")
     needed = tomllib.loads((crate / "Cargo.toml").read_text())["package"]["rust-version"]
     for tool in (cargo, os.environ.get("RUSTC") or "rustc"):
-        told = _run([tool, "--version"], crate, FETCH_SECONDS)
+        try:
+            told = _run([tool, "--version"], crate, FETCH_SECONDS)
+        except ToolFailedError as error:
+            # rustup puts its own cargo and rustc into PATH, also where no toolchain is installed.
+            raise NoCompilerError(str(error)) from None
         version = re.search(r"\d+\.\d+", told)
         if version is None or _numbers(version[0]) < _numbers(needed):
             raise UnbuiltError(f"Rust {needed} is needed, and this is {told.strip()}")
@@ -177,7 +185,7 @@ def _run(command: list[str], crate: Path, seconds: float) -> str:
         raise UnbuiltError(f"{name} took more than {seconds:.0f} seconds") from None
     sys.stderr.write(done.stderr)
     if done.returncode:
-        raise UnbuiltError(f"{name} failed: {_reason(done.stderr) or f'exit {done.returncode}'}")
+        raise ToolFailedError(f"{name} failed: {_reason(done.stderr) or f'exit {done.returncode}'}")
     return done.stdout
 
 

@@ -191,6 +191,17 @@ def test_without_cargo_the_reference_is_installed(
     assert [file.name for file in engine.iterdir()] == ["__init__.py"]
 
 
+def test_rustup_without_a_toolchain_is_no_compiler(
+    tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    path = tools(version="; exit 1")
+
+    code, said = build("wheel", tree, tmp_path / "out", path)
+
+    assert code == 0
+    assert "kraftops: warning: no compiled engine: cargo --version failed: exit 1" in said
+
+
 @pytest.mark.parametrize("what", ["wheel", "wheel:editable"])
 @pytest.mark.parametrize("case", BROKEN)
 def test_engine_that_cargo_does_not_build_fails_the_install(
