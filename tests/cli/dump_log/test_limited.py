@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -85,7 +86,8 @@ def test_new_records_follow_those_that_are_there(
         raise InterruptedFollow
 
     waiting = waits()
-    monkeypatch.setattr("kraftops_cli.dump_log.follow.time.sleep", lambda _: next(waiting))
+    clock = SimpleNamespace(sleep=lambda _: next(waiting))
+    monkeypatch.setattr("kraftops_cli.dump_log.follow.time", clock)
     query = Query("user", form="json", deep_iteration=True)
     plan = Plan(
         sources=(Source(str(log), None, None, None, 0),), query=query, follow=True, tail=tail

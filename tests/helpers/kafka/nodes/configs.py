@@ -1,9 +1,11 @@
 """Write the `server.properties` of nodes that run beside each other on loopback."""
 
 import base64
+import itertools
+import os
 import random
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,15 +152,31 @@ def _written(
     return Config(path=path, node_id=node_id, settings=settings, ports=ports)
 
 
+def _port_slices() -> Iterator[int]:
+    """Go round the ports of this process: no two workers share one, and none comes again soon.
+
+    A port is free only until its node opens it, and again while its node restarts: two workers that
+    drew from all ports met on one.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ports = _PORTS[worker::workers]
+    start = random.SystemRandom().randrange(len(ports))
+    return itertools.cycle([*ports[start:], *ports[:start]])
+
+
+_ports = _port_slices()
+
+
 def _free_ports(count: int) -> list[int]:
-    found: list[int] = []
-    for port in random.SystemRandom().sample(_PORTS, count + _TRIES):
-        if len(found) == count:
-            break
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.append(port)
-    return found
+    free = (port for port in itertools.islice(_ports, count + _TRIES) if _is_free(port))
+    return list(itertools.islice(free, count))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -1,7 +1,9 @@
 """The commands source and watch."""
 
+import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -123,7 +125,8 @@ def test_watch_repeats_below_on_a_terminal_without_a_cursor(
         if len(waits) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("kraftops_shell.commands.words.scripts.time.sleep", wait)
+    clock = SimpleNamespace(sleep=wait, time=time.time)
+    monkeypatch.setattr("kraftops_shell.commands.words.scripts.time", clock)
 
     assert run_line(one, ["watch", "-n", "3", "ls", "/image"]) == 0
 
