@@ -72,11 +72,11 @@ def safe_csv_pieces(row: Row) -> Iterator[str]:
 
 def _pieces(row: Row, fields: list[Any], *, is_safe: bool) -> Iterator[str]:
     lead, start = "", 0
-    for at, value in enumerate(row):
+    for index, value in enumerate(row):
         if not isinstance(value, LongText):
             continue
-        if at > start:
-            yield f"{lead}{_WRITER.writerow(fields[start:at])}"
+        if index > start:
+            yield f"{lead}{_WRITER.writerow(fields[start:index])}"
             lead = ","
         is_quoted = any(map(_SPECIAL, value.pieces()))
         yield f'{lead}"' if is_quoted else lead
@@ -85,13 +85,13 @@ def _pieces(row: Row, fields: list[Any], *, is_safe: bool) -> Iterator[str]:
         for piece in value.pieces():
             yield piece.replace('"', '""') if is_quoted else piece
         yield '"' if is_quoted else ""
-        start = at + 1
+        start = index + 1
     yield f",{_WRITER.writerow(fields[start:])}\n"
 
 
 def _fields(row: Row) -> list[Any]:
     fields: list[Any] = [*row]
-    for at in _BOOLS:
-        fields[at] = _BOOL.get(fields[at])
+    for column in _BOOLS:
+        fields[column] = _BOOL.get(fields[column])
     fields[_HEADERS] = headers_json(row) if row.headers else None
     return fields

@@ -135,25 +135,25 @@ def normal_type(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower().removesuffix("record")
 
 
-def parse_types(texts: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
+def parse_types(texts: Iterable[str], type_names: Iterable[str] = ()) -> frozenset[str]:
     """Return the normal forms of record types, separated by commas.
 
     Raises:
-        UsageError: *known* is not empty and lacks one; the hint names similar ones.
+        UsageError: *type_names* is not empty and lacks one; the hint names similar ones.
     """
-    names = {normal_type(name): name for name in known}
-    wanted = [part.strip() for text in texts for part in text.split(",")]
-    for name in wanted:
+    names = {normal_type(name): name for name in type_names}
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    for name in parts:
         if names and normal_type(name) not in names:
             from difflib import get_close_matches
 
             near = get_close_matches(normal_type(name), names, 3)
-            shown = ", ".join(names[name] for name in near)
+            near_names = ", ".join(names[name] for name in near)
             raise UsageError(
                 f"no record type {name!r}",
-                hint=f"near it are: {shown}" if near else "--summary shows the types of a log",
+                hint=f"near it are: {near_names}" if near else "--summary shows the types of a log",
             )
-    return frozenset(map(normal_type, wanted))
+    return frozenset(map(normal_type, parts))
 
 
 def parse_offsets(text: str) -> tuple[int, int]:
@@ -162,11 +162,11 @@ def parse_offsets(text: str) -> tuple[int, int]:
     Raises:
         UsageError: it is none of these.
     """
-    found = re.fullmatch(r"(\d{1,19})?(\.\.)?(\d{1,19})?", text)
-    if not found or not (found[1] or found[3]) or (found[3] and not found[2]):
+    match = re.fullmatch(r"(\d{1,19})?(\.\.)?(\d{1,19})?", text)
+    if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
         raise UsageError(f"{text!r} is no range of offsets", hint="as 100..200, 100.., ..200, 100")
-    first = int(found[1]) if found[1] else _LEAST
-    last = int(found[3]) if found[3] else (_MOST if found[2] else first)
+    first = int(match[1]) if match[1] else _LEAST
+    last = int(match[3]) if match[3] else (_MOST if match[2] else first)
     if first > last:
         raise UsageError(f"the offsets {text} are no range: {first} is beyond {last}")
     return first, last
@@ -189,9 +189,9 @@ def _has_key(row: Row, keys: frozenset[str]) -> bool:
         return False
     if row.key in keys:
         return True
-    found = _parsed(row.key) if row.kind != USER else None
-    return isinstance(found, dict) and any(
-        value in keys for value in found.values() if isinstance(value, str)
+    fields = _parsed(row.key) if row.kind != USER else None
+    return isinstance(fields, dict) and any(
+        value in keys for value in fields.values() if isinstance(value, str)
     )
 
 

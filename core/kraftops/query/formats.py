@@ -38,7 +38,7 @@ CSV = Format("csv", "csv", head=",".join(COLUMNS) + "\n")
 CSV_SAFE = Format("csv-safe", "csv-safe", head=CSV.head)
 """CSV with an apostrophe before texts that spreadsheets would take for formulas."""
 PARQUET = Format("parquet", "columns")
-FORMATS = {each.name: each for each in (TEXT, JSON, CSV, CSV_SAFE, PARQUET)}
+FORMATS = {row_format.name: row_format for row_format in (TEXT, JSON, CSV, CSV_SAFE, PARQUET)}
 """By name."""
 CHOICES = tuple(name for name in FORMATS if name != CSV_SAFE.name)
 """The names that people choose from; an option of its own makes CSV safe."""

@@ -33,7 +33,7 @@ _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def with_conditions(
-    known: Filter, texts: Iterable[str], decoders: Iterable[Decoder], now: int
+    limits: Filter, texts: Iterable[str], decoders: Iterable[Decoder], now: int
 ) -> Filter:
     """Return a filter with conditions that must all hold besides.
 
@@ -41,7 +41,7 @@ def with_conditions(
     records before anything is decoded.
 
     Args:
-        known: the filter.
+        limits: the filter.
         texts: the conditions.
         decoders: the decoders of all sources; they know the fields of keys and values.
         now: in ms since the epoch, for durations.
@@ -53,13 +53,13 @@ def with_conditions(
     conditions = [checked(parse_condition(text), text, columns, now) for text in texts]
     rest = []
     for condition in conjuncts(all_of(conditions)):
-        narrowed = _narrowed(known, condition, columns["type"].values)
+        narrowed = _narrowed(limits, condition, columns["type"].values)
         if narrowed is None:
             rest.append(condition)
         else:
-            known = narrowed
-    left = all_of(rest)
-    return replace(known, where=text_of(left) if left else "")
+            limits = narrowed
+    remainder = all_of(rest)
+    return replace(limits, where=text_of(remainder) if remainder else "")
 
 
 def group_fields(decoder: Decoder) -> frozenset[str]:
@@ -89,7 +89,7 @@ def about_groups(groups: Iterable[str], decoders: Iterable[Decoder]) -> str:
     return text_of(Or(tuple(OneOf(Path(("key", field)), names) for field in sorted(fields))))
 
 
-def _narrowed(known: Filter, condition: Condition, types: frozenset[str]) -> Filter | None:
+def _narrowed(limits: Filter, condition: Condition, types: frozenset[str]) -> Filter | None:
     """Return a filter with a condition as a limit; None if it has no such limit.
 
     *types* are the names of all record types.
@@ -97,21 +97,21 @@ def _narrowed(known: Filter, condition: Condition, types: frozenset[str]) -> Fil
     match condition:
         case Compare(Literal(value), sign, Path() as path):
             turned = Compare(path, _SWAPPED.get(sign, sign), Literal(value))
-            return _narrowed(known, turned, types)
+            return _narrowed(limits, turned, types)
         case Compare(Path(("offset",)), sign, Literal(int(value))) if sign in _RANGES:
             first, last = _range(sign, value)
             if first <= _MOST and last >= _LEAST:
-                first, last = max(known.first_offset, first), min(known.last_offset, last)
-                return replace(known, first_offset=first, last_offset=last)
+                first, last = max(limits.first_offset, first), min(limits.last_offset, last)
+                return replace(limits, first_offset=first, last_offset=last)
         case Compare(Path(("timestamp",)), sign, Literal(int(value))) if sign in _RANGES:
             first, last = _range(sign, value)
             if first <= _MOST and last >= _LEAST:
-                first, last = max(known.since, first), min(known.until, last + 1)
-                return replace(known, since=first, until=last)
+                first, last = max(limits.since, first), min(limits.until, last + 1)
+                return replace(limits, since=first, until=last)
         case Compare(Path(("type",)), "=", Literal(str(name))):
-            return _of_types(known, {name}, types)
+            return _of_types(limits, {name}, types)
         case OneOf(Path(("type",)), values):
-            return _of_types(known, {str(literal.value) for literal in values}, types)
+            return _of_types(limits, {str(literal.value) for literal in values}, types)
     return None
 
 
@@ -121,9 +121,9 @@ def _range(sign: str, value: int) -> tuple[int, int]:
     return _LEAST if first is None else value + first, _MOST if last is None else value + last
 
 
-def _of_types(known: Filter, names: set[str], types: frozenset[str]) -> Filter | None:
+def _of_types(limits: Filter, names: set[str], types: frozenset[str]) -> Filter | None:
     """Return a filter of some types; None if the filter, which ignores case, selects others."""
     normal = frozenset(map(normal_type, names))
-    both = normal & known.types if known.types else normal
+    both = normal & limits.types if limits.types else normal
     is_exact = names == {name for name in types if normal_type(name) in normal}
-    return replace(known, types=both) if both and is_exact else None
+    return replace(limits, types=both) if both and is_exact else None

@@ -52,7 +52,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 """The comparisons by their signs."""
-_NEGATED = [each & NULL | (each & TRUE) << 1 | (each & FALSE) >> 1 for each in range(8)]
+_NEGATED = [
+    outcomes & NULL | (outcomes & TRUE) << 1 | (outcomes & FALSE) >> 1 for outcomes in range(8)
+]
 
 
 def outcomes_of(condition: Condition) -> Outcomes:  # noqa: PLR0911 - one a kind
@@ -84,16 +86,16 @@ def matches(condition: Condition, record: Mapping[str, Any]) -> bool:
     return outcomes_of(condition)(lambda names: (value_at(record, names),)) == TRUE
 
 
-def value_at(found: Any, names: Iterable[str]) -> Any:
+def value_at(value: Any, names: Iterable[str]) -> Any:
     """Return the value at names and indexes in mappings and lists; None if there is none."""
     for name in names:
-        if isinstance(found, Mapping):
-            found = found.get(name)
-        elif isinstance(found, list | tuple) and _INDEX.fullmatch(name):
-            found = found[int(name)] if int(name) < len(found) else None
+        if isinstance(value, Mapping):
+            value = value.get(name)
+        elif isinstance(value, list | tuple) and _INDEX.fullmatch(name):
+            value = value[int(name)] if int(name) < len(value) else None
         else:
             return None
-    return found
+    return value
 
 
 def _values(operand: Operand) -> Callable[[Find], Candidates]:
@@ -106,10 +108,12 @@ def _values(operand: Operand) -> Callable[[Find], Candidates]:
             return lambda find: _lengths(find(path.names))
 
 
-def _lengths(found: Candidates) -> Candidates:
-    if found is None:
+def _lengths(candidates: Candidates) -> Candidates:
+    if candidates is None:
         return None
-    return tuple(len(one) if isinstance(one, list | tuple) else None for one in found)
+    return tuple(
+        len(candidate) if isinstance(candidate, list | tuple) else None for candidate in candidates
+    )
 
 
 def _decided(
@@ -118,38 +122,40 @@ def _decided(
     find: Find,
 ) -> int:
     """Return the outcomes for all candidates of the operands."""
-    known = [candidates for values in operands if (candidates := values(find)) is not None]
-    if len(known) < len(operands):
+    candidates_by_operand = [
+        candidates for values in operands if (candidates := values(find)) is not None
+    ]
+    if len(candidates_by_operand) < len(operands):
         return _UNKNOWN
-    found = 0
-    for values in product(*known):
+    outcomes = 0
+    for values in product(*candidates_by_operand):
         decision = decide(*values)
-        found |= NULL if decision is None else TRUE if decision else FALSE
-    return found
+        outcomes |= NULL if decision is None else TRUE if decision else FALSE
+    return outcomes
 
 
 def _all(parts: tuple[Outcomes, ...], find: Find) -> int:
-    found = TRUE
+    outcomes = TRUE
     for part in parts:
-        found = _both(found, part(find))
-        if found == FALSE:
+        outcomes = _both(outcomes, part(find))
+        if outcomes == FALSE:
             break
-    return found
+    return outcomes
 
 
 def _any(parts: tuple[Outcomes, ...], find: Find) -> int:
-    found = TRUE  # of: none holds
+    outcomes = TRUE  # of: none holds
     for part in parts:
-        found = _both(found, _NEGATED[part(find)])
-        if found == FALSE:
+        outcomes = _both(outcomes, _NEGATED[part(find)])
+        if outcomes == FALSE:
             break
-    return _NEGATED[found]
+    return _NEGATED[outcomes]
 
 
-def _both(one: int, other: int) -> int:
+def _both(first: int, second: int) -> int:
     """Return the outcomes of `and`: of false and null it is false."""
-    has_null = (one | other) & NULL and one & (TRUE | NULL) and other & (TRUE | NULL)
-    return one & other & TRUE | (one | other) & FALSE | (NULL if has_null else 0)
+    has_null = (first | second) & NULL and first & (TRUE | NULL) and second & (TRUE | NULL)
+    return first & second & TRUE | (first | second) & FALSE | (NULL if has_null else 0)
 
 
 def _kind(value: object) -> type | None:
@@ -158,10 +164,10 @@ def _kind(value: object) -> type | None:
     return float if isinstance(value, int | float) else None
 
 
-def compared(compare: Callable[[Any, Any], bool], one: object, other: object) -> bool | None:
+def compared(compare: Callable[[Any, Any], bool], first: object, second: object) -> bool | None:
     """Tell whether a comparison holds; None for null, and for values of different kinds."""
-    kind = _kind(one)
-    return compare(one, other) if kind and kind is _kind(other) else None
+    kind = _kind(first)
+    return compare(first, second) if kind and kind is _kind(second) else None
 
 
 def matches_text(pattern: str, value: object) -> bool | None:
@@ -173,7 +179,7 @@ def is_one_of(value: object, items: object) -> bool | None:
     """Tell whether a value is one of a list; None if a null leaves it open."""
     if not isinstance(items, list | tuple):
         return None
-    found = [compared(operator.eq, value, item) for item in items]
-    if True in found:
+    decisions = [compared(operator.eq, value, item) for item in items]
+    if True in decisions:
         return True
-    return None if None in found else False
+    return None if None in decisions else False

@@ -44,7 +44,7 @@ class _Token(NamedTuple):
 
     kind: str
     text: str
-    at: int
+    start: int
 
     @property
     def word(self) -> str:
@@ -69,9 +69,9 @@ def parse_condition(text: str, example: str = _EXAMPLE) -> Condition:
     return condition
 
 
-def refusal(text: str, at: int, reason: str, hint: str | None = None) -> UsageError:
+def refusal(text: str, index: int, reason: str, hint: str | None = None) -> UsageError:
     """Return the error of a condition because of its part at an index."""
-    return UsageError(f"in the condition {text!r}, at character {at + 1}: {reason}", hint)
+    return UsageError(f"in the condition {text!r}, at character {index + 1}: {reason}", hint)
 
 
 class _Parser:
@@ -101,12 +101,12 @@ class _Parser:
         """Take a keyword, a sign or the end; refuse anything else."""
         token = self._token
         if word not in (token.word, token.kind):
-            wanted = "the end, `and` or `or`" if word == "end" else f"`{word}`"
-            raise self._refusal(f"{wanted} is expected, not {_shown(token)}")
+            expected = "the end, `and` or `or`" if word == "end" else f"`{word}`"
+            raise self._refusal(f"{expected} is expected, not {_shown(token)}")
         self._take()
 
     def _refusal(self, reason: str) -> UsageError:
-        return refusal(self._text, self._token.at, reason, self._example)
+        return refusal(self._text, self._token.start, reason, self._example)
 
     def condition(self, depth: int) -> Condition:
         """Parse conditions with `or` between them."""
@@ -121,9 +121,9 @@ class _Parser:
         parts = [self._negation(depth)]
         while self._has("and"):
             parts.append(self._negation(depth))
-        found = all_of(parts)
-        assert found
-        return found
+        conjunction = all_of(parts)
+        assert conjunction
+        return conjunction
 
     def _negation(self, depth: int) -> Condition:
         if self._has("not"):
@@ -139,64 +139,66 @@ class _Parser:
         return self._test()
 
     def _test(self) -> Condition:
-        left, token = self._operand(), self._token
+        operand, token = self._operand(), self._token
         if self._has(*COMPARISONS):
             is_list = self._token.word == "["
-            return self._same_list(left, token) if is_list else self._compared(left, token)
+            return self._same_list(operand, token) if is_list else self._compared(operand, token)
         if self._has("~", "!~"):
-            found = self._matches(left, token.at)
-            return Not(found) if token.word == "!~" else found
+            matches = self._matches(operand, token.start)
+            return Not(matches) if token.word == "!~" else matches
         if self._has("is"):
             is_not = self._has("not")
             self.expect("null")
-            return Not(IsNull(left)) if is_not else IsNull(left)
+            return Not(IsNull(operand)) if is_not else IsNull(operand)
         if self._has("not"):
             self.expect("in")
-            return Not(self._membership(left, token.at))
+            return Not(self._membership(operand, token.start))
         if self._has("in"):
-            return self._membership(left, token.at)
-        if isinstance(left, Path):
-            return Compare(left, "=", Literal(value=True, at=left.at), left.at)
+            return self._membership(operand, token.start)
+        if isinstance(operand, Path):
+            return Compare(operand, "=", Literal(value=True, index=operand.index), operand.index)
         raise self._refusal(f"a comparison is expected, not {_shown(token)}")
 
-    def _compared(self, left: Operand, sign: _Token) -> Condition:
-        return Compare(left, sign.word, self._operand(), sign.at)
+    def _compared(self, operand: Operand, sign: _Token) -> Condition:
+        return Compare(operand, sign.word, self._operand(), sign.start)
 
-    def _matches(self, operand: Operand, at: int) -> Condition:
+    def _matches(self, operand: Operand, index: int) -> Condition:
         token = self._take()
         if token.kind != "text":
             raise refusal(
-                self._text, token.at, f"a pattern is expected, not {_shown(token)}", "in quotes"
+                self._text, token.start, f"a pattern is expected, not {_shown(token)}", "in quotes"
             )
         pattern = _unquoted(token.text)
         try:
             program(pattern)
         except PatternError as error:
             reason = f"the pattern {pattern!r}: {error}"
-            raise refusal(self._text, token.at, reason) from None
-        return Matches(operand, pattern, at)
+            raise refusal(self._text, token.start, reason) from None
+        return Matches(operand, pattern, index)
 
-    def _membership(self, operand: Operand, at: int) -> Condition:
+    def _membership(self, operand: Operand, index: int) -> Condition:
         if not self._has("("):
             path = self._operand()
             if not isinstance(path, Path):
                 raise refusal(
-                    self._text, path.at, "a list is expected", "as in (1, 2), or in value.isr"
+                    self._text, path.index, "a list is expected", "as in (1, 2), or in value.isr"
                 )
-            return Contains(operand, path, at)
-        return OneOf(operand, self._literals(")"), at)
+            return Contains(operand, path, index)
+        return OneOf(operand, self._literals(")"), index)
 
-    def _same_list(self, left: Operand, sign: _Token) -> Condition:
+    def _same_list(self, operand: Operand, sign: _Token) -> Condition:
         """Parse the items that a list is compared with, in their order."""
-        if not isinstance(left, Path) or sign.word not in ("=", "!="):
+        if not isinstance(operand, Path) or sign.word not in ("=", "!="):
             raise refusal(
-                self._text, sign.at, "a list is compared by = and !=", "as in replicas = [1, 2]"
+                self._text, sign.start, "a list is compared by = and !=", "as in replicas = [1, 2]"
             )
         self.expect("[")
         values = () if self._has("]") else self._literals("]")
-        parts: list[Condition] = [Compare(Length(left, left.at), "=", Literal(len(values)))]
+        parts: list[Condition] = [
+            Compare(Length(operand, operand.index), "=", Literal(len(values)))
+        ]
         parts += [
-            Compare(_indexed(left, index), "=", value, value.at)
+            Compare(_indexed(operand, index), "=", value, value.index)
             for index, value in enumerate(values)
         ]
         same = And(tuple(parts))
@@ -207,14 +209,14 @@ class _Parser:
         self.expect("(")
         path = self._operand()
         if not isinstance(path, Path):
-            raise refusal(self._text, path.at, "only() begins with a list")
+            raise refusal(self._text, path.index, "only() begins with a list")
         self.expect(",")
         values = self._literals(")")
         # Kafka's lists of brokers do not repeat an item, so a longer list has another one.
-        parts: list[Condition] = [Compare(Length(path, path.at), "<=", Literal(len(values)))]
+        parts: list[Condition] = [Compare(Length(path, path.index), "<=", Literal(len(values)))]
         for index in range(len(values)):
-            is_one = OneOf(_indexed(path, index), values, path.at)
-            ends = Compare(Length(path, path.at), "<=", Literal(index))
+            is_one = OneOf(_indexed(path, index), values, path.index)
+            ends = Compare(Length(path, path.index), "<=", Literal(index))
             parts.append(Or((is_one, ends)) if index else is_one)
         return And(tuple(parts))
 
@@ -230,7 +232,10 @@ class _Parser:
         token, value = self._token, self._operand()
         if not isinstance(value, Literal):
             raise refusal(
-                self._text, token.at, f"a value is expected, not {token.text}", _quote_hint(token)
+                self._text,
+                token.start,
+                f"a value is expected, not {token.text}",
+                _quote_hint(token),
             )
         return value
 
@@ -238,32 +243,32 @@ class _Parser:
         token = self._take()
         match token.kind, token.word:
             case "number", _:
-                return Literal(self._number(token), token.at)
+                return Literal(self._number(token), token.start)
             case "text", _:
-                return Literal(_unquoted(token.text), token.at)
+                return Literal(_unquoted(token.text), token.start)
             case "name", "":
                 return _path(token)
             case _, "true" | "false":
-                return Literal(token.word == "true", token.at)
+                return Literal(token.word == "true", token.start)
             case _, "len":
                 self.expect("(")
                 path = self._operand()
                 if not isinstance(path, Path):
-                    raise refusal(self._text, path.at, "len() has a list in its parentheses")
+                    raise refusal(self._text, path.index, "len() has a list in its parentheses")
                 self.expect(")")
-                return Length(path, token.at)
-        pair = self._text[token.at - 1 : token.at + 1]
-        hint = _OF_OTHERS.get(pair) if token.at else None
+                return Length(path, token.start)
+        pair = self._text[token.start - 1 : token.start + 1]
+        hint = _OF_OTHERS.get(pair) if token.start else None
         if hint is None:
             hint = "null is compared by `is null`" if token.word == "null" else self._example
-        raise refusal(self._text, token.at, f"a value is expected, not {_shown(token)}", hint)
+        raise refusal(self._text, token.start, f"a value is expected, not {_shown(token)}", hint)
 
     def _number(self, token: _Token) -> int | float:
         if re.fullmatch(r"-?\d{1,19}", token.text) and -(1 << 63) <= int(token.text) < 1 << 63:
             return int(token.text)
         value = float(token.text)
         if value in (float("inf"), -float("inf")):
-            raise refusal(self._text, token.at, f"{token.text} is too large")
+            raise refusal(self._text, token.start, f"{token.text} is too large")
         return value
 
 
@@ -276,30 +281,32 @@ _OF_OTHERS = {
 
 
 def _tokens(text: str, example: str) -> list[_Token]:
-    tokens, at = [], _skipped(text, 0)
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if not found or not found.lastgroup:
+    tokens, index = [], _skipped(text, 0)
+    while index < len(text):
+        match = _TOKEN.match(text, index)
+        if not match or not match.lastgroup:
             what = (
-                "the quote is not closed" if text[at] in "'\"" else f"{text[at]!r} is not expected"
+                "the quote is not closed"
+                if text[index] in "'\""
+                else f"{text[index]!r} is not expected"
             )
-            raise refusal(text, at, what, _OF_OTHERS.get(text[at : at + 2], example))
-        tokens.append(_Token(found.lastgroup, found[0], at))
-        at = _skipped(text, found.end())
+            raise refusal(text, index, what, _OF_OTHERS.get(text[index : index + 2], example))
+        tokens.append(_Token(match.lastgroup, match[0], index))
+        index = _skipped(text, match.end())
     return [*tokens, _Token("end", "", len(text))]
 
 
-def _skipped(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+def _skipped(text: str, index: int) -> int:
+    blanks = _BLANKS.match(text, index)
+    return blanks.end() if blanks else index
 
 
 def _path(token: _Token) -> Path:
-    return Path(tuple(map(_unquoted, _PART.findall(token.text))), token.at)
+    return Path(tuple(map(_unquoted, _PART.findall(token.text))), token.start)
 
 
 def _indexed(path: Path, index: int) -> Path:
-    return Path((*path.names, str(index)), path.at)
+    return Path((*path.names, str(index)), path.index)
 
 
 def _unquoted(text: str) -> str:

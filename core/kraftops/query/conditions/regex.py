@@ -131,30 +131,30 @@ class Searcher:
             self._transitions = 0
             return self._state(steps)
         self._transitions += 1
-        found = state[character] = self._state(steps)
-        return found
+        next_state = state[character] = self._state(steps)
+        return next_state
 
     def _state(self, steps: frozenset[int]) -> _State:
-        found = self._known.get(steps)
-        if found is None:
-            found = self._known[steps] = _State(self, steps)
-        return found
+        state = self._known.get(steps)
+        if state is None:
+            state = self._known[steps] = _State(self, steps)
+        return state
 
     def reached(
         self, targets: Iterable[int], *, at_begin: bool = False, at_end: bool = False
     ) -> frozenset[int]:
         """Return the steps that are reached without a character."""
-        steps, seen, left = self._steps, set[int](), list(targets)
-        while left:
-            state = left.pop()
+        steps, seen, pending = self._steps, set[int](), list(targets)
+        while pending:
+            state = pending.pop()
             if state in seen:
                 continue
             seen.add(state)
-            op, one, other, _ = steps[state]
+            op, first, second, _ = steps[state]
             if op == Op.SPLIT:
-                left += (one, other)
+                pending += (first, second)
             elif (op == Op.BEGIN and at_begin) or (op == Op.END and at_end):
-                left.append(state + 1)
+                pending.append(state + 1)
         return frozenset(state for state in seen if steps[state][0] in _KEPT)
 
 
@@ -186,18 +186,20 @@ def many(steps: Steps) -> Steps:
 
 def any_of(alternatives: Sequence[Steps]) -> Steps:
     """Return steps that find one of some others, at least one."""
-    left = list(alternatives)
-    while len(left) > 1:
-        pairs = zip(left[::2], left[1::2], strict=False)
-        left = [_either(*pair) for pair in pairs] + (left[-1:] if len(left) % 2 else [])
-    return left[0]
+    remaining = list(alternatives)
+    while len(remaining) > 1:
+        pairs = zip(remaining[::2], remaining[1::2], strict=False)
+        remaining = [_either(*pair) for pair in pairs] + (
+            remaining[-1:] if len(remaining) % 2 else []
+        )
+    return remaining[0]
 
 
 def _placed(steps: Steps) -> Program:
     """Return the program of steps with targets relative to each."""
     placed = [
-        (op, at + one, at + other, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
-        for at, (op, one, other, ranges) in enumerate(steps)
+        (op, index + first, index + second, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
+        for index, (op, first, second, ranges) in enumerate(steps)
     ]
     return (*placed, (Op.MATCH, 0, 0, ()))
 
@@ -302,17 +304,17 @@ class _Compiler:
         return steps
 
     def _counted(self, part: list[Step]) -> list[Step]:
-        found = _COUNTS.match(self._pattern, self._at)
-        if not found:
+        match = _COUNTS.match(self._pattern, self._at)
+        if not match:
             raise self._refusal("`{` is followed by a count, as {2} or {2,5}, or is written \\{")
-        least, most = int(found[1]), int(found[3] or found[1])
+        least, most = int(match[1]), int(match[3] or match[1])
         if most < least:
-            raise self._refusal(f"the count {found[0]} is empty")
+            raise self._refusal(f"the count {match[0]} is empty")
         if (most + 1) * (len(part) + 1) > _MAX_STEPS:
             raise self._refusal(f"the pattern has more than {_MAX_STEPS} steps")
-        self._at = found.end()
+        self._at = match.end()
         rest: list[Step] = []
-        if found[2] and not found[3]:
+        if match[2] and not match[3]:
             rest = _many(part)
         for _ in range(most - least):
             rest = _optional([*part, *rest])
@@ -330,8 +332,8 @@ class _Compiler:
                     raise self._refusal("the range of characters is empty")
                 first = ((first[0][0], last[0][0]),)
             ranges += first
-        found = tuple(ranges)
-        return _without(self._cases(found)) if is_negated else found
+        class_ranges = tuple(ranges)
+        return _without(self._cases(class_ranges)) if is_negated else class_ranges
 
     def _has_range(self) -> bool:
         return self._pattern[self._at + 1 : self._at + 2] not in ("", "]") and self._has("-")
@@ -348,9 +350,9 @@ class _Compiler:
     def _escaped(self) -> Ranges:
         """Return the ranges of what follows a backslash."""
         character = self._peek()
-        if found := _CODES.match(self._pattern, self._at):
-            self._at = found.end()
-            code = int(found[1] or found[2] or found[3], 16)
+        if match := _CODES.match(self._pattern, self._at):
+            self._at = match.end()
+            code = int(match[1] or match[2] or match[3], 16)
             return ((code, code),)
         self._at += 1
         if character.lower() in _CLASSES:
@@ -375,16 +377,16 @@ class _Compiler:
         for first, last in ranges:
             for code in range(first, min(last, first + _MAX_FOLDED) + 1):
                 both = chr(code).lower(), chr(code).upper()
-                others += [(ord(one), ord(one)) for one in both if len(one) == 1]
+                others += [(ord(letter), ord(letter)) for letter in both if len(letter) == 1]
         return (*ranges, *others)
 
 
 _MAX_FOLDED = 1 << 12  # characters of a range with cases; the scripts that have them are smaller
 
 
-def _either(one: list[Step], other: list[Step]) -> list[Step]:
-    jump = len(other) + 1
-    return [(Op.SPLIT, 1, len(one) + 2, ()), *one, (Op.SPLIT, jump, jump, ()), *other]
+def _either(first: list[Step], second: list[Step]) -> list[Step]:
+    jump = len(second) + 1
+    return [(Op.SPLIT, 1, len(first) + 2, ()), *first, (Op.SPLIT, jump, jump, ()), *second]
 
 
 def _many(part: list[Step]) -> list[Step]:
@@ -398,20 +400,20 @@ def _optional(part: list[Step]) -> list[Step]:
 
 def _merged(ranges: Ranges) -> Ranges:
     """Return ranges in order, without overlaps."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], last)
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
         else:
-            found.append((first, last))
-    return tuple(found)
+            merged.append((first, last))
+    return tuple(merged)
 
 
 def _without(ranges: Ranges) -> Ranges:
     """Return the characters that are in none of some ranges."""
-    found, begin = [], 0
+    complement, begin = [], 0
     for first, last in _merged(ranges):
         if begin < first:
-            found.append((begin, first - 1))
+            complement.append((begin, first - 1))
         begin = last + 1
-    return (*found, (begin, _LAST)) if begin <= _LAST else tuple(found)
+    return (*complement, (begin, _LAST)) if begin <= _LAST else tuple(complement)

@@ -27,10 +27,12 @@ from kraftops.schema.message import SCALARS, Field, Message
 @cache
 def row_types(decoders: frozenset[Decoder]) -> dict[str, FieldType]:
     """Return the types of the columns of rows that some decoders read."""
-    shown = [decoder.shown_messages() for decoder in decoders]
-    shown.append(ShownMessages(values=[message for *_, message in definitions()]))
-    keys = _fields((each.keys, each.embedded) for each in shown)
-    values = _fields((each.values, each.embedded) for each in shown)
+    shown_messages = [decoder.shown_messages() for decoder in decoders]
+    shown_messages.append(ShownMessages(values=[message for *_, message in definitions()]))
+    keys = _fields((shown_message.keys, shown_message.embedded) for shown_message in shown_messages)
+    values = _fields(
+        (shown_message.values, shown_message.embedded) for shown_message in shown_messages
+    )
     types = {name for decoder in decoders for name in decoder.type_names()}
     kinds = {DAMAGE, CONTROL, *(decoder.name for decoder in decoders)}
     return {
@@ -55,26 +57,26 @@ def _one_of(values: Iterable[str]) -> FieldType:
 
 
 def _fields(
-    shown: Iterable[tuple[Iterable[Message], Mapping[str, Message]]],
+    messages_by_decoder: Iterable[tuple[Iterable[Message], Mapping[str, Message]]],
 ) -> dict[str, FieldType]:
     """Return the types of the fields of messages together, by name."""
-    found: dict[str, list[FieldType]] = {}
-    for messages, embedded in shown:
+    types_by_name: dict[str, list[FieldType]] = {}
+    for messages, embedded in messages_by_decoder:
         for message in messages:
             for field in message.fields:
-                found.setdefault(field.name, []).append(_type(field, embedded))
-    return {name: merged(types) for name, types in found.items()}
+                types_by_name.setdefault(field.name, []).append(_type(field, embedded))
+    return {name: merged(types) for name, types in types_by_name.items()}
 
 
 def _type(field: Field, embedded: Mapping[str, Message]) -> FieldType:
     if field.is_struct:
-        inner = {one.name: _type(one, embedded) for one in field.fields}
-        found = FieldType(frozenset({OBJECT}), inner)
+        inner = {member.name: _type(member, embedded) for member in field.fields}
+        field_type = FieldType(frozenset({OBJECT}), inner)
     elif field.name in embedded:
-        inner = {one.name: _type(one, {}) for one in embedded[field.name].fields}
-        found = FieldType(frozenset({TEXT, OBJECT}), inner)  # text if it cannot be read
+        inner = {member.name: _type(member, {}) for member in embedded[field.name].fields}
+        field_type = FieldType(frozenset({TEXT, OBJECT}), inner)  # text if it cannot be read
     elif field.type == "bool":
-        found = of_kind(BOOLEAN)
+        field_type = of_kind(BOOLEAN)
     else:
-        found = of_kind(NUMBER if field.type in SCALARS and field.type != "uuid" else TEXT)
-    return list_of(found) if field.array else found
+        field_type = of_kind(NUMBER if field.type in SCALARS and field.type != "uuid" else TEXT)
+    return list_of(field_type) if field.array else field_type

@@ -11,10 +11,10 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A column, or a field in it; *at* is, as below, the index in the text of the condition."""
+    """A column, or a field in it; *index* is, as below, the index in the text of the condition."""
 
     names: tuple[str, ...]
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Literal:
     """A value in the condition itself."""
 
     value: Scalar
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Length:
     """The number of items of a list."""
 
     path: Path
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 Operand = Path | Literal | Length
@@ -40,10 +40,10 @@ Operand = Path | Literal | Length
 class Compare:
     """A comparison by one of `COMPARISONS`."""
 
-    left: Operand
+    first: Operand
     operator: str
-    right: Operand
-    at: int = field(default=0, compare=False)
+    second: Operand
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Matches:
 
     operand: Operand
     pattern: str
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class OneOf:
 
     operand: Operand
     values: tuple[Literal, ...]
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Contains:
 
     item: Operand
     path: Path
-    at: int = field(default=0, compare=False)
+    index: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ WORD = r"[\w-]+"
 def conjuncts(condition: Condition | None) -> list[Condition]:
     """Return the conditions that must all hold; none without a condition."""
     if isinstance(condition, And):
-        return [each for part in condition.parts for each in conjuncts(part)]
+        return [conjunct for part in condition.parts for conjunct in conjuncts(part)]
     return [] if condition is None else [condition]
 
 
@@ -130,16 +130,16 @@ def paths_of(condition: Condition | Operand) -> Iterator[Path]:
                 yield from paths_of(part)
         case Not(part) | IsNull(part) | Length(part) | Matches(part, _) | OneOf(part, _):
             yield from paths_of(part)
-        case Compare(left, _, right) | Contains(left, right):
-            yield from paths_of(left)
-            yield from paths_of(right)
+        case Compare(first, _, second) | Contains(first, second):
+            yield from paths_of(first)
+            yield from paths_of(second)
 
 
 def text_of(condition: Condition) -> str:  # noqa: PLR0911 - one a kind
     """Return a text that is parsed to the same condition."""
     match condition:
-        case Compare(left, operator, right):
-            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Compare(first, operator, second):
+            return f"{_operand(first)} {operator} {_operand(second)}"
         case Matches(operand, pattern):
             return f"{_operand(operand)} ~ {_quoted(pattern)}"
         case OneOf(operand, values):

@@ -70,91 +70,96 @@ class _Check:
             case IsNull(operand):
                 self._type(operand)
                 return condition
-            case Matches(operand, _, at):
+            case Matches(operand, _, index):
                 if TEXT not in self._type(operand).kinds:
-                    raise self._refusal(at, f"{self._shown(operand)}, and a pattern matches text")
+                    raise self._refusal(
+                        index, f"{self._shown(operand)}, and a pattern matches text"
+                    )
                 return condition
             case Compare():
                 return self._compare(condition)
-            case OneOf(operand, values, at):
-                resolved = [self._pair(operand, value, at)[1] for value in values]
+            case OneOf(operand, values, index):
+                resolved = [self._pair(operand, value, index)[1] for value in values]
                 return OneOf(
-                    operand, tuple(one for one in resolved if isinstance(one, Literal)), at
+                    operand,
+                    tuple(literal for literal in resolved if isinstance(literal, Literal)),
+                    index,
                 )
-            case Contains(item, path, at):
-                return self._contains(item, path, at)
+            case Contains(item, path, index):
+                return self._contains(item, path, index)
 
     def _compare(self, condition: Compare) -> Condition:
-        left, operator, right, at = (
-            condition.left,
+        first, operator, second, index = (
+            condition.first,
             condition.operator,
-            condition.right,
-            condition.at,
+            condition.second,
+            condition.index,
         )
-        pair = self._pair(left, right, at)
-        kinds = self._type(left).kinds & self._type(right).kinds
+        pair = self._pair(first, second, index)
+        kinds = self._type(first).kinds & self._type(second).kinds
         if operator not in ("=", "!=") and kinds == {BOOLEAN}:
-            raise self._refusal(at, f"{self._shown(left)}, which is not compared by {operator}")
-        return Compare(pair[0], operator, pair[1], at)
+            raise self._refusal(index, f"{self._shown(first)}, which is not compared by {operator}")
+        return Compare(pair[0], operator, pair[1], index)
 
-    def _contains(self, item: Operand, path: Path, at: int) -> Condition:
+    def _contains(self, item: Operand, path: Path, index: int) -> Condition:
         items = self._type(path).items
         if items is None:
-            raise self._refusal(at, f"{self._shown(path)}, and no list", "as in value.isr")
+            raise self._refusal(index, f"{self._shown(path)}, and no list", "as in value.isr")
         kinds = self._type(item).kinds
         if not kinds & items.kinds:
             raise self._refusal(
-                at, f"{self._shown(item)}, and {path_text(path.names)} has items of {_named(items)}"
+                index,
+                f"{self._shown(item)}, and {path_text(path.names)} has items of {_named(items)}",
             )
-        return Contains(item, path, at)
+        return Contains(item, path, index)
 
-    def _pair(self, left: Operand, right: Operand, at: int) -> tuple[Operand, Operand]:
+    def _pair(self, first: Operand, second: Operand, index: int) -> tuple[Operand, Operand]:
         """Return operands that are compared, with a time for its text.
 
         Raises:
             UsageError: they cannot be compared, or a text is not one of the known.
         """
-        one, other = self._type(left), self._type(right)
-        if TIME in one.kinds:
-            return left, self._time(right)
-        if TIME in other.kinds:
-            return self._time(left), right
-        common = one.kinds & other.kinds
+        first_type, second_type = self._type(first), self._type(second)
+        if TIME in first_type.kinds:
+            return first, self._time(second)
+        if TIME in second_type.kinds:
+            return self._time(first), second
+        common = first_type.kinds & second_type.kinds
         if not common - {LIST, OBJECT}:
             hint = None
-            if LIST in one.kinds | other.kinds:
+            if LIST in first_type.kinds | second_type.kinds:
                 hint = "a list has a length, len(…), items, as NAME.0, and is asked by 1 in …"
-            raise self._refusal(at, f"{self._shown(left)}, and {self._shown(right)}", hint)
-        for known, value in ((one, right), (other, left)):
-            if known.values and isinstance(value, Literal) and isinstance(value.value, str):
-                self._refuse_unknown(value, known.values)
-        return left, right
+            raise self._refusal(index, f"{self._shown(first)}, and {self._shown(second)}", hint)
+        for of_names, value in ((first_type, second), (second_type, first)):
+            if of_names.values and isinstance(value, Literal) and isinstance(value.value, str):
+                self._refuse_unknown(value, of_names.values)
+        return first, second
 
     def _refuse_unknown(self, literal: Literal, values: frozenset[str]) -> None:
         text = str(literal.value)
         if text not in values and not text.startswith(UNKNOWN):
             hint = _nearest(text, values)
-            raise self._refusal(literal.at, f"{text!r} is none of the values", hint)
+            raise self._refusal(literal.index, f"{text!r} is none of the values", hint)
 
     def _time(self, operand: Operand) -> Operand:
         """Return an operand that is compared with a time, in ms since the epoch."""
         if isinstance(operand, Literal) and isinstance(operand.value, str):
             try:
-                return Literal(parse_time(operand.value, self._now), operand.at)
+                return Literal(parse_time(operand.value, self._now), operand.index)
             except UsageError as error:
-                raise self._refusal(operand.at, error.message, error.hint) from None
+                raise self._refusal(operand.index, error.message, error.hint) from None
         if not self._type(operand).kinds & {TIME, NUMBER}:
-            raise self._refusal(operand.at, f"{self._shown(operand)}, and no time")
+            raise self._refusal(operand.index, f"{self._shown(operand)}, and no time")
         return operand
 
     def _type(self, operand: Operand) -> FieldType:
         """Return the type of an operand."""
         match operand:
-            case Path(names, at):
-                return self._path_type(names, at)
-            case Length(path, at):
+            case Path(names, index):
+                return self._path_type(names, index)
+            case Length(path, index):
                 if LIST not in self._type(path).kinds:
-                    raise self._refusal(at, f"{self._shown(path)}: only a list has a length")
+                    raise self._refusal(index, f"{self._shown(path)}: only a list has a length")
                 return of_kind(NUMBER)
             case Literal(bool()):
                 return of_kind(BOOLEAN)
@@ -163,39 +168,43 @@ class _Check:
             case Literal():
                 return of_kind(NUMBER)
 
-    def _path_type(self, names: tuple[str, ...], at: int) -> FieldType:
-        found = self._columns
+    def _path_type(self, names: tuple[str, ...], index: int) -> FieldType:
+        field_type = self._columns
         for number, name in enumerate(names):
-            if found.items and name.isdecimal():
-                found = found.items
-            elif name in found.fields:
-                found = found.fields[name]
-            elif found.others:
-                found = found.others
+            if field_type.items and name.isdecimal():
+                field_type = field_type.items
+            elif name in field_type.fields:
+                field_type = field_type.fields[name]
+            elif field_type.others:
+                field_type = field_type.others
             else:
-                raise self._unknown_name(names[:number], name, found, at)
-        return found
+                raise self._unknown_name(names[:number], name, field_type, index)
+        return field_type
 
     def _unknown_name(
-        self, before: tuple[str, ...], name: str, found: FieldType, at: int
+        self, before: tuple[str, ...], name: str, parent: FieldType, index: int
     ) -> UsageError:
         if not before:
             of_records = [
                 f"{column}.{name}"
                 for column in ("value", "key")
-                if column in found.fields and name in found.fields[column].fields
+                if column in parent.fields and name in parent.fields[column].fields
             ]
             if of_records:
                 hint = f"perhaps {' or '.join(of_records)}"
             elif name.isupper():  # as record types are
                 hint = f"text is quoted: '{name}'"
             else:
-                hint = _nearest(name, found.fields) or f"text is quoted: '{name}'"
-            return self._refusal(at, f"there is no column {name!r}", hint)
-        shown = path_text(before)
-        if not found.fields:
-            return self._refusal(at, f"{shown} is {_named(found)} and has no field {name!r}")
-        return self._refusal(at, f"{shown} has no field {name!r}", _nearest(name, found.fields))
+                hint = _nearest(name, parent.fields) or f"text is quoted: '{name}'"
+            return self._refusal(index, f"there is no column {name!r}", hint)
+        parent_path = path_text(before)
+        if not parent.fields:
+            return self._refusal(
+                index, f"{parent_path} is {_named(parent)} and has no field {name!r}"
+            )
+        return self._refusal(
+            index, f"{parent_path} has no field {name!r}", _nearest(name, parent.fields)
+        )
 
     def _shown(self, operand: Operand) -> str:
         """Return an operand and what it is."""
@@ -205,18 +214,18 @@ class _Check:
             case Length(path):
                 return f"len({path_text(path.names)}) is a number"
             case Literal(value):
-                shown = str(value).lower() if isinstance(value, bool) else repr(value)
-                return f"{shown} is {_named(self._type(operand))}"
+                literal = str(value).lower() if isinstance(value, bool) else repr(value)
+                return f"{literal} is {_named(self._type(operand))}"
 
 
-def _named(found: FieldType) -> str:
-    return " or ".join(_ARTICLES[kind] for kind in sorted(found.kinds))
+def _named(field_type: FieldType) -> str:
+    return " or ".join(_ARTICLES[kind] for kind in sorted(field_type.kinds))
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
     """Return a hint with the nearest of some names."""
     from difflib import get_close_matches
 
-    by_case = {each.lower(): each for each in names}
+    by_case = {spelling.lower(): spelling for spelling in names}
     near = get_close_matches(name.lower(), by_case, 1)
     return f"perhaps {by_case[near[0]]}" if near else None
