@@ -73,9 +73,9 @@ class EscapedOutput:
     def _on_one_line(self, text: str) -> str:
         """Return CSV with escapes for the ends of lines in its cells."""
         parts = text.split('"')
-        for at, part in enumerate(parts):
-            if at:
+        for index, part in enumerate(parts):
+            if index:
                 self._is_quoted = not self._is_quoted
             if self._is_quoted:
-                parts[at] = part.replace("\n", "\\n")
+                parts[index] = part.replace("\n", "\\n")
         return '"'.join(parts)

@@ -43,7 +43,7 @@ def escaped_json(text: str) -> str:
     r"""Return JSON with the characters that `escaped` escapes as `\uXXXX`: it is JSON still."""
     import json
 
-    return re.sub(_ON_ONE_LINE, lambda found: json.dumps(found[0])[1:-1], text)
+    return re.sub(_ON_ONE_LINE, lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _joined(text: str) -> str:
@@ -54,8 +54,8 @@ def _joined(text: str) -> str:
         return text
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
     number = ord(character)
     if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name
         return f"\\x{number - 0xDC00:02x}"

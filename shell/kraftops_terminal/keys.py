@@ -44,25 +44,25 @@ def keys_of(data: bytes, *, is_all: bool) -> tuple[list[str], bytes]:
     """
     text = data.decode("utf-8", "surrogateescape")
     keys: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at] != "\x1b":
-            rest = text[at:].encode("utf-8", "surrogateescape")
+    index = 0
+    while index < len(text):
+        if text[index] != "\x1b":
+            rest = text[index:].encode("utf-8", "surrogateescape")
             if not is_all and len(rest) < 4 and _is_part_of_letter(rest):
                 return keys, rest
-            if named := _named(text[at]):
+            if named := _named(text[index]):
                 keys.append(named)
-            at += 1
-        elif found := _SEQUENCE.match(text, at):
-            at = found.end()
-            whole = found[1] + found[2]
-            if named := _SEQUENCES.get(whole) or _SEQUENCES.get(found[2]):
+            index += 1
+        elif sequence := _SEQUENCE.match(text, index):
+            index = sequence.end()
+            whole = sequence[1] + sequence[2]
+            if named := _SEQUENCES.get(whole) or _SEQUENCES.get(sequence[2]):
                 keys.append(named)
-        elif not is_all and _BEGUN.match(text, at):
-            return keys, text[at:].encode("utf-8", "surrogateescape")
+        elif not is_all and _BEGUN.match(text, index):
+            return keys, text[index:].encode("utf-8", "surrogateescape")
         else:
             keys.append("escape")
-            at += 1
+            index += 1
     return keys, b""
 
 
@@ -76,5 +76,5 @@ def _is_part_of_letter(data: bytes) -> bool:
     """Tell whether these bytes begin a letter in UTF-8 that has more of them."""
     first = data[0]
     size = 2 if 0xC2 <= first < 0xE0 else 3 if first < 0xF0 else 4
-    is_sound = 0xC2 <= first < 0xF5 and all(0x80 <= each < 0xC0 for each in data[1:])
+    is_sound = 0xC2 <= first < 0xF5 and all(0x80 <= byte < 0xC0 for byte in data[1:])
     return is_sound and len(data) < size

@@ -42,17 +42,17 @@ class Task:
     def text(self, seconds: float) -> str:
         """Return what is done after some seconds, as text."""
         is_bytes = self.unit == BYTES
-        shown = size_text if is_bytes else number_text
-        text = shown(self.done)
+        amount = size_text if is_bytes else number_text
+        text = amount(self.done)
         share = min(self.done / self.total, 1.0) if self.total else 0.0
         if self.total:
-            text = f"{share:4.0%}  {text} of {shown(self.total)}"
+            text = f"{share:4.0%}  {text} of {amount(self.total)}"
         if not is_bytes:
             text += f" {self.unit}"
         elif seconds:
             text += f"  {size_text(int(self.done / seconds))}/s"
-        if share and (left := seconds * (1 - share) / share) < _LONGEST:
-            text += f"  {_time(left)} left"
+        if share and (seconds_to_go := seconds * (1 - share) / share) < _LONGEST:
+            text += f"  {_time(seconds_to_go)} left"
         if self.files > 1 and self.begun:
             text += f"  file {len(self.begun)} of {self.files}"
         return text + (f"  {self.note}" if self.note else "")

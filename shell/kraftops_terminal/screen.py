@@ -82,10 +82,10 @@ class Screen:
     def size(self) -> tuple[int, int]:
         """Columns and rows of the terminal as they are now."""
         try:
-            found = os.get_terminal_size(self._output)
+            size = os.get_terminal_size(self._output)
         except OSError:
             return USUAL_WIDTH, _USUAL_ROWS
-        return found.columns or USUAL_WIDTH, found.lines or _USUAL_ROWS
+        return size.columns or USUAL_WIDTH, size.lines or _USUAL_ROWS
 
     @property
     def has_keys(self) -> bool:
@@ -100,11 +100,11 @@ class Screen:
         """
         size = self.size
         begun = self._begun
-        shown = self._shown if (size, begun) == self._shown_in else None
+        previous = self._shown if (size, begun) == self._shown_in else None
         lines = [*lines[: size[1]], *[""] * (size[1] - len(lines))]
-        parts = [] if shown is not None else ["\x1b[2J"]
+        parts = [] if previous is not None else ["\x1b[2J"]
         for row, line in enumerate(lines):
-            if shown is None or shown[row] != line:
+            if previous is None or previous[row] != line:
                 parts.append(f"\x1b[{row + 1};1H\x1b[0m\x1b[2K{line}\x1b[0m")
         self._shown, self._shown_in = None, (size, begun)  # until all is written
         _write(self._output, "".join(parts).encode("utf-8", "replace"))
@@ -182,9 +182,9 @@ def _raise(number: int) -> NoReturn:
 
 
 def _write(fd: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
+    unwritten = memoryview(data)
+    while unwritten:
+        unwritten = unwritten[os.write(fd, unwritten) :]
 
 
 def erase(output: int) -> None:

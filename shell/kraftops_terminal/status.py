@@ -48,9 +48,9 @@ class Status:
         with suppress(OSError):  # no job control
             if os.tcgetpgrp(self.fd) != os.getpgrp():
                 return
-        shown = list(lines)
-        self._write(self._erasing() + "\n".join(shown))
-        self._lines = len(shown)
+        drawn = list(lines)
+        self._write(self._erasing() + "\n".join(drawn))
+        self._lines = len(drawn)
 
     def erase(self) -> None:
         """Erase the lines, before others are written; later they may be drawn again."""

@@ -70,9 +70,9 @@ def print_table(console: Console, table: Table) -> None:
 
 def table_text(console: Console, table: Table) -> str:
     """Return the lines of a table for a console; nothing where there are no rows."""
-    left = iter(table.rows)
-    rows = [*(left if console.width is None else islice(left, table.limit))]
-    more = sum(1 for _ in left)
+    remaining = iter(table.rows)
+    rows = [*(remaining if console.width is None else islice(remaining, table.limit))]
+    more = sum(1 for _ in remaining)
     if not rows:
         return ""
     if table.total is not None:
@@ -117,18 +117,22 @@ def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> st
     columns = table.columns
     texts = [[*map(cell_text, row)] for row in rows]
     natural = [
-        max(cell_len(column.title), *(cell_len(row[at]) for row in texts))
-        for at, column in enumerate(columns)
+        max(cell_len(column.title), *(cell_len(row[position]) for row in texts))
+        for position, column in enumerate(columns)
     ]
     widths = fitted(columns, natural, console.width)
     drawn = _rich_table(columns, widths)
     for cells, row in zip(rows, texts, strict=True):
         style = "header" if cells is table.total else None
         drawn.add_row(
-            *(Text(row[at], _style(cells[at], columns[at])) for at in widths), style=style
+            *(
+                Text(row[position], _style(cells[position], columns[position]))
+                for position in widths
+            ),
+            style=style,
         )
     lines = console.drawn(drawn).splitlines()
-    dropped = [column.title for at, column in enumerate(columns) if at not in widths]
+    dropped = [column.title for position, column in enumerate(columns) if position not in widths]
     if dropped and table.names_missing:
         tail = f"no room for {', '.join(dropped)}: a wider terminal or a pipe shows all columns"
         lines.append(console.painted(tail, "muted"))
@@ -139,8 +143,8 @@ def _rich_table(columns: Sequence[Column], widths: dict[int, int]) -> RichTable:
     from rich.table import Table as RichTable
 
     table = RichTable(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="header")
-    for at, width in widths.items():
-        column = columns[at]
+    for position, width in widths.items():
+        column = columns[position]
         table.add_column(column.title, justify=column.justify, width=width, overflow="fold")
     return table
 
@@ -161,21 +165,25 @@ def fitted(columns: Sequence[Column], natural: Sequence[int], width: int | None)
     if width is None:
         return widths
     least = {
-        at: min(size, max(_LEAST_FOLDED, len(columns[at].title))) if columns[at].is_folded else size
-        for at, size in widths.items()
+        position: min(size, max(_LEAST_FOLDED, len(columns[position].title)))
+        if columns[position].is_folded
+        else size
+        for position, size in widths.items()
     }
     while _needed(least) > width:
-        at = max(least, key=lambda at: (columns[at].priority, at))
-        if not columns[at].priority:
-            least = {at: min(size, _LEAST) for at, size in least.items()}
+        position = max(least, key=lambda position: (columns[position].priority, position))
+        if not columns[position].priority:
+            least = {position: min(size, _LEAST) for position, size in least.items()}
             break
-        del least[at]
-    widths = {at: widths[at] for at in least}
+        del least[position]
+    widths = {position: widths[position] for position in least}
     while _needed(widths) > width:
-        at = max(widths, key=lambda at: (widths[at] > least[at], widths[at]))
-        if widths[at] == least[at]:
+        position = max(
+            widths, key=lambda position: (widths[position] > least[position], widths[position])
+        )
+        if widths[position] == least[position]:
             break
-        widths[at] -= 1
+        widths[position] -= 1
     return widths
 
 

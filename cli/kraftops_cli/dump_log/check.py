@@ -66,18 +66,18 @@ def among(
     for name in names:
         local = local_path(name) if "://" in name else name
         if is_remote(local) and name in alone:  # in object stores, files are checked alone
-            found = [source.path for source in expand([name], from_start=True)]
-            files += filter(can_be_checked, found)
-            others += (path for path in found if not can_be_checked(path))
+            remote_paths = [source.path for source in expand([name], from_start=True)]
+            files += filter(can_be_checked, remote_paths)
+            others += (path for path in remote_paths if not can_be_checked(path))
             continue
         paths = list(matching_paths(local))
         inside = [path for path in paths if path in bundles or os.path.isdir(path)]
         for path in inside:
             folders += bundles[path].partition_folders() if path in bundles else [path]
-        left = [path for path in paths if path not in inside] if inside else (paths or [name])
-        whole = [path for path in left if name in alone and can_be_checked(path)]
+        remaining = [path for path in paths if path not in inside] if inside else (paths or [name])
+        whole = [path for path in remaining if name in alone and can_be_checked(path)]
         files += whole
-        others += [path for path in left if path not in whole]
+        others += [path for path in remaining if path not in whole]
     return Checked(CheckRequest(folders, files, decoder), others)
 
 
@@ -120,8 +120,8 @@ def run_check(
             output.partition(as_packed(check))
             progress.advance(task, 1)
 
-        found, of_directories = check_directories(request, on_check, run)
-    checks = [as_packed(check) for check in found]
+        partition_checks, of_directories = check_directories(request, on_check, run)
+    checks = [as_packed(check) for check in partition_checks]
     common = (*cut, *(_doubted(finding.renamed(shown), cut) for finding in of_directories))
     output.end(checks, common)
     findings = [*common, *(finding for check in checks for finding in check.findings)]
@@ -165,8 +165,8 @@ class _Text:
         self._findings(finding for check in checks for finding in check.findings)
         print_table(self._terminal.console, table_of(PARTITION, checks))
         states = Counter(check.state for check in checks)
-        shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
-        self._terminal.write(f"{_counted(checks)}: {shown}\n")
+        state_counts = ", ".join(f"{states[state]} {state}" for state in State if states[state])
+        self._terminal.write(f"{_counted(checks)}: {state_counts}\n")
 
     def _findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:

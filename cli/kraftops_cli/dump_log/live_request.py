@@ -28,20 +28,20 @@ def is_live(ctx: click.Context, options: DumpOptions) -> bool:
     Raises:
         click.UsageError: an option needs --controllers, or excludes it.
     """
-    given = given_options(ctx)
-    chosen = next((name for name in LIVE[:2] if name in given), None)
+    option_texts = given_options(ctx)
+    chosen = next((name for name in LIVE[:2] if name in option_texts), None)
     if chosen is None:
         for name in LIVE:
-            if name in given:
-                raise click.UsageError(f"{given[name]} needs --controllers", ctx)
+            if name in option_texts:
+                raise click.UsageError(f"{option_texts[name]} needs --controllers", ctx)
         return False
-    wrong = [given[name] for name in _FILE_PARAMETERS if name in given]
+    wrong = [option_texts[name] for name in _FILE_PARAMETERS if name in option_texts]
     if options.max_bytes not in (None, NO_LIMIT):
         wrong.append("--max-bytes")
     if options.dialect != KAFKA_DIALECT:
         wrong.append("--dialect")
     for other in [*wrong, *options.paths]:
-        raise click.UsageError(f"{given[chosen]} and {other} do not go together", ctx)
+        raise click.UsageError(f"{option_texts[chosen]} and {other} do not go together", ctx)
     return True
 
 

@@ -123,9 +123,9 @@ def _run_spark(
             return code
     if not can_begin_early(names, query, options, request):
         return run_spark(_plan(_sources(names, options), query, options), request, terminal)
-    found = waves(expand_by_page(names, from_start=options.from_start, raw=options.raw))
-    first = next(found)
-    more = (page._replace(sources=_shown(page.sources)) for page in found)
+    pages = waves(expand_by_page(names, from_start=options.from_start, raw=options.raw))
+    first = next(pages)
+    more = (page._replace(sources=_shown(page.sources)) for page in pages)
     plan = _plan(first.sources, query, options)
     return run_spark(plan, request, terminal, None if first.is_last else more)
 
@@ -201,8 +201,8 @@ def _holding(
     from kraftops.dump.tiers.remote_metadata import read_remote_metadata
     from kraftops.records.internal_topics import REMOTE_TOPIC
 
-    given = (source.path for source in sources if source.topic == REMOTE_TOPIC)
-    paths = [*options.remote_log_metadata, *given]
+    metadata_paths = (source.path for source in sources if source.topic == REMOTE_TOPIC)
+    paths = [*options.remote_log_metadata, *metadata_paths]
     span = query.filter.first_offset, query.filter.last_offset
     return holding(sources, span, lambda: read_remote_metadata(paths), unreadable.append)
 
@@ -251,10 +251,12 @@ def _run_live(ctx: click.Context, options: DumpOptions, terminal: Terminal) -> i
 
 
 def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOptions) -> None:
-    given = given_options(ctx)
-    for one, other in _CONTRADICTIONS:
-        if {one, other} <= given.keys():
-            raise click.UsageError(f"{given[one]} and {given[other]} do not go together", ctx)
+    option_texts = given_options(ctx)
+    for first, second in _CONTRADICTIONS:
+        if {first, second} <= option_texts.keys():
+            raise click.UsageError(
+                f"{option_texts[first]} and {option_texts[second]} do not go together", ctx
+            )
     if options.follow and options.tail:
         raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
     if options.remote_log_metadata and not (options.check or options.offsets):
@@ -263,8 +265,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOption
         *((name, "--summary", options.summary) for name in _OF_SUMMARY),
         *((name, "--output", options.output is not None) for name in _OF_OUTPUT),
     ):
-        if name in given and not is_there:
-            raise click.UsageError(f"{given[name]} needs {needed}", ctx)
+        if name in option_texts and not is_there:
+            raise click.UsageError(f"{option_texts[name]} needs {needed}", ctx)
     if query.output_format.is_columns and options.output is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
     if options.summary and not (query.output_format.is_text or query.output_format.has_objects):

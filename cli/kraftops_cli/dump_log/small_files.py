@@ -29,15 +29,15 @@ def run_small_files(run: Run, paths: list[str]) -> int:
     with open_target(run.plan, run.terminal) as fd:
         for path in paths:
             try:
-                found = small_file(path)
+                content = small_file(path)
             except SourceError as error:
                 report.refusal(error)
             else:
-                assert found is not None
-                line = json.dumps(found, ensure_ascii=False) + "\n"
+                assert content is not None
+                line = json.dumps(content, ensure_ascii=False) + "\n"
                 write_all(fd, line.encode("utf-8", "surrogateescape"))
-                if "damage" in found:
+                if "damage" in content:
                     report.has_failed = report.has_damage = True
-                    report.remark(f"{path}: {found['damage']}")
+                    report.remark(f"{path}: {content['damage']}")
             run.flush_report()
     return run.exit_code()

@@ -61,8 +61,8 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     run = Run(plan, terminal, Report())
     quota = None if plan.limit is None else Quota(0, plan.limit)
     if plan.tail is not None:  # the last records are known only after a first count
-        shown = [file._replace(details=False) for file in files if file.is_shown]
-        summaries = count_files(run, shown, None)
+        visible = [file._replace(details=False) for file in files if file.is_shown]
+        summaries = count_files(run, visible, None)
         run = Run(plan, terminal, Report())  # the second count has the same errors
         total = sum(summary.records.count for summary in summaries.values())
         quota = Quota(max(total - plan.tail, 0), plan.tail)
@@ -133,9 +133,9 @@ def _count(plan: Plan, part: ByteRange, file: Reading, quota: Quota | None) -> _
 def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary]) -> int:
     """Print summaries as text or JSON, to the output that is asked for; return the exit code."""
     plan = run.plan
-    shown = {file.log for file in files if file.is_shown}
+    visible_logs = {file.log for file in files if file.is_shown}
     fields = fields_of(summaries)
-    logs = in_order([one for log, one in fields.items() if log in shown], plan.sort)
+    logs = in_order([summary for log, summary in fields.items() if log in visible_logs], plan.sort)
     console = run.terminal.console
     if plan.output is not None:
         console = replace(console, is_terminal=False)
@@ -150,14 +150,14 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
         else:
             with open_target(plan, run.terminal) as fd:
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
-    for one in logs:
-        is_wrong = one["undecodable"]["count"] and plan.query.check
-        run.report.has_damage |= bool(damage_count(one) or is_wrong)
+    for summary in logs:
+        is_wrong = summary["undecodable"]["count"] and plan.query.check
+        run.report.has_damage |= bool(damage_count(summary) or is_wrong)
     run.flush_report()
     return run.exit_code()
 
 
 def _text(plan: Plan, logs: Sequence[Fields], console: Console) -> str:
     if plan.logs or len(logs) < 2:
-        return "\n".join(summary_text(one, console) for one in logs[: plan.top])
+        return "\n".join(summary_text(summary, console) for summary in logs[: plan.top])
     return logs_text(logs, console, top=plan.top)

@@ -94,7 +94,7 @@ def _is_known_group(plan: Plan, any_has: Callable[[Asked], bool]) -> bool:
 
     likely = set(map(partition_of, plan.groups))  # most clusters have the default number of them
     asked: Asked = []
-    for source in sorted(plan.sources, key=lambda one: one.partition not in likely):
+    for source in sorted(plan.sources, key=lambda candidate: candidate.partition not in likely):
         query = plan.query_of(source.path)
         decoder = query.record_decoder
         if group_fields(decoder):

@@ -45,7 +45,7 @@ class Call(NamedTuple):
 
 def read_call(
     words: Sequence[str],
-    known: Mapping[str, Command],
+    commands: Mapping[str, Command],
     *,
     kafka: bool,
     also: Mapping[str, Command] | None = None,
@@ -65,49 +65,49 @@ def read_call(
         return None
     name, *rest = words
     if also:
-        call = _ours_in_kafkas_form(name, rest, known, also)
+        call = _ours_in_kafkas_form(name, rest, commands, also)
         if call:
             return call
-    if name in known:
-        return _read(known[name], rest, known, kafka=kafka)
+    if name in commands:
+        return _read(commands[name], rest, commands, kafka=kafka)
     if kafka:
-        raise _unknown_in_kafkas_form(name, rest, known)
+        raise _unknown_in_kafkas_form(name, rest, commands)
     # `show topics`, as in SQL: the second word is the command.
-    near = rest[:1] if rest and rest[0] in known else meant(name, known)
+    near = rest[:1] if rest and rest[0] in commands else meant(name, commands)
     if not near:
         raise BadLineError(f"there is no command {name}; help shows the commands")
     raise BadLineError(f"there is no command {name}: did you mean {' or '.join(near)}?")
 
 
 def _ours_in_kafkas_form(
-    name: str, rest: list[str], known: Mapping[str, Command], also: Mapping[str, Command]
+    name: str, rest: list[str], commands: Mapping[str, Command], also: Mapping[str, Command]
 ) -> Call | None:
     """Return the call of a command of ours; None where Kafka's form has an answer."""
-    if name in also and (name not in known or rest[:1] in _LONG_LISTS):
-        return _read(also[name], rest, known, kafka=False)
-    if name in known and len(rest) == 1 and rest[0] in HELP_FLAGS:
-        return _manual(known[name], known)
+    if name in also and (name not in commands or rest[:1] in _LONG_LISTS):
+        return _read(also[name], rest, commands, kafka=False)
+    if name in commands and len(rest) == 1 and rest[0] in HELP_FLAGS:
+        return _manual(commands[name], commands)
     return None
 
 
 def _unknown_in_kafkas_form(
-    name: str, rest: list[str], known: Mapping[str, Command]
+    name: str, rest: list[str], commands: Mapping[str, Command]
 ) -> BadLineError:
     """Return argparse4j's error about a command that is unknown."""
-    begun = [other for other in known if name.strip() and other.startswith(name)]
+    begun = [other for other in commands if name.strip() and other.startswith(name)]
     if len(begun) == 1:
-        _read(known[begun[0]], rest, known, kafka=True)  # it checks its arguments first
+        _read(commands[begun[0]], rest, commands, kafka=True)  # it checks its arguments first
         return BadLineError(f"invalid choice: '{name}': did you mean '{begun[0]}'?")
     if begun:
         return BadLineError(f"ambiguous command: {name} could match {', '.join(begun)}")
-    choices = ", ".join(f"'{other}'" for other in known)
+    choices = ", ".join(f"'{other}'" for other in commands)
     return BadLineError(f"invalid choice: '{name}' (choose from {choices})")
 
 
-def asks_for_help(words: Sequence[str], known: Mapping[str, Command]) -> bool:
+def asks_for_help(words: Sequence[str], commands: Mapping[str, Command]) -> bool:
     """Tell whether words are answered without a state: `help`, `man`, or a command's `--help`."""
     try:
-        call = read_call(words, known, kafka=False)
+        call = read_call(words, commands, kafka=False)
     except BadLineError:
         return False
     return call is not None and call.command.name in ("help", "man")
@@ -128,19 +128,19 @@ def number_of(call: Call, flag: str) -> int | None:
 
 
 def _read(
-    command: Command, words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
+    command: Command, words: Sequence[str], commands: Mapping[str, Command], *, kafka: bool
 ) -> Call:
     reader = _Reader(command, kafka=kafka)
     try:
         reader.read(list(words))
         _check_count(command, reader.positional, kafka=kafka)
     except _HelpAsked:
-        return _manual(command, known)
+        return _manual(command, commands)
     return Call(command, tuple(reader.positional), reader.flags, reader.lists)
 
 
-def _manual(command: Command, known: Mapping[str, Command]) -> Call:
-    return Call(known["man"], (command.name,), {}, {})
+def _manual(command: Command, commands: Mapping[str, Command]) -> Call:
+    return Call(commands["man"], (command.name,), {}, {})
 
 
 class _HelpAsked(Exception):
@@ -157,32 +157,32 @@ class _Reader:
         self._known = {} if kafka else {flag.name: flag for flag in command.flags}
         self._kafka = kafka
         self._usage = command.usage
-        self._has_line = any(one.values is Values.LINE for one in command.arguments)
+        self._has_line = any(argument.values is Values.LINE for argument in command.arguments)
 
-    def read(self, left: list[str]) -> None:
+    def read(self, pending: list[str]) -> None:
         """Read all words."""
-        while left:
-            word = left.pop(0)
+        while pending:
+            word = pending.pop(0)
             if word == "--":
-                self.positional += left
+                self.positional += pending
                 return
             if not word.startswith("-") or word == "-" or self._is_value(word):
                 self.positional.append(word)
                 if self._has_line:
-                    self.positional += left
+                    self.positional += pending
                     return
             else:
-                self._read_flag(word, left)
+                self._read_flag(word, pending)
 
     def _is_value(self, word: str) -> bool:
         return bool(_NUMBER.fullmatch(word) or (not self._kafka and _DURATION.fullmatch(word)))
 
-    def _read_flag(self, word: str, left: list[str]) -> None:
+    def _read_flag(self, word: str, pending: list[str]) -> None:
         """Read a flag, and its values from the words that are left."""
         name, equals, value = word.partition("=")
         flag = self._known.get(name)
         if flag is None:
-            self._read_unknown(word, left)
+            self._read_unknown(word, pending)
             return
         if flag.value is None:
             if equals:
@@ -190,9 +190,9 @@ class _Reader:
             self.flags[name] = True
             return
         if not equals:
-            if not left:
+            if not pending:
                 raise BadLineError(f"argument {name}: expected one argument")
-            value = left.pop(0)
+            value = pending.pop(0)
         if flag.choices and value not in flag.choices:
             choices = ", ".join(f"'{choice}'" for choice in flag.choices)
             raise BadLineError(
@@ -202,22 +202,22 @@ class _Reader:
             self.flags[name] = value
             return
         values = [value]
-        while left and not left[0].startswith("-"):
-            values.append(left.pop(0))
+        while pending and not pending[0].startswith("-"):
+            values.append(pending.pop(0))
         self.lists[name] = (*self.lists.get(name, ()), *values)
 
-    def _read_unknown(self, word: str, left: list[str]) -> None:
+    def _read_unknown(self, word: str, pending: list[str]) -> None:
         """Read a request for help, or several flags of one letter behind one dash."""
         if self._kafka:
-            raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
+            raise BadLineError(f"unrecognized arguments: '{' '.join([word, *pending])}'")
         if word in HELP_FLAGS:
             raise _HelpAsked
         letters = [f"-{letter}" for letter in word[1:]]
-        if all(one in self._known and self._known[one].value is None for one in letters):
+        if all(flag in self._known and self._known[flag].value is None for flag in letters):
             self.flags |= dict.fromkeys(letters, True)
             return
         name = word.partition("=")[0]
-        near = [one for one in meant(name, self._known) if name.strip("-")]
+        near = [flag for flag in meant(name, self._known) if name.strip("-")]
         hint = f": did you mean {' or '.join(near)}?" if near else ""
         raise BadLineError(f"there is no option {name}{hint}", self._usage)
 
@@ -226,7 +226,9 @@ def _check_count(command: Command, words: list[str], *, kafka: bool) -> None:
     least = sum(argument.nargs in ("", "+") for argument in command.arguments)
     is_open = any(argument.nargs in ("*", "+") for argument in command.arguments)
     if len(words) < least:
-        missing = [one.name for one in command.arguments if one.nargs in ("", "+")][len(words) :]
+        missing = [argument.name for argument in command.arguments if argument.nargs in ("", "+")][
+            len(words) :
+        ]
         if kafka:
             raise BadLineError("too few arguments")
         raise BadLineError(f"{command.name} needs {' and '.join(missing)}", command.usage)

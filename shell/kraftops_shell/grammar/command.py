@@ -125,7 +125,9 @@ class Command(NamedTuple):
     def usage_words(self, *, with_flags: bool) -> list[str]:
         """Return the words of the usage line behind the name."""
         flags = [f"[{flag.label}]" for flag in self.flags] if with_flags else []
-        return flags + [_COUNTS[one.nargs].format(one.name) for one in self.arguments]
+        return flags + [
+            _COUNTS[argument.nargs].format(argument.name) for argument in self.arguments
+        ]
 
     @property
     def usage(self) -> str:

@@ -41,7 +41,7 @@ def component_pattern(component: str, *, kafka: bool = False) -> Matches | None:
     With *kafka*, brackets are letters, as in Kafka 4.3.
     """
     special = "*?{" if kafka else "*?{["
-    return _pattern(component, kafka) if any(one in component for one in special) else None
+    return _pattern(component, kafka) if any(sign in component for sign in special) else None
 
 
 def text_pattern(text: str) -> Matches:
@@ -107,11 +107,11 @@ class _Reader:
 
     def _alternatives(self) -> Steps:
         self._is_pattern = True
-        found, end = [], ","
+        alternatives, end = [], ","
         while end == ",":
             steps, end = self._sequence(",}")
-            found.append(steps)
-        return any_of(found)
+            alternatives.append(steps)
+        return any_of(alternatives)
 
     def _class(self) -> Step:
         """Return the step of a class, behind its bracket; its first letter may be a bracket."""
@@ -141,10 +141,10 @@ class _Reader:
         return letters(ranges, is_negated=is_negated)
 
     def _member(self, letter: str) -> int:
-        found = next(self._left, "") if letter == "\\" else letter
-        if not found:
+        member = next(self._left, "") if letter == "\\" else letter
+        if not member:
             raise _BadGlobError
-        return ord(found)
+        return ord(member)
 
 
 def _exactly(letter: str) -> Step:

@@ -5,41 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def meant(word: str, known: Iterable[str]) -> list[str]:
+def meant(word: str, vocabulary: Iterable[str]) -> list[str]:
     """Return the known words that are *word* in another case, that begin with it, or the nearest.
 
     A word of up to 3 letters may have 1 mistake, others 2; a letter too much or too few, another
     letter, or two letters in the wrong order is a mistake.
     """
-    words = sorted(known)
-    same = [one for one in words if one.casefold() == word.casefold()]
+    words = sorted(vocabulary)
+    same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
     if same:
         return same
-    begun = [one for one in words if word and one.startswith(word)]
+    begun = [candidate for candidate in words if word and candidate.startswith(word)]
     if begun:
         return begun
     most = 1 if len(word) <= _SHORT else 2
     near = {
-        one: distance(word, one)
-        for one in words
-        if abs(len(one) - len(word)) <= most and len(word) > 1
+        candidate: distance(word, candidate)
+        for candidate in words
+        if abs(len(candidate) - len(word)) <= most and len(word) > 1
     }
     least = min(near.values(), default=most + 1)
-    return [one for one, steps in near.items() if steps == least <= most]
+    return [candidate for candidate, steps in near.items() if steps == least <= most]
 
 
 _SHORT = 3
 
 
-def distance(one: str, other: str) -> int:
+def distance(word: str, target: str) -> int:
     """Return the number of mistakes between two words (optimal string alignment)."""
     before: list[int] = []
-    last = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
+    last = list(range(len(target) + 1))
+    for row, letter in enumerate(word, 1):
         present = [row]
-        for column, its in enumerate(other, 1):
-            cost = min(last[column] + 1, present[-1] + 1, last[column - 1] + (letter != its))
-            is_swap = before and column > 1 and letter == other[column - 2] and one[row - 2] == its
+        for column, target_letter in enumerate(target, 1):
+            cost = min(
+                last[column] + 1, present[-1] + 1, last[column - 1] + (letter != target_letter)
+            )
+            is_swap = (
+                before
+                and column > 1
+                and letter == target[column - 2]
+                and word[row - 2] == target_letter
+            )
             present.append(min(cost, before[column - 2] + 1) if is_swap else cost)
         before, last = last, present
     return last[-1]

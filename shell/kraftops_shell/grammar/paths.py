@@ -67,15 +67,15 @@ def absolute(path: str, working: Iterable[str], *, with_escapes: bool = False) -
 
 def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple[list[str], int]:
     """Return the components from the root, and the number of them from the working directory."""
-    found = [] if path.startswith("/") else list(working)
-    kept = len(found)
+    names = [] if path.startswith("/") else list(working)
+    kept = len(names)
     for part in components(path, with_escapes=with_escapes):
         if part == "..":
-            del found[-1:]
-            kept = min(kept, len(found))
+            del names[-1:]
+            kept = min(kept, len(names))
         elif part != ".":
-            found.append(part)
-    return found, kept
+            names.append(part)
+    return names, kept
 
 
 def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
@@ -86,8 +86,8 @@ def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
             return []
         child = node.get(name)
         if child is None:
-            known = [*islice(node.names(), _MOST_NAMES + 1)]
-            return meant(name, known)[:_MOST_MEANT] if len(known) <= _MOST_NAMES else []
+            siblings = [*islice(node.names(), _MOST_NAMES + 1)]
+            return meant(name, siblings)[:_MOST_MEANT] if len(siblings) <= _MOST_NAMES else []
         node = child
     return []
 

@@ -41,5 +41,5 @@ def _is_one_shot(command: Command, *, kafka: bool) -> bool:
 
 
 def _in_kafkas_form(command: Command) -> Command:
-    arguments = tuple(one for one in command.arguments if not one.is_ours)
+    arguments = tuple(argument for argument in command.arguments if not argument.is_ours)
     return command._replace(arguments=arguments)

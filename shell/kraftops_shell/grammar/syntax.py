@@ -50,13 +50,13 @@ def read_line(text: str) -> list[Line]:
         raise BadLineError("there is a NUL character in the line")
     if text.lstrip().startswith("#"):
         return []
-    found: list[Line] = []
-    left: str | None = text
-    while left is not None:
-        line, left = _read_command(left)
+    lines: list[Line] = []
+    rest: str | None = text
+    while rest is not None:
+        line, rest = _read_command(rest)
         if line.tokens:
-            found.append(line)
-    return found
+            lines.append(line)
+    return lines
 
 
 def _read_command(text: str) -> tuple[Line, str | None]:

@@ -30,7 +30,7 @@ def words(line: str) -> list[str]:
 
 def tokens(line: str) -> list[Token]:
     """Return the words of a line with their positions."""
-    found: list[Token] = []
+    tokens_of_line: list[Token] = []
     word: list[str] = []
     start: int | None = None
     quote = ""
@@ -39,7 +39,7 @@ def tokens(line: str) -> list[Token]:
     for position, letter in letters:
         if not quote and is_white_space(letter):
             if word:
-                found.append(Token("".join(word), start or 0, position))
+                tokens_of_line.append(Token("".join(word), start or 0, position))
             word, start = [], None
             continue
         start = position if start is None else start
@@ -59,5 +59,5 @@ def tokens(line: str) -> list[Token]:
         else:
             word.append(letter)
     if word or quote:
-        found.append(Token("".join(word), start or 0, len(line), quote))
-    return found
+        tokens_of_line.append(Token("".join(word), start or 0, len(line), quote))
+    return tokens_of_line

@@ -98,7 +98,7 @@ def _counted(image: MetadataImage) -> list[str]:
     partitions = many(fold.partition_count(), "partition")
     brokers, topics = many(len(image.brokers), "broker"), many(fold.topic_count(), "topic")
     there = f"{brokers}, {topics}, {partitions}"
-    counts = [(fold.count_with(one), name) for one, name in _TROUBLES]
+    counts = [(fold.count_with(trouble), name) for trouble, name in _TROUBLES]
     trouble = ", ".join(f"{count} {name}" for count, name in counts if count) or "all in sync"
     return [f"{there}; {trouble}.", f"{partitions}; {trouble}.", f"{there}."]
 

@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
     text: str
     length: int
-    shown: str
+    label: str
     phrase: str = ""
 
 
@@ -68,17 +68,17 @@ def candidates(session: Session, before: str, limit: int | None = None) -> list[
     place = place_of(session, before)
     word = place.word
     if place.is_of_system:
-        found = _files(word.text)
+        values = _files(word.text)
     else:
-        found = iter(_possible_words(session, place.earlier, word.text))
+        values = iter(_possible_words(session, place.earlier, word.text))
     return [
         Candidate(
-            quoted(one, word.quote, kafka=session.is_kafka),
+            quoted(candidate, word.quote, kafka=session.is_kafka),
             word.end - word.start,
-            one.shown,
-            one.phrase,
+            candidate.label,
+            candidate.phrase,
         )
-        for one in islice(found, limit)
+        for candidate in islice(values, limit)
     ]
 
 
@@ -129,8 +129,8 @@ def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable
         return _possible_words(session, _inner(command, earlier[1:], flags), word)
     if word.startswith("-") and (flag is None or flag.is_list):
         return [
-            Value(name, name, phrase=one.help)
-            for name, one in flags.items()
+            Value(name, name, phrase=option.help)
+            for name, option in flags.items()
             if name.startswith(word)
         ]
     if flag and flag.choices:
@@ -142,14 +142,14 @@ def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable
 def _inner(command: Command, earlier: list[str], flags: dict[str, Flag]) -> list[str]:
     """Return the words of the line that is an argument, without the flags and words before it."""
     before = [argument.values for argument in command.arguments].index(Values.LINE)
-    left = list(earlier)
-    while left and (left[0] in flags or before):
-        if left[0] in flags:
-            del left[: 1 if flags[left[0]].value is None else 2]
+    inner = list(earlier)
+    while inner and (inner[0] in flags or before):
+        if inner[0] in flags:
+            del inner[: 1 if flags[inner[0]].value is None else 2]
         else:
-            del left[0]
+            del inner[0]
             before -= 1
-    return left
+    return inner
 
 
 def _values(
@@ -161,7 +161,7 @@ def _values(
             return _paths(session, word)
         case Values.STATES if word.startswith(_SOURCE):
             files = _files(word.removeprefix(_SOURCE))
-            return [one._replace(text=_SOURCE + one.text) for one in files]
+            return [file._replace(text=_SOURCE + file.text) for file in files]
         case Values.STATES:
             return _paths(session, word)
         case Values.COMMANDS:
@@ -197,8 +197,8 @@ def _paths(session: Session, word: str) -> Iterator[Value]:
     if partial == "..":
         yield Value(f"{before}../", "../", is_prefix=True)
         return
-    found = matches(session.root, before, session.working, with_escapes=with_escapes)
-    directory = next((match.node for match in islice(found, 1)), None)
+    matching = matches(session.root, before, session.working, with_escapes=with_escapes)
+    directory = next((match.node for match in islice(matching, 1)), None)
     if not isinstance(directory, Directory):
         return
     typed = escaped if with_escapes else str
@@ -219,11 +219,13 @@ def _names_in(directory: Directory, partial: str, typed: Callable[[str], str]) -
     """
     if "\\" in partial:
         names = directory.names()
-        found = (one for one in names if one.startswith(partial) or typed(one).startswith(partial))
-        return some_of(sorted(set(found)), _MOST)
+        matching = (
+            name for name in names if name.startswith(partial) or typed(name).startswith(partial)
+        )
+        return some_of(sorted(set(matching)), _MOST)
     if directory.beginning:
         return directory.beginning(partial, _MOST)
-    return some_of(sorted({one for one in directory.names() if one.startswith(partial)}), _MOST)
+    return some_of(sorted({name for name in directory.names() if name.startswith(partial)}), _MOST)
 
 
 def _files(word: str) -> Iterator[Value]:
@@ -231,24 +233,24 @@ def _files(word: str) -> Iterator[Value]:
     folder, slash, partial = word.rpartition("/")
     try:
         with os.scandir(folder + slash or ".") as entries:
-            found = sorted(
+            names = sorted(
                 (entry.name, entry.is_dir()) for entry in entries if entry.name.startswith(partial)
             )
     except OSError:
         return
-    for name, is_folder in found:
+    for name, is_folder in names:
         if partial or not name.startswith("."):
             end = "/" if is_folder else ""
             yield Value(folder + slash + name + end, name + end, is_prefix=is_folder)
 
 
-def quoted(found: Value, quote: str, *, kafka: bool) -> str:
+def quoted(completion: Value, quote: str, *, kafka: bool) -> str:
     """Return a word as it is typed, in the open quote; a blank ends a complete word."""
-    text = found.text
+    text = completion.text
     if not quote:
         text = (_KAFKA_SPECIAL if kafka else _OUR_SPECIAL).sub(r"\\\1", text)
     elif kafka or quote == '"':
         text = quote + re.sub(rf"([{quote}\\])", r"\\\1", text)
     else:
         text = quote + text.replace("'", "'\\''")
-    return text if found.is_prefix else f"{text}{quote} "
+    return text if completion.is_prefix else f"{text}{quote} "

@@ -309,10 +309,10 @@ def _complete(event: KeyPressEvent) -> None:
     if state and state.current_completion:
         buffer.complete_next()
         return
-    found = _completions(buffer)
-    common = get_common_complete_suffix(buffer.document, found)
-    if len(found) == 1:
-        buffer.apply_completion(found[0])
+    completions = _completions(buffer)
+    common = get_common_complete_suffix(buffer.document, completions)
+    if len(completions) == 1:
+        buffer.apply_completion(completions[0])
         buffer.start_completion(select_first=False)
     elif common:
         buffer.insert_text(common)
@@ -348,10 +348,10 @@ def _lexer(session: Session) -> Lexer:
             def parts(number: int) -> StyleAndTextTuples:
                 line = document.lines[number] if number < len(document.lines) else ""
                 try:
-                    found = parts_of(session, line)
+                    styled_parts = parts_of(session, line)
                 except KraftopsError:  # the source cannot be read any more: the command will tell
                     return [("", line)]
-                return [(part.style and f"class:{part.style}", part.text) for part in found]
+                return [(part.style and f"class:{part.style}", part.text) for part in styled_parts]
 
             return parts
 
@@ -397,12 +397,12 @@ def _completer(
         ) -> Iterable[Completion]:
             """Yield the completions of a line."""
             before = document.text_before_cursor
-            for one in _found(find, session, before):
+            for candidate in _found(find, session, before):
                 yield Completion(
-                    one.text,
-                    -one.length,
-                    display=console.shown(one.shown),
-                    display_meta=console.shown(one.phrase) if find else None,
+                    candidate.text,
+                    -candidate.length,
+                    display=console.shown(candidate.label),
+                    display_meta=console.shown(candidate.phrase) if find else None,
                 )
 
     return SessionCompleter()

@@ -38,48 +38,48 @@ class Part(NamedTuple):
 
 def parts_of(session: Session, text: str) -> list[Part]:
     """Return a line of our form in parts, each with its style."""
-    found: list[Part] = []
+    line_parts: list[Part] = []
     start, is_ours = 0, not text.lstrip().startswith("#")
     line = syntax.scan(text)
     while True:
         end = start + (line.rest_start or len(line.rest) or len(text) - start)
         body_end = end - len(line.operator)
         if is_ours:
-            found += _command(session, text, start, body_end, line.tokens)
+            line_parts += _command(session, text, start, body_end, line.tokens)
         else:
-            found.append(Part(OTHER, text[start:body_end]))
+            line_parts.append(Part(OTHER, text[start:body_end]))
         if not line.operator:
-            return [part for part in found if part.text]
-        found.append(Part(OPERATOR, line.operator))
+            return [part for part in line_parts if part.text]
+        line_parts.append(Part(OPERATOR, line.operator))
         start = end
         if line.operator == "|":
-            found.append(Part(OTHER, text[start:]))
-            return [part for part in found if part.text]
+            line_parts.append(Part(OTHER, text[start:]))
+            return [part for part in line_parts if part.text]
         is_ours = line.operator == ";"
         line = syntax.scan(line.rest)
 
 
 def _command(session: Session, text: str, start: int, end: int, tokens: list[Token]) -> list[Part]:
     """Return the parts of a command with its words."""
-    found: list[Part] = []
-    at = start
+    command_parts: list[Part] = []
+    position = start
     for index, token in enumerate(tokens):
         first, last = start + token.start, start + token.end
         is_last = last == len(text)
-        found.append(Part(PLAIN, text[at:first]))
+        command_parts.append(Part(PLAIN, text[position:first]))
         style = _style(session, text[first:last], tokens, index, is_last=is_last)
-        found.append(Part(style, text[first:last]))
-        at = last
-    found.append(Part(PLAIN, text[at:end]))
-    return found
+        command_parts.append(Part(style, text[first:last]))
+        position = last
+    command_parts.append(Part(PLAIN, text[position:end]))
+    return command_parts
 
 
 def _style(session: Session, raw: str, tokens: list[Token], index: int, *, is_last: bool) -> str:
     word = tokens[index].text
     if not index:
-        known = {**session.commands, **session.settings.aliases}
-        is_begun = is_last and any(name.startswith(word) for name in known)
-        return COMMAND if word in known else PLAIN if is_begun else UNKNOWN
+        words = {**session.commands, **session.settings.aliases}
+        is_begun = is_last and any(name.startswith(word) for name in words)
+        return COMMAND if word in words else PLAIN if is_begun else UNKNOWN
     earlier = [token.text for token in tokens[:index]]
     kind = due(session, earlier)
     if kind is Values.LINE:

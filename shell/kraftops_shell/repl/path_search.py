@@ -73,7 +73,7 @@ def _pattern(query: str) -> re.Pattern[str]:
 
     Between two letters is anything but the second, so that no letter is tried twice.
     """
-    gaps = "".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in query[1:])
+    gaps = "".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in query[1:])
     ignores_case = re.IGNORECASE if query == query.lower() else 0
     return re.compile(re.escape(query[:1]) + gaps, ignores_case)
 

@@ -22,7 +22,7 @@ class Value(NamedTuple):
     """A possible word, and a phrase about it; *is_prefix* if longer words begin with it."""
 
     text: str
-    shown: str
+    label: str
     is_prefix: bool = False
     phrase: str = ""
 
@@ -34,16 +34,22 @@ def of(names: Iterable[str], word: str) -> list[Value]:
 
 def commands_of(session: Session, word: str) -> list[Value]:
     """Return the commands and aliases that begin as a word does, with a phrase each."""
-    known = session.commands
-    found = [
-        Value(name, name, phrase=one.line) for name, one in known.items() if name.startswith(word)
+    commands = session.commands
+    matching = [
+        Value(name, name, phrase=candidate.line)
+        for name, candidate in commands.items()
+        if name.startswith(word)
     ]
     if session.is_kafka:
-        return found
+        return matching
     aliases = session.settings.aliases
-    found = [one for one in found if one.text not in aliases]
-    found += [Value(one, one, phrase=aliases[one]) for one in aliases if one.startswith(word)]
-    return sorted(found)
+    matching = [candidate for candidate in matching if candidate.text not in aliases]
+    matching += [
+        Value(candidate, candidate, phrase=aliases[candidate])
+        for candidate in aliases
+        if candidate.startswith(word)
+    ]
+    return sorted(matching)
 
 
 def values_of(
@@ -62,21 +68,25 @@ def values_of(
         case Values.SETTINGS:
             return of(CHOICES.get(earlier[-1], ()) if len(earlier) > 1 else CHOICES, word)
         case Values.HELP:
-            tasks = [Value(one.word, one.word, phrase=one.title) for one in Task]
-            return commands_of(session, word) + [one for one in tasks if one.text.startswith(word)]
+            tasks = [Value(task.word, task.word, phrase=task.title) for task in Task]
+            return commands_of(session, word) + [
+                value for value in tasks if value.text.startswith(word)
+            ]
     find = _OF_SESSION.get(values)
     names = (name for name in find(session) if name.startswith(word)) if find else ()
     return of(nsmallest(_MOST, names), word)
 
 
 def _start_of_name(word: str) -> int:
-    found = _NAME.search(word)
-    return found.start() if found else len(word)
+    match = _NAME.search(word)
+    return match.start() if match else len(word)
 
 
-def _after(before: str, found: Iterable[Value]) -> list[Value]:
+def _after(before: str, values: Iterable[Value]) -> list[Value]:
     """Return values behind a part of the word, which may go on."""
-    return [Value(before + one.text, one.text, is_prefix=True) for one in found]
+    return [
+        Value(before + completion.text, completion.text, is_prefix=True) for completion in values
+    ]
 
 
 def _topics(session: Session) -> Iterable[str]:

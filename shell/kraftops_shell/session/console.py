@@ -67,9 +67,9 @@ class Console:
         """Return columns and lines of the terminal as they are now."""
         for fd in (1, 0, 2):
             try:
-                found = os.get_terminal_size(fd)
+                size = os.get_terminal_size(fd)
             except OSError:
                 continue
-            if found.columns > 0 and found.lines > 0:
-                return found
+            if size.columns > 0 and size.lines > 0:
+                return size
         return _USUAL_SIZE

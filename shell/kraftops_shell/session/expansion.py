@@ -39,12 +39,12 @@ def _expanded(line: str, history: History) -> str:
         elif letter == "\\" and not is_quoted:
             protected = 1
         elif letter == "!" and not is_quoted and position + 1 < len(line):
-            found, position = _event(line, position + 1, out, history)
-            out += found
+            replacement, position = _event(line, position + 1, out, history)
+            out += replacement
             continue
         elif letter == "^" and position == 0 and line.find("^", 1) > 0:
-            found, position = _replaced(line, history)
-            out += found
+            replacement, position = _replaced(line, history)
+            out += replacement
             continue
         out += letter
         position += 1
@@ -91,10 +91,10 @@ def _replaced(line: str, history: History) -> tuple[str, int]:
 
 
 def _line(history: History, number: int) -> str:
-    found = history.at(number)
-    if found is None:
+    line = history.at(number)
+    if line is None:
         raise LookupError
-    return found
+    return line
 
 
 def _last(history: History, test: Callable[[str], bool]) -> str:

@@ -52,8 +52,8 @@ class History:
 
     def at(self, number: int) -> str | None:
         """Return the line with a number; None if there is none."""
-        at = number - self._first
-        return self._lines[at] if 0 <= at < len(self._lines) else None
+        index = number - self._first
+        return self._lines[index] if 0 <= index < len(self._lines) else None
 
     @property
     def end(self) -> int:

@@ -133,10 +133,10 @@ def place_line(image: MetadataImage) -> str:
 
 def _stay(session: Session) -> list[str]:
     """Go up from a working directory that does not exist here; return a line that says so."""
-    wanted = session.working
+    former = session.working
     while not isinstance(descend(session.root, session.working), Directory):
         session.working = session.working[:-1]
-    if session.working == wanted:
+    if session.working == former:
         return []
-    missing, here = ("/" + "/".join(map(escaped, names)) for names in (wanted, session.working))
+    missing, here = ("/" + "/".join(map(escaped, names)) for names in (former, session.working))
     return [f"{missing} does not exist here: now in {here}"]

@@ -158,10 +158,10 @@ class Session:
     ) -> Iterator[tuple[str, Match]]:
         """Yield each path with each node that it matches; print an error for a path without any."""
         for path in paths:
-            found = self.matches(path)
-            if not found:
+            matches = self.matches(path)
+            if not matches:
                 self.print_error(f"{call.command.name}: {path}: {missing}{self._hint(path)}")
-            for match in found:
+            for match in matches:
                 yield path, match
 
     def _hint(self, path: str) -> str:

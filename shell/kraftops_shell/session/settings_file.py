@@ -53,8 +53,8 @@ def editing_mode_of(environment: Mapping[str, str]) -> str:
     mode = "emacs"
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
-            if found := _EDITING_MODE.fullmatch(line):
-                mode = found[1].lower()
+            if setting := _EDITING_MODE.fullmatch(line):
+                mode = setting[1].lower()
     return mode
 
 
@@ -103,10 +103,14 @@ class SettingsFile:
         path = os.path.realpath(self._path)  # a link stays one
         make_private_directories(os.path.dirname(path))
         lines = self._lines() if os.path.exists(path) else []
-        kept = [one for one in lines if not _begins(one, begin)] + ([line] if line else [])
+        kept = [kept_line for kept_line in lines if not _begins(kept_line, begin)] + (
+            [line] if line else []
+        )
         temporary = f"{path}.{os.getpid()}"
         with temporary_file(temporary, self._path, mode=0o600) as file:
-            file.writelines(f"{one}\n".encode("utf-8", "surrogateescape") for one in kept)
+            file.writelines(
+                f"{kept_line}\n".encode("utf-8", "surrogateescape") for kept_line in kept
+            )
         os.replace(temporary, path)
 
     def keep_setting(self, name: str, value: str) -> None:

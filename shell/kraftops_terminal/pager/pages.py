@@ -115,11 +115,13 @@ class Pages:
 
     def _change_width(self, columns: int) -> None:
         """Fold all lines anew, and stay at the same one."""
-        at = self._numbers[min(int(self._top), len(self._numbers) - 1)] if self._numbers else 1
+        top_line = (
+            self._numbers[min(int(self._top), len(self._numbers) - 1)] if self._numbers else 1
+        )
         self._columns, self._rows, self._numbers = columns, [], []
         for number, line in enumerate(self._lines, 1):
             self._fold(line, number)
-        self._top = bisect_left(self._numbers, at)
+        self._top = bisect_left(self._numbers, top_line)
 
     def _press(self, key: str, room: int) -> None:
         if key in _QUITS:

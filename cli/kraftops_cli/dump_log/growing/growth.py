@@ -25,7 +25,7 @@ def last_segments(files: Sequence[Reading]) -> dict[Log, Reading]:
     Raises:
         UsageError: a log is no segment or partition.
     """
-    found: dict[Log, Reading] = {}
+    segments: dict[Log, Reading] = {}
     for file in files:
         name = file_name(file.path)
         is_packed = isinstance(file.path, PackedName) or bool(name and name.archive)
@@ -34,10 +34,10 @@ def last_segments(files: Sequence[Reading]) -> dict[Log, Reading]:
                 f"--follow follows segments or the directories of partitions, not {file.path}"
             )
         if is_segment(file):
-            found[file.log] = file
-    if not found:
+            segments[file.log] = file
+    if not segments:
         raise UsageError("--follow follows segments or the directories of partitions")
-    return found
+    return segments
 
 
 def is_segment(file: Reading) -> bool:

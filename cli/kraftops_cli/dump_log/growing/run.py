@@ -67,8 +67,8 @@ def _show(
 ) -> None:
     """Show the counts on a screen until somebody quits."""
     plan, console = run.plan, run.terminal.console
-    shown = {file.log for file in files if file.is_shown}
-    is_table = not plan.logs and len(shown) > 1
+    visible_logs = {file.log for file in files if file.is_shown}
+    is_table = not plan.logs and len(visible_logs) > 1
     state = FollowState(sort=plan.sort, subject=None if is_table else ALL)
     fields: list[Fields] = []
     due = 0.0
@@ -77,8 +77,8 @@ def _show(
             cpu = time.process_time()
             growth = growing.grow(_AT_ONCE)
             if growth.has_grown:
-                found = fields_of(growing.summaries)
-                fields = [one for log, one in found.items() if log in shown]
+                fields_by_log = fields_of(growing.summaries)
+                fields = [summary for log, summary in fields_by_log.items() if log in visible_logs]
             state = counted_again(replace(state, notes=tuple(notes)), fields, time.time())
             pause = max(_SECONDS, (time.process_time() - cpu) / _SHARE)
             due = time.monotonic() + (0.0 if growth.is_behind else pause)

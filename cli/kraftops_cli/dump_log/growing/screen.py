@@ -74,8 +74,8 @@ def counted_again(state: FollowState, logs: Sequence[Fields], now: float) -> Fol
 
 def _sum(logs: Sequence[Fields], name: str) -> int:
     if name == "records":
-        return sum(one["records"]["count"] for one in logs)
-    return sum(one["batches"]["bytes"] for one in logs)
+        return sum(summary["records"]["count"] for summary in logs)
+    return sum(summary["batches"]["bytes"] for summary in logs)
 
 
 def pressed(state: FollowState, key: str) -> FollowState:

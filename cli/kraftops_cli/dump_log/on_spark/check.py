@@ -37,7 +37,7 @@ def run_check_on_spark(
     """
     if STANDARD_INPUT in names:
         return None
-    wanted, others = among(names, {*names}, {}, decoder)
+    checked, others = among(names, {*names}, {}, decoder)
     if others:
         return None
     settings = request.settings()
@@ -46,9 +46,9 @@ def run_check_on_spark(
     warn_if_small(settings, sum(source_sizes(sources)), terminal)
     with SparkProgress(terminal.status) as progress, started(settings) as session:
 
-        def run(units: Sequence[Unit], around: Surroundings) -> Iterable[PartitionCheck]:
-            return check_units(session, units, around, progress.show)
+        def run(units: Sequence[Unit], surroundings: Surroundings) -> Iterable[PartitionCheck]:
+            return check_units(session, units, surroundings, progress.show)
 
-        code = run_check(wanted, terminal, run=run, has_progress=False)
+        code = run_check(checked, terminal, run=run, has_progress=False)
         warn_if_slow(session, terminal)
     return code

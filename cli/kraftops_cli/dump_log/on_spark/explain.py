@@ -38,16 +38,16 @@ def _lines(plan: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[s
 
 
 def _filter_text(plan: Plan) -> str:
-    found = plan.query.filter
-    default = type(found)()
-    given = {
-        name: getattr(found, name)
-        for name in found.__slots__
-        if getattr(found, name) != getattr(default, name)
+    filter_ = plan.query.filter
+    default = type(filter_)()
+    changed = {
+        name: getattr(filter_, name)
+        for name in filter_.__slots__
+        if getattr(filter_, name) != getattr(default, name)
     }
     return ", ".join(
         f"{name}={','.join(map(str, sorted(value))) if isinstance(value, frozenset) else value}"
-        for name, value in given.items()
+        for name, value in changed.items()
     )
 
 

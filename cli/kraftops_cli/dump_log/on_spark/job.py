@@ -38,9 +38,10 @@ class SparkJob:
         yield [*self.splits]
         for page in self.more:
             self.sources.extend(page.sources)
-            found = planned(self.session, page.sources, self.plan.query.max_bytes)
+            splits = planned(self.session, page.sources, self.plan.query.max_bytes)
             wave = [
-                one._replace(number=number) for number, one in enumerate(found, len(self.splits))
+                split._replace(number=number)
+                for number, split in enumerate(splits, len(self.splits))
             ]
             self.splits.extend(wave)
             yield wave

@@ -152,8 +152,8 @@ def running(
     with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
         splits = planned(session, plan.sources, plan.query.max_bytes)
         if plan.query.filter.topics and not request.explain:
-            found = topic_ids(session, splits, plan.query)
-            plan = replace(plan, query=replace(plan.query, filter=found))
+            filter_ = topic_ids(session, splits, plan.query)
+            plan = replace(plan, query=replace(plan.query, filter=filter_))
         if (plan.query.filter.topics or plan.groups) and not request.explain:
             _refuse_unknown(plan, session, splits, terminal)
         sources = [*plan.sources]
@@ -195,12 +195,12 @@ def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
 
 def _summary(job: SparkJob) -> int:
     files = plan_readings(job.plan)
-    found = counted(job, files)
+    counts = counted(job, files)
     run = Run(job.plan, job.terminal, Report())
-    for reason in found.refusals:
+    for reason in counts.refusals:
         run.report.refusal(SourceError(reason))
-    code = print_summaries(run, files, found.summaries)
-    records = sum(summary.records.count for summary in found.summaries.values())
+    code = print_summaries(run, files, counts.summaries)
+    records = sum(summary.records.count for summary in counts.summaries.values())
     job.report(f"{records:,} records")
     return code
 
@@ -213,7 +213,9 @@ def counted(job: SparkJob, files: Sequence[Reading]) -> Counted:
     """
     paths = {file.path for file in files}
     splits = [
-        split._replace(ranges=tuple(one for one in split.ranges if one.range.path in paths))
+        split._replace(
+            ranges=tuple(ranged for ranged in split.ranges if ranged.range.path in paths)
+        )
         for split in job.splits
     ]
     detailed = frozenset(file.log for file in files if file.details)
@@ -223,20 +225,20 @@ def counted(job: SparkJob, files: Sequence[Reading]) -> Counted:
 
 def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
-    found = check(job.session, job.waves(), job.plan.query, job.progress.show)
+    damage = check(job.session, job.waves(), job.plan.query, job.progress.show)
     form = job.plan.query.output_format
     job.terminal.write(form.head)
     line = _damage_line if form.is_text else lines_of(form).line
-    for row in found.rows:
+    for row in damage.rows:
         job.terminal.write(line(row))
-    for reason in found.refusals:
+    for reason in damage.refusals:
         job.terminal.error(reason)
-    if found.more:
-        job.terminal.line(f"{found.more:,} more of the same splits are not shown")
-    job.report(f"{len(found.rows) + found.more:,} damaged places")
-    if found.refusals and len(found.refusals) >= len(job.sources):
+    if damage.more:
+        job.terminal.line(f"{damage.more:,} more of the same splits are not shown")
+    job.report(f"{len(damage.rows) + damage.more:,} damaged places")
+    if damage.refusals and len(damage.refusals) >= len(job.sources):
         return 1
-    return DAMAGED if found.rows or found.refusals else 0
+    return DAMAGED if damage.rows or damage.refusals else 0
 
 
 def _damage_line(row: Row) -> str:

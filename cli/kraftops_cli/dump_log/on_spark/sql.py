@@ -99,8 +99,8 @@ def _counted(job: SparkJob, counts: RowCounts, start: float) -> int:
     damaged = f", {counts.errors:,} of them damaged," if counts.errors else ""
     seconds = time.monotonic() - start
     job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {plan.output}")
-    found = counts.errors if plan.query.check else counts.damaged
-    return DAMAGED if found else 0
+    damaged_rows = counts.errors if plan.query.check else counts.damaged
+    return DAMAGED if damaged_rows else 0
 
 
 def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
@@ -108,7 +108,7 @@ def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
     assert job.plan.output is not None
     target = prepared_target(job.plan.output, job.plan.output_flags)
     try:
-        made = write(target)
+        written = write(target)
         if not target.is_remote:
             finish(target)
     except BaseException as error:
@@ -118,7 +118,7 @@ def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
             job.session.jobs.cancel_on_server()
         abandon(target)
         raise
-    return made
+    return written
 
 
 def _refuse_equal_names(columns: list[str]) -> None:
@@ -146,14 +146,14 @@ def _print_rows(
 def _table_of(columns: list[str], rows: list[list[Any]]) -> Table:
     """Return rows as a table; long texts are cut to a limit."""
     numeric = [
-        all(isinstance(row[at], int | float) or row[at] is None for row in rows)
-        for at in range(len(columns))
+        all(isinstance(row[position], int | float) or row[position] is None for row in rows)
+        for position in range(len(columns))
     ]
-    shown = [
+    headings = [
         number(escaped(name)[:_WIDEST]) if is_number else folded(escaped(name)[:_WIDEST])
         for name, is_number in zip(columns, numeric, strict=True)
     ]
-    return Table(shown, [[_cell(value)[:_WIDEST] for value in row] for row in rows])
+    return Table(headings, [[_cell(value)[:_WIDEST] for value in row] for row in rows])
 
 
 def _field(value: object) -> object:

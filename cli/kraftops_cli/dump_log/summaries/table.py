@@ -42,12 +42,12 @@ _MOST_TRANSACTIONS = 20  # on a terminal; the rest is counted
 _LEAST = float("-inf")
 
 
-def _by_name(one: Fields) -> tuple[Any, ...]:
+def _by_name(summary: Fields) -> tuple[Any, ...]:
     """Return what orders topics naturally: t2 before t10, and files without a topic at the end."""
-    topic = one["topic"]
+    topic = summary["topic"]
     parts = re.split(r"(\d+)", topic or "")
     numbers = [int(part) if part.isdecimal() else part for part in parts]
-    partition = -1 if one["partition"] is None else one["partition"]
+    partition = -1 if summary["partition"] is None else summary["partition"]
     return topic is None, numbers, topic or "", partition
 
 
@@ -56,25 +56,25 @@ def _number(value: int | None) -> float:
 
 
 _LARGEST_FIRST: dict[str, Callable[[Fields], float]] = {
-    "segments": lambda one: one["segments"],
-    "records": lambda one: one["records"]["count"],
-    "bytes": lambda one: one["batches"]["bytes"],
-    "offset": lambda one: _number(one["offsets"]["last"]),
-    "time": lambda one: _number(one["times"]["lastMs"]),
-    "damage": lambda one: damage_count(one) + one["undecodable"]["count"],
+    "segments": lambda summary: summary["segments"],
+    "records": lambda summary: summary["records"]["count"],
+    "bytes": lambda summary: summary["batches"]["bytes"],
+    "offset": lambda summary: _number(summary["offsets"]["last"]),
+    "time": lambda summary: _number(summary["times"]["lastMs"]),
+    "damage": lambda summary: damage_count(summary) + summary["undecodable"]["count"],
 }
 
 
-def in_order(found: Iterable[Fields], sort: str) -> list[Fields]:
+def in_order(summaries: Iterable[Fields], sort: str) -> list[Fields]:
     """Return summaries sorted by one of `SORTS`, and equal ones by topic and partition."""
-    by_name = sorted(found, key=_by_name)
+    by_name = sorted(summaries, key=_by_name)
     if sort == BY_NAME:
         return by_name
     return sorted(by_name, key=_LARGEST_FIRST[sort], reverse=True)
 
 
 def logs_text(
-    found: Sequence[Fields],
+    summaries: Sequence[Fields],
     console: Console,
     *,
     top: int | None = None,
@@ -85,50 +85,54 @@ def logs_text(
 
     The *chosen* one, by its place among all, has a mark.
     """
-    logs = Counter((one["topic"], one["partition"]) for one in found)
+    logs = Counter((summary["topic"], summary["partition"]) for summary in summaries)
     has_directories = logs.total() > len(logs)
-    shown = found[skip:][:top]
-    rows = [_row(one) + ([_directory(one)] if has_directories else []) for one in shown]
+    visible = summaries[skip:][:top]
+    rows = [
+        _row(summary) + ([_directory(summary)] if has_directories else []) for summary in visible
+    ]
     if chosen is not None and rows:
         name = rows[chosen - skip][0]
         rows[chosen - skip][0] = f"> {NO_VALUE if name is None else name}"
-    total = _total(found) + ([""] if has_directories else [])
+    total = _total(summaries) + ([""] if has_directories else [])
     columns = [*_COLUMNS, *([_DIRECTORY] if has_directories else [])]
     text = table_text(console, Table(columns, rows, total=total))
-    if len(found) > len(shown):
-        text += f"and {number_text(len(found) - len(shown))} more, in the total\n"
+    if len(summaries) > len(visible):
+        text += f"and {number_text(len(summaries) - len(visible))} more, in the total\n"
     hanging = table_text(
-        console, Table(_OPEN_TRANSACTIONS, _open_transactions(found), limit=_MOST_TRANSACTIONS)
+        console, Table(_OPEN_TRANSACTIONS, _open_transactions(summaries), limit=_MOST_TRANSACTIONS)
     )
     return f"{text}\n{hanging}" if hanging else text
 
 
-def _row(one: Fields) -> list[Cell]:
-    first, last = one["offsets"]["first"], one["offsets"]["last"]
+def _row(summary: Fields) -> list[Cell]:
+    first, last = summary["offsets"]["first"], summary["offsets"]["last"]
     return [
-        one["topic"],
-        one["partition"],
-        one["segments"],
-        one["records"]["count"],
-        Bytes(one["batches"]["bytes"]),
+        summary["topic"],
+        summary["partition"],
+        summary["segments"],
+        summary["records"]["count"],
+        Bytes(summary["batches"]["bytes"]),
         None if first is None else f"{first}..{last}",
-        _time_text(one["times"]["first"], one["times"]["firstMs"]),
-        _time_text(one["times"]["last"], one["times"]["lastMs"]),
-        _bad(_damage(one)),
+        _time_text(summary["times"]["first"], summary["times"]["firstMs"]),
+        _time_text(summary["times"]["last"], summary["times"]["lastMs"]),
+        _bad(_damage(summary)),
     ]
 
 
-def _total(found: Sequence[Fields]) -> list[Cell]:
-    firsts = [one["times"] for one in found if one["times"]["firstMs"] is not None]
+def _total(summaries: Sequence[Fields]) -> list[Cell]:
+    firsts = [summary["times"] for summary in summaries if summary["times"]["firstMs"] is not None]
     first = min(firsts, key=lambda times: times["firstMs"], default=None)
     last = max(firsts, key=lambda times: times["lastMs"], default=None)
-    damaged = sum(bool(damage_count(one) or one["undecodable"]["count"]) for one in found)
+    damaged = sum(
+        bool(damage_count(summary) or summary["undecodable"]["count"]) for summary in summaries
+    )
     return [
         "total",
-        len(found),
-        sum(one["segments"] for one in found),
-        sum(one["records"]["count"] for one in found),
-        Bytes(sum(one["batches"]["bytes"] for one in found)),
+        len(summaries),
+        sum(summary["segments"] for summary in summaries),
+        sum(summary["records"]["count"] for summary in summaries),
+        Bytes(sum(summary["batches"]["bytes"] for summary in summaries)),
         "",
         _time_text(first["first"], first["firstMs"]) if first else None,
         _time_text(last["last"], last["lastMs"]) if last else None,
@@ -147,14 +151,17 @@ def _bad(text: str | None) -> Cell:
     return Styled(text, "bad") if text else None
 
 
-def _damage(one: Fields) -> str | None:
-    undecodable = one["undecodable"]["count"]
-    texts = [damage_text(one), f"{number_text(undecodable)} undecodable" if undecodable else None]
+def _damage(summary: Fields) -> str | None:
+    undecodable = summary["undecodable"]["count"]
+    texts = [
+        damage_text(summary),
+        f"{number_text(undecodable)} undecodable" if undecodable else None,
+    ]
     return "; ".join(filter(None, texts)) or None
 
 
-def _directory(one: Fields) -> str:
-    return dirname(next(iter(one["files"]["paths"]), ""))
+def _directory(summary: Fields) -> str:
+    return dirname(next(iter(summary["files"]["paths"]), ""))
 
 
 def _time_text(time: str | None, ms: int | None) -> str | None:
@@ -164,14 +171,16 @@ def _time_text(time: str | None, ms: int | None) -> str | None:
     return time[:19].replace("T", " ")
 
 
-def _open_transactions(found: Iterable[Fields]) -> Iterator[list[Cell]]:
+def _open_transactions(summaries: Iterable[Fields]) -> Iterator[list[Cell]]:
     """Yield the open transactions of all logs, the oldest first.
 
     A transaction of `__transaction_state` is left out if a log of data has it too.
     """
-    entries = [(one, entry) for one in found for entry in one["transactions"]["open"] or ()]
+    entries = [
+        (summary, entry) for summary in summaries for entry in summary["transactions"]["open"] or ()
+    ]
     in_data = {entry["producerId"] for _, entry in entries if entry["firstOffset"] is not None}
-    for one, entry in sorted(entries, key=lambda item: _number(item[1]["sinceMs"])):
+    for summary, entry in sorted(entries, key=lambda item: _number(item[1]["sinceMs"])):
         is_state = entry["firstOffset"] is None
         if is_state and entry["producerId"] in in_data:
             continue
@@ -179,7 +188,7 @@ def _open_transactions(found: Iterable[Fields]) -> Iterator[list[Cell]]:
             entry["transactionalId"],
             entry["producerId"],
             entry["producerEpoch"],
-            None if is_state else log_name(one["topic"], one["partition"]),
+            None if is_state else log_name(summary["topic"], summary["partition"]),
             entry["firstOffset"],
             _time_text(entry["since"], entry["sinceMs"]),
         ]

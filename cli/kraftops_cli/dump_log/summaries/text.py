@@ -225,15 +225,15 @@ def _transactions(summary: Fields, console: Console) -> Iterator[str]:
 def _largest_records(summary: Fields, console: Console) -> Iterator[str]:
     rows = (
         [
-            basename(one["file"]),
-            one["offset"],
-            one["type"],
-            one["bytes"],
-            one["keySize"],
-            one["valueSize"],
-            one["timestamp"],
+            basename(record["file"]),
+            record["offset"],
+            record["type"],
+            record["bytes"],
+            record["keySize"],
+            record["valueSize"],
+            record["timestamp"],
         ]
-        for one in summary.get("largest", {}).get("records", ())
+        for record in summary.get("largest", {}).get("records", ())
     )
     columns = [
         folded("LARGEST RECORDS"),
@@ -250,14 +250,14 @@ def _largest_records(summary: Fields, console: Console) -> Iterator[str]:
 def _largest_batches(summary: Fields, console: Console) -> Iterator[str]:
     rows = (
         [
-            basename(one["file"]),
-            one["baseOffset"],
-            one["bytes"],
-            one["records"],
-            one["codec"],
-            one["producerId"],
+            basename(batch["file"]),
+            batch["baseOffset"],
+            batch["bytes"],
+            batch["records"],
+            batch["codec"],
+            batch["producerId"],
         ]
-        for one in summary.get("largest", {}).get("batches", ())
+        for batch in summary.get("largest", {}).get("batches", ())
     )
     columns = [
         folded("LARGEST BATCHES"),
@@ -272,7 +272,7 @@ def _keys(summary: Fields, console: Console) -> Iterator[str]:
     keys = summary.get("keys")
     if not keys or not keys["top"]:
         return
-    rows = [[_key_text(one), one["records"]] for one in _certain(keys, "records")]
+    rows = [[_key_text(key), key["records"]] for key in _certain(keys, "records")]
     yield from _top_table("HOTTEST KEYS", "RECORDS", rows, keys, console)
 
 
@@ -280,7 +280,10 @@ def _largest_producers(summary: Fields, console: Console) -> Iterator[str]:
     producers = summary.get("largestProducers")
     if not producers or not producers["top"]:
         return
-    rows = [[str(one["producerId"]), one["bytes"]] for one in _certain(producers, "bytes")]
+    rows = [
+        [str(producer["producerId"]), producer["bytes"]]
+        for producer in _certain(producers, "bytes")
+    ]
     yield from _top_table("LARGEST PRODUCERS", "BYTES UNCOMPRESSED", rows, producers, console)
 
 
@@ -290,23 +293,23 @@ def _key_text(key: Fields) -> str:
     return f"{key['key']}{rest}{kind}"
 
 
-def _certain(found: Fields, unit: str) -> list[Fields]:
+def _certain(frequencies: Fields, unit: str) -> list[Fields]:
     """Return the entries that have more than any without a count could have."""
-    return [one for one in found["top"] if one[unit] > found["error"]]
+    return [frequency for frequency in frequencies["top"] if frequency[unit] > frequencies["error"]]
 
 
 def _top_table(
-    name: str, counted: str, rows: Sequence[Sequence[Cell]], found: Fields, console: Console
+    name: str, counted: str, rows: Sequence[Sequence[Cell]], frequencies: Fields, console: Console
 ) -> Iterator[str]:
     """Yield a table of the most frequent, and the error of their numbers."""
-    unit = "bytes" if "bytes" in found else "records"
-    total = f"{number_text(found[unit])} {unit}"
-    error = number_text(found["error"])
+    unit = "bytes" if "bytes" in frequencies else "records"
+    total = f"{number_text(frequencies[unit])} {unit}"
+    error = number_text(frequencies["error"])
     if not rows:
         yield f"{name}: none has more than {error} of {total} for certain"
         return
     yield _table(console, [folded(name), number(counted)], rows)
-    yield f"of {total}; " + ("exact" if not found["error"] else f"too low by at most {error}")
+    yield f"of {total}; " + ("exact" if not frequencies["error"] else f"too low by at most {error}")
 
 
 def _producers(summary: Fields, console: Console) -> Iterator[str]:
@@ -417,8 +420,8 @@ _SECTIONS: tuple[Callable[[Fields, Console], Iterable[str]], ...] = (
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    countable = [number for number in numbers if number is not None]
+    return sum(countable) if countable else None
 
 
 def _table(console: Console, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> str:
@@ -426,9 +429,9 @@ def _table(console: Console, columns: Sequence[Column], rows: Iterable[Sequence[
     return table_text(console, Table(columns, rows, limit=_MOST_ROWS)).removesuffix("\n")
 
 
-def _sample(found: Fields) -> Iterator[str]:
+def _sample(frequencies: Fields) -> Iterator[str]:
     """Yield a line where not all could be kept."""
-    if not found["exact"]:
+    if not frequencies["exact"]:
         yield "There are more than are kept: these are a sample."
 
 
