@@ -67,11 +67,11 @@ def _side(session: Session, word: str) -> _Side:
         return _Side(source.tree(travel_of(session).at(offset=offset, time=time)), None)
     if word.startswith(_SOURCE):
         return _Side(source.tree(source.load([word.removeprefix(_SOURCE)])), None)
-    found = session.matches(word)
-    if len(found) != 1:
-        problem = "several nodes" if found else "no such file or directory."
+    matches = session.matches(word)
+    if len(matches) != 1:
+        problem = "several nodes" if matches else "no such file or directory."
         raise UsageError(f"diff: {word}: {problem}", "as @OFFSET, @TIME, source:PATH or /image/…")
-    return _Side(session.root, found[0])
+    return _Side(session.root, matches[0])
 
 
 def _node(side: _Side, names: tuple[str, ...]) -> Node | None:

@@ -16,21 +16,21 @@ from kraftops_shell.session.session import Session
 
 def export(session: Session, call: Call) -> None:
     """Write a node and all nodes below it as one JSON value, or a line for each leaf."""
-    found = [match for _, match in session.targets(call, call.words or (".",))]
-    if not found:
+    matches = [match for _, match in session.targets(call, call.words or (".",))]
+    if not matches:
         return
     texts = _lines if call.flags.get("--format") == "ndjson" else _value
     output = call.flags.get("--output")
     if output is None and call.flags.get("--overwrite"):
         raise UsageError("export: --overwrite needs --output")
     if output is None:
-        for match in found:
+        for match in matches:
             for text in texts(match):
                 session.out(text)
         return
     flags = OutputFlags(bool(call.flags.get("--overwrite")), session.shows_secrets)
     with open_output(str(output), flags=flags) as fd, os.fdopen(os.dup(fd), "wb") as file:
-        for match in found:
+        for match in matches:
             for text in texts(match):
                 file.write(text.encode("utf-8", "replace"))
 
@@ -56,6 +56,6 @@ def _json_pieces(node: Node) -> Iterator[str]:
 
 def _lines(match: Match) -> Iterator[str]:
     """Yield a line of JSON for each leaf: its path and its value."""
-    for found in walk(match.node, match.path, match.name):
-        if not isinstance(found.node, Directory):
-            yield f'{{"path":{json_text(found.path)},"value":{found.node.json}}}\n'
+    for node in walk(match.node, match.path, match.name):
+        if not isinstance(node.node, Directory):
+            yield f'{{"path":{json_text(node.path)},"value":{node.node.json}}}\n'

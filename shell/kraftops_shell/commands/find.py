@@ -54,7 +54,7 @@ def _print_all(session: Session, match: Match, start: str) -> None:
     session.stream(_paths_below(match.node, prefix, lru_cache(_NAMES_KEPT)(shown)))
 
 
-def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
+def _paths_below(node: Node, prefix: str, escape: Callable[[str], str]) -> Iterator[str]:
     """Yield the paths below a node but those in views, also of names without a node, as lines.
 
     All paths of a flat directory are one text, and its leaves are not read.
@@ -62,27 +62,27 @@ def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterat
     if not isinstance(node, Directory):
         return
     if node.is_known_flat:
-        yield "".join([f"{prefix}/{shown(name)}\n" for name in node.sorted_names()])
+        yield "".join([f"{prefix}/{escape(name)}\n" for name in node.sorted_names()])
         return
     if node.leaf_names:
         for name, names in node.leaf_names():
-            path = f"{prefix}/{shown(name)}"
-            yield f"{path}\n" + "".join([f"{path}/{shown(leaf)}\n" for leaf in names])
+            path = f"{prefix}/{escape(name)}"
+            yield f"{path}\n" + "".join([f"{path}/{escape(leaf)}\n" for leaf in names])
         return
     for name in node.sorted_names():
         child = node.get(name)
         if is_view(child):
             continue
-        path = f"{prefix}/{shown(name)}"
+        path = f"{prefix}/{escape(name)}"
         yield f"{path}\n"
         if child is not None:
-            yield from _paths_below(child, path, shown)
+            yield from _paths_below(child, path, escape)
 
 
 def _print_some(session: Session, match: Match, tests: list[Test], deepest: int | None) -> None:
-    for found in walk(match.node, match.path, match.name, deepest):
-        if all(test(found) for test in tests):
-            session.line(found.path)
+    for node in walk(match.node, match.path, match.name, deepest):
+        if all(test(node) for test in tests):
+            session.line(node.path)
 
 
 def tests_of(session: Session, call: Call) -> Iterator[Test]:
@@ -95,19 +95,19 @@ def tests_of(session: Session, call: Call) -> Iterator[Test]:
     flags = {name: str(value) for name, value in call.flags.items()}
     if "-type" in flags:
         is_directory = flags["-type"] == "d"
-        yield lambda found: isinstance(found.node, Directory) == is_directory
+        yield lambda node: isinstance(node.node, Directory) == is_directory
     if "-name" in flags:
         name = text_pattern(flags["-name"])
-        yield lambda found: name(found.name)
+        yield lambda node: name(node.name)
     if "-path" in flags:
         path = text_pattern(flags["-path"])
-        yield lambda found: path(found.path)
+        yield lambda node: path(node.path)
     if "-newer-than" in flags:
         offset, time = moment_of(session, flags["-newer-than"])
-        yield lambda found: _is_newer(found.node, offset, time)
+        yield lambda node: _is_newer(node.node, offset, time)
     if "-value" in flags:
         value = regex(call, "-value", flags["-value"])
-        yield lambda found: isinstance(found.node, Leaf) and value(found.node.json)
+        yield lambda node: isinstance(node.node, Leaf) and value(node.node.json)
 
 
 def _is_newer(node: Node, offset: int | None, time: int | None) -> bool:

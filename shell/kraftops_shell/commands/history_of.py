@@ -41,14 +41,16 @@ def history_of(session: Session, call: Call) -> None:
     names = [match.names for match in session.matches(target)]
     names += [gone for gone in _gone(session, target) if gone not in names]
     answer = session.begin_json(call, "changes") if call.is_json else None
-    if limit is not None or any(TABLES_BELOW.get("/" + "/".join(each)) for each in names):
-        for each in names:
-            _print_last(session, each, limit)
+    if limit is not None or any(
+        TABLES_BELOW.get("/" + "/".join(node_names)) for node_names in names
+    ):
+        for node_names in names:
+            _print_last(session, node_names, limit)
         return
     steps: list[tuple[Step, str]] = []
-    for each in names:
-        subject = history_subject(each, show_secrets=source.show_secrets)
-        start = "/" + "/".join(map(escaped, each))
+    for node_names in names:
+        subject = history_subject(node_names, show_secrets=source.show_secrets)
+        start = "/" + "/".join(map(escaped, node_names))
         own = history(
             source.log,
             subject,
@@ -58,7 +60,7 @@ def history_of(session: Session, call: Call) -> None:
         )
         steps += [(step, f"{start}/{step.path}" if step.path else start) for step in own]
         if not own:
-            _print_missing(session, target, each)
+            _print_missing(session, target, node_names)
     for step, path in sorted(steps, key=lambda step: step[0].change.offset):
         if answer:
             answer.put(_data(step, path))
@@ -70,16 +72,16 @@ def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
     """Return the nodes that a path or pattern means and that the log had, and may have still."""
     parts = absolute(target, session.working, with_escapes=True)
     patterns = [component_pattern(part) for part in parts]
-    first = next((at for at, pattern in enumerate(patterns) if pattern), None)
+    first = next((position for position, pattern in enumerate(patterns) if pattern), None)
     if first is None:
         return [] if session.matches(target) else [tuple(parts)]
     try:
-        wanted = _of_names(tuple(parts[:first]))
+        below_pattern = _of_names(tuple(parts[:first]))
     except UsageError:
         return []  # nothing below it has a history of its own
     travel, image = travel_of(session), session.source.image
     nodes: dict[tuple[str, ...], None] = {}
-    for change in travel.before(image.offset + 1, wanted, sys.maxsize):
+    for change in travel.before(image.offset + 1, below_pattern, sys.maxsize):
         for entry in change.entries:
             if entry.table in ("topics", "partitions"):
                 continue

@@ -23,14 +23,14 @@ def ls(session: Session, call: Call) -> None:
     directories: list[tuple[str, Directory]] = []
     # Words without characters name nothing, in Kafka's shell neither.
     is_by_text = session.is_kafka or call.flags.get("--sort") == "name"
-    found = list(session.targets(call, filter(None, call.words or (".",))))
+    targets = list(session.targets(call, filter(None, call.words or (".",))))
     if not is_by_text:
-        found = [
-            one
-            for _, group in groupby(found, lambda one: one[0])
-            for one in sorted(group, key=lambda one: [*map(natural_key, one[1].names)])
+        targets = [
+            target
+            for _, group in groupby(targets, lambda target: target[0])
+            for target in sorted(group, key=lambda target: [*map(natural_key, target[1].names)])
         ]
-    for _, match in found:
+    for _, match in targets:
         if isinstance(match.node, Directory):
             directories.append((match.name, match.node))
         else:
@@ -70,22 +70,22 @@ class _Row(NamedTuple):
 def _table(nodes: Iterable[tuple[str, Node]]) -> Table:
     """Return the table of a long list; nodes that say nothing of themselves have their sizes."""
     rows = [_row(name, node) for name, node in nodes]
-    shown = list(dict.fromkeys(key for row in rows for key in row.about))
-    middle = [_column(key, at, rows) for at, key in enumerate(shown, 1)]
-    if not shown:
+    about_keys = list(dict.fromkeys(key for row in rows for key in row.about))
+    middle = [_column(key, priority, rows) for priority, key in enumerate(about_keys, 1)]
+    if not about_keys:
         middle = [Column("type", 1), number("size", 2)]
     last = (number("offset", len(middle) + 1), Column("last change", len(middle) + 2))
     cells: list[list[Cell]] = []
     for row in rows:
-        own = [_cell(row.about.get(key)) for key in shown] or [row.size[0], str(row.size[1])]
+        own = [_cell(row.about.get(key)) for key in about_keys] or [row.size[0], str(row.size[1])]
         cells.append([row.name, *own, *row.change])
     return Table((folded("name"), *middle, *last), cells)
 
 
-def _column(key: str, at: int, rows: Sequence[_Row]) -> Column:
+def _column(key: str, priority: int, rows: Sequence[_Row]) -> Column:
     values = [row.about[key] for row in rows if key in row.about]
     is_number = all(value is None or isinstance(value, int) for value in values)
-    return number(key, at) if is_number else Column(key, at)
+    return number(key, priority) if is_number else Column(key, priority)
 
 
 def _cell(value: object) -> Cell:

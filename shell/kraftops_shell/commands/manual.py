@@ -50,7 +50,7 @@ def manual_text(command: Command, width: int = _USUAL_WIDTH, *, with_flags: bool
     parts = [f"{command.name}: {command.help}\n\n{page.usage(command.name, words)}\n"]
     if command.arguments:
         parts.append("\npositional arguments:\n")
-        parts += [page.entry(f"  {one.name}", one.help) for one in command.arguments]
+        parts += [page.entry(f"  {argument.name}", argument.help) for argument in command.arguments]
     if flags:
         parts.append("\noptions:\n")
         parts += [page.entry(f"  {flag.label}", flag.help) for flag in flags]
@@ -86,16 +86,16 @@ class _Page:
         """Return a label and its help text."""
         room = self._width - _HELP_COLUMN
         lines = _wrapped(text, room)
-        shown = [" ".join(line) for line in lines]
+        printed = [" ".join(line) for line in lines]
         if self._is_kafka:
-            shown[:-1] = [_justified(line, room) for line in lines[:-1]]
+            printed[:-1] = [_justified(line, room) for line in lines[:-1]]
         blank = "\n" + " " * _HELP_COLUMN
         head = label.ljust(_HELP_COLUMN) if len(label) < _HELP_COLUMN - 1 else label + blank
-        return head + blank.join(shown) + "\n"
+        return head + blank.join(printed) + "\n"
 
     def text(self, text: str) -> str:
         """Return paragraphs, each wrapped."""
-        paragraphs = [_wrapped(one, self._width) for one in text.split("\n\n")]
+        paragraphs = [_wrapped(paragraph, self._width) for paragraph in text.split("\n\n")]
         return "\n\n".join("\n".join(map(" ".join, lines)) for lines in paragraphs)
 
 

@@ -53,8 +53,10 @@ def _tree_texts(session: Session, node: Node, indent: str, deepest: int | None) 
     if node.kafka_texts and session.is_kafka:
         texts = node.kafka_texts()
         names = sorted_strings(texts)
-        shown = session.shown
-        yield "".join([f"{indent}{shown(name)}:\n{below}{shown(texts[name])}\n" for name in names])
+        escape = session.shown
+        yield "".join(
+            [f"{indent}{escape(name)}:\n{below}{escape(texts[name])}\n" for name in names]
+        )
         return
     if node.json_texts and session.shown_leaf is plain_json and session.shown is str:
         pairs = node.json_texts()

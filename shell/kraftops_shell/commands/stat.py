@@ -28,10 +28,10 @@ def stat(session: Session, call: Call) -> None:
 
 
 def _table(fields: dict[str, object]) -> Table:
-    shown = {name: value for name, value in fields.items() if name not in _IN_JSON_ONLY}
+    printed = {name: value for name, value in fields.items() if name not in _IN_JSON_ONLY}
     if fields.get("isInSnapshot"):
-        shown["offset"] = f"<={fields['offset']}"
-    rows = [(name, None if value is None else str(value)) for name, value in shown.items()]
+        printed["offset"] = f"<={fields['offset']}"
+    rows = [(name, None if value is None else str(value)) for name, value in printed.items()]
     return Table((Column("field"), folded("value")), rows)
 
 

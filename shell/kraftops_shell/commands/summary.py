@@ -29,8 +29,8 @@ def summary(session: Session, call: Call) -> None:
         session.begin_json(call).put_fields(fields)
         return
     rows = [
-        (label, shown(fields[name]))
-        for name, label, shown in _LINES
+        (label, format_field(fields[name]))
+        for name, label, format_field in _LINES
         if fields.get(name) is not None
     ]
     print_table(session.table_console, Table((Column("field"), folded("value")), rows))
@@ -69,10 +69,10 @@ _LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
 
 def _state(image: MetadataImage) -> dict[str, object]:
     counts = health_counts(image)
-    known = by_level(image.metadata_version[0]) if image.metadata_version else None
+    metadata_version = by_level(image.metadata_version[0]) if image.metadata_version else None
     time = image.provenance.timestamp
     return {
-        "metadataVersion": known.name if known else None,
+        "metadataVersion": metadata_version.name if metadata_version else None,
         "offset": image.offset,
         **time_fields("timestamp", time if time >= 0 else None),
         "leaderEpoch": image.provenance.epoch,

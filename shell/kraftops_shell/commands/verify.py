@@ -32,7 +32,7 @@ def verify_command(session: Session, call: Call) -> int:
     code, readable = OK, list[str]()
     answer = session.begin_json(call, "findings") if call.is_json else None
     for source in dict.fromkeys(sources or (None,)):
-        shown = source or ", ".join(origin.sources) or "the quorum"
+        origin_text = source or ", ".join(origin.sources) or "the quorum"
         is_sound = True
         try:
             for finding in _findings(_image(session, source), checks):
@@ -43,9 +43,9 @@ def verify_command(session: Session, call: Call) -> int:
             session.print_error(error.message)
             code = max(code, FAILED)
             continue
-        readable.append(shown)
+        readable.append(origin_text)
         if is_sound and not answer:
-            session.line(f"{shown}: nothing is wrong")
+            session.line(f"{origin_text}: nothing is wrong")
     if len(readable) > 1:
         for finding in replica_findings(readable):
             code = HAS_FINDINGS

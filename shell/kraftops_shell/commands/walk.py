@@ -39,12 +39,12 @@ def walk(node: Node, path: str, name: str, deepest: int | None = None) -> Iterat
     yield from _walk(WalkedNode(path, name, node, 0), deepest)
 
 
-def _walk(found: WalkedNode, deepest: int | None) -> Iterator[WalkedNode]:
-    yield found
-    node, depth = found.node, found.depth + 1
+def _walk(walked: WalkedNode, deepest: int | None) -> Iterator[WalkedNode]:
+    yield walked
+    node, depth = walked.node, walked.depth + 1
     if not isinstance(node, Directory) or (deepest is not None and depth > deepest):
         return
-    prefix = "" if found.path == "/" else found.path
+    prefix = "" if walked.path == "/" else walked.path
     for name, child in node.children():
         below = WalkedNode(f"{prefix}/{escaped(name)}", name, child, depth)
         if node.is_known_flat:
@@ -55,10 +55,10 @@ def _walk(found: WalkedNode, deepest: int | None) -> Iterator[WalkedNode]:
 
 def newest_change(node: Node) -> LastChange | None:
     """Return the last change of a node or any node below it; None where no record made them."""
-    found = None if isinstance(node, Leaf) else _newest(node)
-    if found is None:
+    newest = None if isinstance(node, Leaf) else _newest(node)
+    if newest is None:
         return _last_change(node)
-    image, address = found
+    image, address = newest
     change = image.change(address)
     if change.is_upper_bound or change.offset < image.snapshot_end:
         # Addresses in a snapshot are in no order of time; the log before it may have one.
@@ -75,8 +75,10 @@ def _newest(node: Node) -> tuple[MetadataImage, int] | None:
         return (node.image, node.newest.address) if node.newest else None
     if node.newest:
         return node.newest()
-    found = (one for child in _children_unsorted(node) if (one := _newest(child)))
-    return max(found, key=lambda one: one[1], default=None)
+    newest = (
+        newest_below for child in _children_unsorted(node) if (newest_below := _newest(child))
+    )
+    return max(newest, key=lambda newest_below: newest_below[1], default=None)
 
 
 def _last_change(node: Node) -> LastChange | None:
@@ -84,13 +86,15 @@ def _last_change(node: Node) -> LastChange | None:
         return node.last_change
     if node.last_change:
         return node.last_change()
-    found = (one for child in _children_unsorted(node) if (one := _last_change(child)))
-    return max(found, key=_rank, default=None)
+    last_changes = (
+        last_change for child in _children_unsorted(node) if (last_change := _last_change(child))
+    )
+    return max(last_changes, key=_rank, default=None)
 
 
 def _children_unsorted(node: Directory) -> Iterator[Node]:
     return (child for name in node.names() if (child := node.get(name)) and not is_view(child))
 
 
-def _rank(one: LastChange) -> tuple[int, bool]:
-    return one.change.offset, not one.change.is_upper_bound
+def _rank(last_change: LastChange) -> tuple[int, bool]:
+    return last_change.change.offset, not last_change.change.is_upper_bound

@@ -55,9 +55,9 @@ def _change(node: Node) -> Change | None:
     if isinstance(node, Leaf):
         newest = node.newest
         return None if newest is None else node.image.change(newest.address)
-    found = node.newest() if node.newest else None
-    if found is None:
+    last = node.newest() if node.newest else None
+    if last is None:
         return None
-    image, address = found
+    image, address = last
     change = image.change(address)
     return None if change.is_upper_bound else change

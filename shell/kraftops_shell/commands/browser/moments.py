@@ -87,14 +87,14 @@ class Moments:
         """Show the session's own state."""
         self._at, self._image, self.root = None, None, self._session.root
 
-    def line(self, shown: Callable[[str], str]) -> str:
+    def line(self, escape: Callable[[str], str]) -> str:
         """Return the offset, the time and the source of what is shown."""
         source, image = self._session.image_source, self.image
         if source is None or image is None:
             return ""
         offset = str(image.offset) if self.is_present else f"{self._at} of {source.image.offset}"
         parts = [f"offset {offset}", shown_time(image.provenance.timestamp)]
-        return "  ".join([*parts, *map(shown, source.sources[:1])])
+        return "  ".join([*parts, *map(escape, source.sources[:1])])
 
     def _show(self, source: ImageSource, travel: Travel, offset: int) -> None:
         image = travel.at(offset=offset)

@@ -14,11 +14,11 @@ def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
     Text with a slash is searched in paths. None comes now and then before, so that the caller can
     give up.
     """
-    wanted = text.casefold()
-    is_of_paths = "/" in wanted
+    folded_text = text.casefold()
+    is_of_paths = "/" in folded_text
     for path in _around(root, after):
-        shown = "/" + "/".join(path) if is_of_paths else path[-1]
-        if wanted in shown.casefold():
+        searched = "/" + "/".join(path) if is_of_paths else path[-1]
+        if folded_text in searched.casefold():
             yield path
             return
         yield None

@@ -73,7 +73,11 @@ class VisibleTree:
             if branch is None or name not in branch.names:
                 break
             position = branch.names.index(name)
-            before = (one.count for at, one in branch.open.items() if at < position)
+            before = (
+                branch_below.count
+                for open_position, branch_below in branch.open.items()
+                if open_position < position
+            )
             index += 1 + position + sum(before)
             branch = branch.open.get(position)
         return max(index, 0)
@@ -116,18 +120,18 @@ class VisibleTree:
 
 def _place(branch: _Branch, index: int) -> tuple[int, int, _Branch | None]:
     """Return the position of the name that has a row, the row below it, and its open directory."""
-    left = index
+    rows_to_go = index
     passed = 0
     for position in sorted(branch.open):
         inner = branch.open[position]
-        if left < position - passed:
+        if rows_to_go < position - passed:
             break
-        left -= position - passed
-        if left <= inner.count:
-            return position, left, inner
-        left -= inner.count + 1
+        rows_to_go -= position - passed
+        if rows_to_go <= inner.count:
+            return position, rows_to_go, inner
+        rows_to_go -= inner.count + 1
         passed = position + 1
-    return passed + left, 0, None
+    return passed + rows_to_go, 0, None
 
 
 def _open_paths(branch: _Branch, path: Path) -> Iterator[Path]:

@@ -48,27 +48,27 @@ def blame(session: Session, call: Call) -> None:
             continue
         if len(call.words) > 1 or match.path != target:
             session.line(f"{match.path}:")
-        width = max(len(one.name) for one in fields)
-        marks = max(len(change_text(one.change)) for one in fields)
-        for one in fields:
-            change = f"{change_text(one.change):<{marks}}  epoch {one.change.epoch}"
-            session.line(f"{change}  {one.type}  {one.name:<{width}}  {json_text(one.value)}")
+        width = max(len(field.name) for field in fields)
+        marks = max(len(change_text(field.change)) for field in fields)
+        for field in fields:
+            change = f"{change_text(field.change):<{marks}}  epoch {field.change.epoch}"
+            session.line(f"{change}  {field.type}  {field.name:<{width}}  {json_text(field.value)}")
 
 
 def _fields(steps: list[Step]) -> list[_Blamed]:
     """Return the fields of the last value, each with the step that gave it this value."""
-    found: dict[str, _Blamed] = {}
+    blamed: dict[str, _Blamed] = {}
     for step in steps:
         if step.new is None:
-            found.clear()
+            blamed.clear()
             continue
         value = step.new if isinstance(step.new, dict) else {"": step.new}
         old = step.old if isinstance(step.old, dict) else {"": step.old}
-        found = {name: one for name, one in found.items() if name in value}
+        blamed = {name: field for name, field in blamed.items() if name in value}
         for name, present in value.items():
-            if name not in found or old.get(name) != present:
-                found[name] = _Blamed(name, present, step.change, step.type)
-    return list(found.values())
+            if name not in blamed or old.get(name) != present:
+                blamed[name] = _Blamed(name, present, step.change, step.type)
+    return list(blamed.values())
 
 
 def _data(field: _Blamed) -> dict[str, object]:

@@ -24,14 +24,14 @@ def changes(session: Session, call: Call) -> None:
     Raises:
         UsageError: a flag has a wrong value.
     """
-    wanted = ChangeFilter(
+    change_filter = ChangeFilter(
         frozenset(_names(call, "--kind", KINDS)),
         frozenset(int(name) for name in _names(call, "--broker", None)),
         tuple(_names(call, "--topic", ())),
         changes_where(_words(call, "--where"), session.source.now()),
     )
     requests = allowed_requests(_words(call, "--authorizer-log"))
-    rows = wanted.chosen(with_principals(changes_between(session, call).changes, requests))
+    rows = change_filter.chosen(with_principals(changes_between(session, call).changes, requests))
     if "--group-by" in call.flags:
         groups = by_cause(rows)
         if call.is_json:
@@ -91,12 +91,14 @@ def _words(call: Call, flag: str) -> list[str]:
     return [str(call.flags[flag])] if flag in call.flags else []
 
 
-def _names(call: Call, flag: str, known: tuple[str, ...] | None) -> list[str]:
-    """Return the names in a flag, separated by commas: of *known* ones, or numbers for None."""
+def _names(call: Call, flag: str, allowed: tuple[str, ...] | None) -> list[str]:
+    """Return the names in a flag, separated by commas: of *allowed* ones, or numbers for None."""
     names = [name for text in _words(call, flag) for name in text.split(",")]
     for name in names:
-        if known is None and not (name.isascii() and name.isdecimal()):
+        if allowed is None and not (name.isascii() and name.isdecimal()):
             raise UsageError(f"{flag}: {name!r} is not the id of a broker")
-        if known and name not in known:
-            raise UsageError(f"{flag}: {name!r} is not a kind", f"the kinds are {', '.join(known)}")
+        if allowed and name not in allowed:
+            raise UsageError(
+                f"{flag}: {name!r} is not a kind", f"the kinds are {', '.join(allowed)}"
+            )
     return names

@@ -40,26 +40,26 @@ def at(session: Session, call: Call) -> int:
 def next_change(session: Session, call: Call) -> int:
     """Move to a later change."""
     travel, number = travel_of(session), _number(call)
-    found = travel.after(session.source.image.offset, _wanted_by(session, call), number)
-    return _arrive(session, call, found, found[-1:], number)
+    log_changes = travel.after(session.source.image.offset, _wanted_by(session, call), number)
+    return _arrive(session, call, log_changes, log_changes[-1:], number)
 
 
 def previous_change(session: Session, call: Call) -> int:
     """Move to an earlier change."""
     travel, number = travel_of(session), _number(call)
-    found = travel.before(session.source.image.offset, _wanted_by(session, call), number)
-    return _arrive(session, call, found, found[:1], number)
+    log_changes = travel.before(session.source.image.offset, _wanted_by(session, call), number)
+    return _arrive(session, call, log_changes, log_changes[:1], number)
 
 
 def _arrive(
-    session: Session, call: Call, found: list[LogChange], end: list[LogChange], number: int
+    session: Session, call: Call, log_changes: list[LogChange], end: list[LogChange], number: int
 ) -> int:
-    """Move to the change at one end of those that were found, and print those on the way to it.
+    """Move to the change at one end of some changes, and print those on the way to it.
 
     Args:
         session: the session.
         call: the command.
-        found: the changes, oldest first.
+        log_changes: those that were found, oldest first.
         end: the one to arrive at; none where no change was found.
         number: of changes that were asked for.
     """
@@ -72,14 +72,14 @@ def _arrive(
         if not answer:
             session.line(line)
     travel = travel_of(session)
-    shown = found[:_MOST_SHOWN] if arrival is found[0] else found[-_MOST_SHOWN:]
-    for change in shown:
+    printed = log_changes[:_MOST_SHOWN] if arrival is log_changes[0] else log_changes[-_MOST_SHOWN:]
+    for change in printed:
         print_changes(session, change, travel.at(offset=change.offset))
-    if len(shown) < len(found):
-        left_out = number_text(len(found) - len(shown))
+    if len(printed) < len(log_changes):
+        left_out = number_text(len(log_changes) - len(printed))
         session.err(f"{call.command.name}: {left_out} changes on the way are not shown")
-    if len(found) < number and not answer:
-        session.line(f"no more than {len(found)} of {number}: the log has no others")
+    if len(log_changes) < number and not answer:
+        session.line(f"no more than {len(log_changes)} of {number}: the log has no others")
     return OK
 
 
@@ -123,7 +123,7 @@ def _print_place(session: Session, call: Call) -> None:
     width = min(len(events.counts), max(session.text_width - _LABEL, 1))
     step, counts = events.step, events.counts
     while len(counts) > width:
-        counts = [sum(counts[at : at + 2]) for at in range(0, len(counts), 2)]
+        counts = [sum(counts[start : start + 2]) for start in range(0, len(counts), 2)]
         step *= 2
     mark = min(max((provenance.timestamp - events.start) // step, 0), len(counts) - 1)
     end = events.start + events.step * len(events.counts)
@@ -134,13 +134,13 @@ def _print_place(session: Session, call: Call) -> None:
 
 def _place_data(image: MetadataImage, events: LogEvents | None) -> dict[str, object]:
     provenance = image.provenance
-    found: dict[str, object] = {
+    place: dict[str, object] = {
         "offset": image.offset,
         **time_fields("timestamp", provenance.timestamp if provenance.timestamp >= 0 else None),
         "leaderEpoch": provenance.epoch,
     }
     if events is not None:
-        found |= {"firstOffset": events.first_offset, "lastOffset": events.last_offset}
-        found |= time_fields("eventsStart", events.start)
-        found |= {"eventsStepMs": events.step, "events": events.counts}
-    return found
+        place |= {"firstOffset": events.first_offset, "lastOffset": events.last_offset}
+        place |= time_fields("eventsStart", events.start)
+        place |= {"eventsStepMs": events.step, "events": events.counts}
+    return place

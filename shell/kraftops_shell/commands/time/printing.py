@@ -39,27 +39,27 @@ class LeafChange(NamedTuple):
 
     def line(self) -> str:
         """Return it as a line."""
-        found = self.difference
-        if found.kind is ChangeKind.CHANGED:
-            text = fields_text(found.fields)
-        elif found.kind is ChangeKind.ADDED:
-            text = json_text(found.new)
+        difference = self.difference
+        if difference.kind is ChangeKind.CHANGED:
+            text = fields_text(difference.fields)
+        elif difference.kind is ChangeKind.ADDED:
+            text = json_text(difference.new)
         else:
             text = "removed"
         return f"{change_text(self.change)}  {self.type}  {self.path}  {text}"
 
     def data(self) -> dict[str, object]:
         """Return it as plain data."""
-        found = self.difference
-        is_changed = found.kind is ChangeKind.CHANGED
+        difference = self.difference
+        is_changed = difference.kind is ChangeKind.CHANGED
         return {
             **change_data(self.change),
             "type": self.type,
             "path": self.path,
-            "change": found.kind.value,
-            "fields": fields_data(found.fields) if is_changed else None,
-            "old": found.old,
-            "new": found.new,
+            "change": difference.kind.value,
+            "fields": fields_data(difference.fields) if is_changed else None,
+            "old": difference.old,
+            "new": difference.new,
         }
 
 
@@ -75,13 +75,13 @@ def leaf_changes(session: Session, change: LogChange, after: MetadataImage) -> I
     except UsageError:
         before = MetadataImage(after.dialect)  # it is the first
     trees = source.tree(before), source.tree(after)
-    told = set()
+    yielded = set()
     for entry, record in zip(change.entries, change.records, strict=True):
-        made = Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
-        for found in changed_leaves(entry, (before, trees[0]), (after, trees[1])):
-            if found.names not in told:
-                told.add(found.names)
-                yield LeafChange(made, record_type(record, after.dialect), found)
+        origin = Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
+        for difference in changed_leaves(entry, (before, trees[0]), (after, trees[1])):
+            if difference.names not in yielded:
+                yielded.add(difference.names)
+                yield LeafChange(origin, record_type(record, after.dialect), difference)
 
 
 def print_changes(session: Session, change: LogChange, after: MetadataImage) -> None:
@@ -90,16 +90,18 @@ def print_changes(session: Session, change: LogChange, after: MetadataImage) -> 
     They are rows of the session's JSON answer, if there is one.
     """
     is_told = False
-    for found in leaf_changes(session, change, after):
+    for leaf_change in leaf_changes(session, change, after):
         is_told = True
         if session.answer:
-            session.answer.put(found.data())
+            session.answer.put(leaf_change.data())
         else:
-            session.line(found.line())
+            session.line(leaf_change.line())
     if is_told or session.answer:
         return
     if not change.records:
         session.line(f"{change.offset}  the end of a snapshot: earlier states are not in this log")
     for record in change.records:
-        made = Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
-        session.line(f"{change_text(made)}  {record_type(record, after.dialect)}  nothing changed")
+        origin = Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
+        session.line(
+            f"{change_text(origin)}  {record_type(record, after.dialect)}  nothing changed"
+        )

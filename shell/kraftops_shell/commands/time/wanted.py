@@ -57,7 +57,7 @@ def wanted_below(names: tuple[str, ...], type_: str = "", dialect: str = KAFKA_D
     if below is TABLES and not type_:
         return ANY
     types = parse_types([type_], record_types("metadata", dialect)) if type_ else frozenset()
-    tables = {table for one in types for table in _TABLES_OF.get(one, TABLES)} or set(TABLES)
+    tables = {table for name in types for table in _TABLES_OF.get(name, TABLES)} or set(TABLES)
     subject = None if below else history_subject(names)
     keys = [EntryKey(table) for table in below or () if table in tables]
 
@@ -81,11 +81,11 @@ def wanted_below_any(
     Raises:
         UsageError: a node has no history, or there is no such type.
     """
-    each = [wanted_below(names, type_, dialect) for names in places]
-    if len(each) == 1 or ANY in each:
-        return ANY if ANY in each else each[0]
+    selections = [wanted_below(names, type_, dialect) for names in places]
+    if len(selections) == 1 or ANY in selections:
+        return ANY if ANY in selections else selections[0]
 
     def entries(image: MetadataImage) -> Sequence[EntryKey]:
-        return [*dict.fromkeys(key for one in each for key in one.entries(image))]
+        return [*dict.fromkeys(key for selection in selections for key in selection.entries(image))]
 
-    return Wanted(entries, each[0].is_wanted)
+    return Wanted(entries, selections[0].is_wanted)

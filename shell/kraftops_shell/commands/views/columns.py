@@ -39,7 +39,7 @@ def column_words(column: Field) -> str:
     return "; ".join(filter(None, words))
 
 
-def type_words(known: FieldType) -> str:
+def type_words(field_type: FieldType) -> str:
     """Return the name of a type: `number`, `list of number`."""
-    items = f" of {type_words(known.items)}" if known.items else ""
-    return " or ".join(sorted(known.kinds)) + items
+    items = f" of {type_words(field_type.items)}" if field_type.items else ""
+    return " or ".join(sorted(field_type.kinds)) + items

@@ -46,9 +46,9 @@ def log(session: Session, call: Call) -> int:
     """Print the newest records of the log, the last one last."""
     check_forms(call)
     source = session.source
-    known = log_columns(source.image.dialect)
+    every_column = log_columns(source.image.dialect)
     text = call.flags.get("--columns")
-    chosen = None if text is None else chosen_columns([*known, ABOUT], str(text))
+    chosen = None if text is None else chosen_columns([*every_column, ABOUT], str(text))
     limit = number_of(call, "--limit")
     question = _question(session, call)
     if call.words and question.offsets is not None and not question.offsets:
@@ -57,7 +57,7 @@ def log(session: Session, call: Call) -> int:
     if call.is_json or asks_for_csv(call):
         if ABOUT in (chosen or ()):
             raise UsageError("about is a column of tables: JSON and CSV have the rows of a dump")
-        names = [column.name for column in chosen or known]
+        names = [column.name for column in chosen or every_column]
         rows = all_rows(question) if limit is None else newest_rows(question, limit).rows
         if call.is_json:
             for row in rows:
@@ -67,12 +67,12 @@ def log(session: Session, call: Call) -> int:
         for row in rows:
             session.line(chosen_csv(row, names, is_safe="--csv-safe" in call.flags)[:-1])
         return OK
-    found = newest_rows(question, _MOST if limit is None else limit)
-    if found.earlier:
-        more = f"{number_text(found.earlier)} earlier records are not shown"
+    newest = newest_rows(question, _MOST if limit is None else limit)
+    if newest.earlier:
+        more = f"{number_text(newest.earlier)} earlier records are not shown"
         session.err(f"log: {more}; --limit and --since choose others")
-    _print_table(session, chosen, found.rows, question)
-    if not found.rows and session.table_console.is_terminal:
+    _print_table(session, chosen, newest.rows, question)
+    if not newest.rows and session.table_console.is_terminal:
         session.line("no records")
     return OK
 
@@ -107,14 +107,16 @@ def _of_nodes(session: Session, call: Call, question: LogQuestion) -> LogQuestio
     if not call.words:
         return question
     source, image = session.source, session.source.image
-    subjects = [record_subject(*found) for found in session.matches(call.words[0])]
+    subjects = [record_subject(*match) for match in session.matches(call.words[0])]
     # A deleted node has its old name.
     gone = tuple(absolute(call.words[0], session.working, with_escapes=True))
     subjects = subjects or [record_subject(gone, None)]
     if None in subjects:
         return question
-    wanted = [subject for subject in subjects if subject]
-    offsets = offsets_about(source.log, wanted, last_offset=image.offset, dialect=image.dialect)
+    record_subjects = [subject for subject in subjects if subject]
+    offsets = offsets_about(
+        source.log, record_subjects, last_offset=image.offset, dialect=image.dialect
+    )
     return question._replace(offsets=offsets)
 
 

@@ -62,14 +62,14 @@ def check_forms(call: Call) -> None:
         raise BadLineError("--csv-safe needs --format csv")
 
 
-def refuse_both(call: Call, one: str, other: str) -> None:
+def refuse_both(call: Call, flag: str, other_flag: str) -> None:
     """Refuse two flags that contradict each other.
 
     Raises:
         BadLineError: both are given.
     """
-    if one in call.flags and other in call.flags:
-        raise BadLineError(f"argument {other}: not allowed with argument {one}")
+    if flag in call.flags and other_flag in call.flags:
+        raise BadLineError(f"argument {other_flag}: not allowed with argument {flag}")
 
 
 def _csv_field(value: object) -> object:

@@ -95,8 +95,10 @@ def _print_shares(session: Session, kind: str, shares: Sequence[Share]) -> None:
     """Print a table of brokers or racks, with bars behind leaders and replicas."""
     width = session.table_console.width or _LONGEST_BAR * 10
     longest = next((bar for most, bar in _BARS.items() if width <= most), _LONGEST_BAR)
-    columns = [one for one in loads.COLUMNS if one.name not in ("of", "rack" * (kind == "rack"))]
-    head = [_head(one, kind) for one in columns]
+    columns = [
+        column for column in loads.COLUMNS if column.name not in ("of", "rack" * (kind == "rack"))
+    ]
+    head = [_head(column, kind) for column in columns]
     highest = {
         name: max(getattr(share, name) for share in shares) for name in ("leaders", "replicas")
     }

@@ -96,8 +96,8 @@ def _print(
     if limit is None and is_shown:
         limit = _MOST
     frame = frame_of(view)
-    found = selected(frame, where)
-    indexes = islice(in_order(view, frame, found, sort), limit)
+    matching = selected(frame, where)
+    indexes = islice(in_order(view, frame, matching, sort), limit)
     if call.is_json:
         answer = session.begin_json(call, view.name)
         for texts in json_rows(frame, columns, indexes):
@@ -108,10 +108,10 @@ def _print(
         print_csv(session, call, columns, rows)
     else:
         print_rows(session, columns, rows)
-        if is_shown and not found:
+        if is_shown and not matching:
             session.line(f"no {view.name}")
-        if is_shown and limit is not None and len(found) > limit:
-            session.line(f"and {number_text(len(found) - limit)} more; --limit shows others")
+        if is_shown and limit is not None and len(matching) > limit:
+            session.line(f"and {number_text(len(matching) - limit)} more; --limit shows others")
 
 
 def _of_broker(image: MetadataImage, call: Call) -> list[str]:
@@ -136,16 +136,16 @@ def require_brokers(image: MetadataImage, brokers: Iterable[int]) -> None:
     Raises:
         UsageError: one of them is neither.
     """
-    missing = [one for one in brokers if one not in image.brokers]
+    missing = [broker for broker in brokers if broker not in image.brokers]
     if not missing:
         return
     loads = image.fold.broker_loads()
-    for one in missing:
-        if one not in loads:
-            known = ", ".join(map(str, sorted(image.brokers)))
+    for broker in missing:
+        if broker not in loads:
+            registered = ", ".join(map(str, sorted(image.brokers)))
             raise UsageError(
-                f"there is no broker {one}",
-                f"the registered brokers are {known}" if known else None,
+                f"there is no broker {broker}",
+                f"the registered brokers are {registered}" if registered else None,
                 code="broker-not-registered",
             )
 

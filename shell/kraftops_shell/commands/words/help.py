@@ -59,17 +59,17 @@ def show_help(session: Session, call: Call) -> None:
             _print_overview(session)
         return
     topic = call.words[0]
-    known = {**session.commands, **session.words}
-    task = next((one for one in Task if one.word == topic), None)
-    if topic in known:
-        print_manual(session, known[topic])
+    commands = {**session.commands, **session.words}
+    task = next((candidate for candidate in Task if candidate.word == topic), None)
+    if topic in commands:
+        print_manual(session, commands[topic])
         _print_columns(session, topic)
     elif task:
         _print_task(session, task)
     elif topic in _PARTS:
         _print(session, *_PARTS[topic])
     else:
-        near = meant(topic, {**known, **dict.fromkeys(topics())})
+        near = meant(topic, {**commands, **dict.fromkeys(topics())})
         hint = f": did you mean {' or '.join(near)}?" if near else f" ({', '.join(topics())})"
         raise BadLineError(f"help: there is no command or task {topic}{hint}")
 
@@ -92,14 +92,14 @@ def _print_overview(session: Session) -> None:
 
 
 def _print_task(session: Session, task: Task) -> None:
-    _print(session, task.title, [(one.name, one.line) for one in _of(session, task)])
-    _print(session, "Examples", [row for one in _of(session, task) for row in one.examples])
+    _print(session, task.title, [(command.name, command.line) for command in _of(session, task)])
+    _print(session, "Examples", [row for command in _of(session, task) for row in command.examples])
     session.out("help COMMAND explains one of them.\n")
 
 
 def _of(session: Session, task: Task) -> Iterator[Command]:
-    known = {**session.commands, **session.words}
-    return (known[name] for name in sorted(known) if known[name].task is task)
+    commands = {**session.commands, **session.words}
+    return (commands[name] for name in sorted(commands) if commands[name].task is task)
 
 
 def _print(session: Session, title: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -104,8 +104,8 @@ def _on_screen(
 def _is_ended(wait: Callable[[float], list[str]], seconds: float) -> bool:
     """Wait for the next turn; tell whether a key has ended the command."""
     end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        if not _ENDING.isdisjoint(wait(left)):
+    while (seconds_to_go := end - time.monotonic()) > 0:
+        if not _ENDING.isdisjoint(wait(seconds_to_go)):
             return True
     return False
 
