@@ -65,6 +65,8 @@ _OF_OUTPUT = ("overwrite", "single_file", "partition_by", "sink")
 def run_request(ctx: click.Context, options: DumpOptions) -> int:
     """Run the request of the options; return the exit code."""
     terminal: Terminal = ctx.obj
+    if options.check or options.summary:  # failures are named as the answers are
+        terminal.command = "check" if options.check else "summary"
     if is_live(ctx, options):
         return _run_live(ctx, options, terminal)
     files = [] if options.files is None else _paths(options.files)

@@ -101,7 +101,8 @@ def test_json_is_asked_for(arguments: str, asked: bool) -> None:
         (STORAGE, "verify --format json -c none.properties", "verify", "not-found"),
         (DUMP_LOG, "--format json", "dump-log", "usage"),
         (DUMP_LOG, "--format json --no-such-option", "dump-log", "usage"),
-        (DUMP_LOG, "--format json --summary none.log", "dump-log", "not-found"),
+        (DUMP_LOG, "--format json --summary none.log", "summary", "not-found"),
+        (DUMP_LOG, "--format json --check none.log", "check", "not-found"),
     ],
 )
 def test_every_tool_fails_in_json(program: str, arguments: str, command: str, error: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Self
 
-from kraftops.findings.finding import Finding, Place, Severity, worst
+from kraftops.findings.finding import Finding, Place, Severity, Stake, worst
 from kraftops.server.loader.load_plan import PartitionLoad
 
 
@@ -41,6 +41,17 @@ class Loss:
     first: int
     last: int
     bytes: int = 0
+
+    @property
+    def offsets(self) -> int:
+        """The number of offsets."""
+        return self.last - self.first + 1
+
+
+def stake_of(losses: Iterable[Loss]) -> Stake:
+    """Return what is at stake; an offset counts as a record, also one of a marker."""
+    listed = list(losses)
+    return Stake(sum(loss.offsets for loss in listed), sum(loss.bytes for loss in listed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ class PartitionCheck:
     @property
     def lost_offsets(self) -> int:
         """The number of offsets that are lost."""
-        return sum(loss.last - loss.first + 1 for loss in self.losses)
+        return sum(loss.offsets for loss in self.losses)
 
     @property
     def lost_bytes(self) -> int:
@@ -118,6 +129,7 @@ class Findings:
         """Begin without findings."""
         self._firsts: dict[tuple[str, str, Severity], Finding] = {}
         self._counts: dict[tuple[str, str, Severity], int] = {}
+        self._losses: dict[tuple[str, str, Severity], list[Loss]] = {}
 
     def add(
         self, code: str, path: str, text: str, severity: Severity, position: int | None = None
@@ -128,6 +140,13 @@ class Findings:
         if cause not in self._firsts:
             self._firsts[cause] = Finding(code, severity, text, Place(file=path, position=position))
 
+    def lose(
+        self, code: str, path: str, text: str, losses: Iterable[Loss], position: int | None = None
+    ) -> None:
+        """Add the finding that offsets are lost."""
+        self.add(code, path, text, Severity.LOSS, position)
+        self._losses.setdefault((path, code, Severity.LOSS), []).extend(losses)
+
     def has(self, code: str, path: str) -> bool:
         """Tell whether there is a finding of a code about a file."""
         return any((path, code) == cause[:2] for cause in self._firsts)
@@ -135,5 +154,10 @@ class Findings:
     def all(self) -> tuple[Finding, ...]:
         """Return the findings in the order of their first appearance."""
         return tuple(
-            replace(finding, count=self._counts[cause]) for cause, finding in self._firsts.items()
+            replace(
+                finding,
+                count=self._counts[cause],
+                stake=stake_of(self._losses[cause]) if cause in self._losses else None,
+            )
+            for cause, finding in self._firsts.items()
         )

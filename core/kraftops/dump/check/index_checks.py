@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
+from kraftops.display.sizes import many
 from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.errors import SourceError
@@ -55,7 +56,7 @@ class _Entries:
         self._file, self._index = file, index
         self._prefix, self._findings, self._context = prefix, findings, context
         if index.left_over:
-            reason = f"{index.left_over} bytes are no entry"
+            reason = not_an_entry(index.left_over)
             self.add("torn", len(index) * self.size, reason)
 
     def add(self, kind: str, position: int | None, reason: str) -> None:
@@ -92,7 +93,12 @@ class _Entries:
                 self.add("order", start, "zeros, and entries behind them")
                 return
         if not self._context.may_be_open:
-            self.add("zeros", start, f"{end - start} bytes of zeros")
+            self.add("zeros", start, f"{many(end - start, 'byte')} of zeros")
+
+
+def not_an_entry(size: int) -> str:
+    """Return that so many bytes at the end of an index are too few for an entry."""
+    return f"{many(size, 'byte')} {'is' if size == 1 else 'are'} no entry"
 
 
 class OffsetIndexCheck:

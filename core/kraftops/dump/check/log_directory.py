@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from kraftops.dump.check.findings import Loss, PartitionCheck
+from kraftops.dump.check.findings import Loss, PartitionCheck, stake_of
 from kraftops.dump.check.start import damaged_checkpoint
 from kraftops.dump.check.topics import Topics
 from kraftops.dump.small_files import small_file
@@ -100,6 +100,7 @@ def missing_partitions(
         evidence = () if end is None else (Evidence(HIGH_WATERMARK, f"{end}"),)
         reason = "it is missing" if end is None else f"it is missing, its high watermark was {end}"
         is_live = topic in topics.names
+        losses = (Loss(start, end - 1),) if end is not None and end > start else ()
         finding = Finding(
             "missing-partition",
             Severity.LOSS if is_live else Severity.NOTE,
@@ -111,12 +112,12 @@ def missing_partitions(
             Place(directory.node_id, directory.path, topic, partition, path),
             "put its directory back, or restore it from a copy",
             evidence=(Evidence(checkpoint, "names it"), *evidence),
+            stake=stake_of(losses) if losses else None,
             is_possible=not topics.is_known,
         )
         if not is_live:
             unknown.append(finding)
             continue
-        losses = (Loss(start, end - 1),) if end is not None and end > start else ()
         lost.append(PartitionCheck(path, topic, partition, losses=losses, findings=(finding,)))
     return lost, unknown
 

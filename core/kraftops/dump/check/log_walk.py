@@ -381,7 +381,7 @@ class LogWalk:
         elif following > (first := max(hole.first, self._least_lost)):
             self.losses.append(Loss(first, following - 1, hole.size))
             reason = f"{hole.reason}; {lost_text(first, following - 1)}"
-            self._findings.add("bad-batch", hole.path, reason, Severity.LOSS, hole.position)
+            self._findings.lose("bad-batch", hole.path, reason, self.losses[-1:], hole.position)
         else:
             is_read = following > self._least_lost
             severity = Severity.RISK if is_read else Severity.NOTE
@@ -398,7 +398,7 @@ class LogWalk:
             self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None
-            self._findings.add("missing-offsets", gap.path, reason, Severity.LOSS, position)
+            self._findings.lose("missing-offsets", gap.path, reason, self.losses[-1:], position)
 
     def _lost_gaps(self) -> list[OffsetGap]:
         """Return the gaps that compaction has not left.
@@ -446,4 +446,4 @@ class LogWalk:
             return
         last = hole.first if hole.last is None else hole.last
         self.losses.append(Loss(hole.first, last, hole.size))
-        self._findings.add("bad-batch", hole.path, hole.reason, Severity.LOSS, hole.position)
+        self._findings.lose("bad-batch", hole.path, hole.reason, self.losses[-1:], hole.position)

@@ -10,7 +10,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.check.epochs import EpochCheck
-from kraftops.dump.check.findings import Findings, Loss, PartitionCheck, lost_text, offsets_text
+from kraftops.dump.check.findings import (
+    Findings,
+    Loss,
+    PartitionCheck,
+    lost_text,
+    offsets_text,
+    stake_of,
+)
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.spans import Span, uncovered
@@ -170,7 +177,7 @@ class _PartitionLook:
             self._check_end(walk, epochs, end)
             self._check_start(epochs, first)
             self._check_checkpoints(epochs, first, end)
-            self._check_topic_id(topic_id, has_batches=end > first)
+            self._check_topic_id(topic_id, (first, end - 1))
             self._check_producers(walk)
         elif not (files.is_tiered or files.is_archived) and self._directory.has_segments:
             self._check_end(walk, epochs, self._lost_start(epochs))
@@ -265,7 +272,8 @@ class _PartitionLook:
         self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
     ) -> None:
         """Report offsets that are lost, or perhaps, since some evidence was set aside."""
-        self._losses.append(Loss(*span))
+        loss = Loss(*span)
+        self._losses.append(loss)
         self._more.append(
             Finding(
                 code,
@@ -273,6 +281,7 @@ class _PartitionLook:
                 f"{reason}: {lost_text(*span)}",
                 Place(file=evidence.source),
                 evidence=(evidence,),
+                stake=stake_of([loss]),
                 is_possible=is_possible,
             )
         )
@@ -434,13 +443,29 @@ class _PartitionLook:
         name = os.path.basename(self._files.path)
         self._findings.add("checkpoint-differs", path, f"{name}: {reason}", severity)
 
-    def _check_topic_id(self, topic_id: bytes | None, *, has_batches: bool) -> None:
-        """Look at the partition.metadata; *topic_id* is what the loader has read in it."""
+    def _check_topic_id(self, topic_id: bytes | None, span: Span) -> None:
+        """Look at the partition.metadata; *topic_id* is what the loader has read in it.
+
+        *span* are the offsets of the local log.
+        """
         files, path = self._files, os.path.join(self._files.path, TOPIC_ID)
         if not files.has_topic_id:
-            if has_batches and files.has_epochs:
+            if span[0] > span[1] or not files.has_epochs:
+                return
+            if files.is_metadata:  # its id never changes (`UnifiedLog.initializeTopicId`)
+                reason = "it is missing; a start writes it"
+                self._findings.add("no-topic-id", path, reason, Severity.NOTE)
+            else:
                 reason = "it is missing: a broker takes the log for a stray, and moves it away"
-                self._findings.add("no-topic-id", path, reason, Severity.RISK)
+                covered = [(loss.first, loss.last) for loss in self._losses]
+                size = sum(files.size_of(segment.log) for segment in files.segments)
+                size -= sum(loss.bytes for loss in self._losses)
+                losses = [
+                    Loss(*lost, 0 if index else size)
+                    for index, lost in enumerate(uncovered(span, covered))
+                ]
+                self._findings.lose("no-topic-id", path, reason, losses)
+                self._losses += losses
             return
         with files.open(path) as file:
             is_usual = topic_id and file.read_at(0, file.size).rstrip() == _metadata_file(topic_id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
-from kraftops.dump.check.findings import Loss, lost_text
+from kraftops.dump.check.findings import Loss, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
@@ -155,6 +155,7 @@ class Start:
             "copy the directory before the server starts: dump-log still reads these records; "
             "another replica may have them",
             evidence=tuple(evidence),
+            stake=stake_of(losses),
         )
 
     def refusals(self) -> Iterator[Finding]:

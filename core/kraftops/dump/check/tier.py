@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from kraftops.display.sizes import many
 from kraftops.dump.check.findings import (
     Findings,
     Loss,
@@ -150,7 +151,7 @@ class TierCheck:
             path = self._log_path(segment) or ""
             size, end = size_of(path), ends.get(path)
             if size != segment.size:
-                reason = f"it has {size} bytes, and the remote log metadata {segment.size}"
+                reason = f"it has {many(size, 'byte')}, and the remote log metadata {segment.size}"
             elif end is not None and end != segment.end + 1:
                 reason = f"it ends at offset {end - 1}, and by the metadata at {segment.end}"
             else:
@@ -172,12 +173,14 @@ class TierCheck:
 
     def _lose(self, code: str, path: str, reason: str, span: Span, others: Iterable[Span]) -> None:
         """Report offsets that are lost, as far as nothing else has them."""
-        lost = list(uncovered(span, others))
-        self.losses += (Loss(first, last) for first, last in lost)
-        losses_text = ", ".join(lost_text(first, last) for first, last in lost)
-        ending = f"; {losses_text}" if lost else "; their records are found elsewhere"
-        severity = Severity.LOSS if lost else Severity.RISK
-        self._findings.add(code, path, reason + ending, severity)
+        losses = [Loss(*lost) for lost in uncovered(span, others)]
+        if not losses:
+            reason += "; their records are found elsewhere"
+            self._findings.add(code, path, reason, Severity.RISK)
+            return
+        self.losses += losses
+        losses_text = ", ".join(lost_text(loss.first, loss.last) for loss in losses)
+        self._findings.lose(code, path, f"{reason}; {losses_text}", losses)
 
     def _left(self, remote: RemotePartition) -> None:
         """Look for files that no reader is sent to."""
@@ -245,7 +248,7 @@ class TierCheck:
     def _gap(self, path: str, first: int, last: int, reason: str) -> None:
         self.losses.append(Loss(first, last))
         reason = f"{reason}: {lost_text(first, last)}"
-        self._findings.add("remote-gap", path, reason, Severity.LOSS)
+        self._findings.lose("remote-gap", path, reason, self.losses[-1:])
 
 
 def _objects(names: Iterable[str], folder: str) -> dict[str, TierObjects]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
+from kraftops.dump.check.index_checks import not_an_entry
 from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex
@@ -146,7 +147,7 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
     with suppress(SourceError), LogFile(path) as file:
         index = TxnIndex(file, base_offset)
         if index.left_over:
-            reason = f"{index.left_over} bytes are no entry"
+            reason = not_an_entry(index.left_over)
             position = len(index) * index.layout.size
             findings.add("txn-index-torn", path, reason, Severity.RISK, position)
         for number, entry in enumerate(index):

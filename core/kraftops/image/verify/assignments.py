@@ -14,7 +14,7 @@ from dataclasses import replace
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Finding, Place, Severity, note_finding
+from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
@@ -237,4 +237,4 @@ def lost_text(findings: Sequence[Finding]) -> str:
     stakes = [finding.stake for finding in findings if finding.stake]
     names_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     records = sum(stake.records or 0 for stake in stakes)
-    return f"{names_text} ({records} records, {sum(stake.bytes for stake in stakes)} bytes)"
+    return f"{names_text} ({Stake(records, sum(stake.bytes for stake in stakes))})"

@@ -28,7 +28,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import DirectoryOwner, misplacement
+from kraftops.image.verify.directories import NO_TOPIC_ID, DirectoryOwner, misplacement
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
@@ -95,7 +95,11 @@ def loading_findings(
             yield from start.refusals()
             if _loses(start, directory, is_tiered=settings.is_tiered):
                 check = check_partition(path, directory, around)
-                losses = [one for one in check.findings if one.severity is Severity.LOSS]
+                losses = [
+                    finding
+                    for finding in check.findings
+                    if finding.severity is Severity.LOSS and finding.code != NO_TOPIC_ID
+                ]  # the assignments tell that one
                 # What other files prove says more than where the start cuts.
                 yield from sorted(losses, key=lambda finding: finding.code == "start-cuts-log")
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.display.sizes import many
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_command
@@ -126,7 +127,7 @@ class _Quorum:
             if wins:
                 problem += (
                     f": with the voters {_listed(self.behind)} it could win an election, and the "
-                    f"records of {max(last - end, 0)} offsets would be lost"
+                    f"records of {many(max(last - end, 0), 'offset')} would be lost"
                 )
                 if node.log.is_used:
                     problem += f" ({evidence})"

@@ -13,11 +13,12 @@ import pytest
 from kraftops.dump.check import partition
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.findings import PartitionCheck, State
-from kraftops.findings.finding import Finding, Severity
+from kraftops.findings.finding import Finding, Severity, Stake
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry, offset_index_bytes
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader.contract import Consequence
+from tests.helpers.findings.check_faults import FAULTS, Faulty
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.metadata_logs import records_batch
 
@@ -208,6 +209,55 @@ def test_first_segment_is_lost_where_only_other_topics_are_tiered(running: Path)
 
     assert (check.state, lost(check)) == (State.LOST, [(0, 15)])
     assert not finding_of(check, "missing-start").is_possible
+
+
+def test_partition_without_topic_id_is_lost_as_a_stray(stopped: Path) -> None:
+    whole, _ = checked(stopped, "plain-0")
+    (stopped / "plain-0/partition.metadata").unlink()
+
+    check, _ = checked(stopped, "plain-0")
+
+    finding = finding_of(check, "no-topic-id")
+    assert finding.severity is Severity.LOSS
+    assert whole.start is not None
+    assert whole.end is not None
+    assert finding.stake == Stake(whole.end - whole.start, whole.bytes)
+    assert (check.lost_offsets, check.lost_bytes) == finding.stake
+
+
+def test_metadata_log_without_topic_id_gets_it_from_a_start(stopped: Path) -> None:
+    (stopped / METADATA_LOG / "partition.metadata").unlink()
+
+    check, _ = checked(stopped, METADATA_LOG)
+
+    assert finding_of(check, "no-topic-id").severity is Severity.NOTE
+    assert check.lost_offsets == 0
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "bad-batch",
+        "missing-end",
+        "missing-offsets",
+        "missing-partition",
+        "missing-start",
+        "start-cuts-log",
+    ],
+)
+def test_finding_of_a_loss_counts_its_records(code: str, tmp_path: Path) -> None:
+    faulty = FAULTS[code]
+    assert isinstance(faulty, Faulty)
+    folder = Path(shutil.copytree(REAL / faulty.name, tmp_path / faulty.name))
+    faulty.make(folder)
+
+    checks, _ = check_directories(CheckRequest([str(folder)]), lambda _: None)
+
+    (check,) = (check for check in checks if check.lost_offsets)
+    stakes = [finding.stake for finding in check.findings if finding.severity is Severity.LOSS]
+    assert code in [finding.code for finding in check.findings]
+    assert sum(stake.records or 0 for stake in stakes if stake) == check.lost_offsets
+    assert sum(stake.bytes for stake in stakes if stake) == check.lost_bytes
 
 
 def test_first_segment_is_perhaps_lost_where_no_metadata_log_tells(running: Path) -> None:
