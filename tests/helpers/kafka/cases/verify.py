@@ -115,8 +115,13 @@ def in_partition(name: str, data: bytes) -> Change:
 
 
 def in_last_segment(change: Callable[[str], Change]) -> Change:
-    """Change the active segment."""
-    return lambda config: change(f"{LOG}/{matching(config, f'{LOG}/*.log')[-1].name}")(config)
+    """Change the active segment, or the one before if that was only just rolled."""
+
+    def change_last(config: Config) -> Config | None:
+        logs = [path for path in matching(config, f"{LOG}/*.log") if path.stat().st_size]
+        return change(f"{LOG}/{logs[-1].name}")(config)
+
+    return change_last
 
 
 def without_copy(config: Config) -> None:
