@@ -229,7 +229,7 @@ def address_findings(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[
 
 
 def quorum_findings(
-    logs: Sequence[ComparedLog], new_voters: Sequence[Voter], minority: str
+    config: ServerConfig, logs: Sequence[ComparedLog], new_voters: Sequence[Voter], minority: str
 ) -> Iterator[Finding]:
     """Yield the logs that were recovered to other voters, and that most were not given.
 
@@ -238,7 +238,7 @@ def quorum_findings(
     chosen = logs[0].log
     for compared in logs:
         if (mark := compared.log.recovered) and compared.is_rival(new_voters):
-            place, voters = _place(compared.log), chosen.quorum.voters or ()
+            place, voters = _place(compared.log), chosen.voters_text(config)
             yield rival_finding(place, mark, chosen.name, voters, compared.common_end)
     if minority:
         cure = "give the logs of the others, if their disks are left"

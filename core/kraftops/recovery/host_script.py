@@ -161,10 +161,9 @@ def _voter(host: Host, voters: tuple[Voter, ...], *, is_named: bool) -> str:
     choice = ' --choose "$log"' if is_named else ""
     return f"""\
 has "$old_disk" || refuse "$directory is not the disk that was copied"
-case $("$storage" recover -c "$config" --undo --dry-run 2>/dev/null) in
-  "nothing to undo"*) rm -f "$here/{host.script_name}.done" ;; # it was undone
-esac
-{_done(host)}\
+# It names the backup of the newest recovery that is in the log, and fails once a server has run.
+undo() {{ "$storage" recover -c "$config" --undo --dry-run 2>/dev/null || :; }}
+{_done(host, _FORGET_IF_UNDONE)}\
 log=$here/{LOG_ARCHIVE}
 recover() {{ "$storage" recover -c "$config" --voters {names} --from "$log"{choice} --yes "$@"; }}
 plan=$(recover --dry-run --format json) ||
@@ -179,7 +178,7 @@ case $plan in *'"offset": null, "epoch"'*) ;; *) has_not_changed= ;; esac
   refuse "its log has changed since it was copied: copy it again, and make a new plan"
 written=$(recover)
 printf '%s\\n' "$written" | sed '/^Next:/,$d'  # the page has the next steps
-: >"$done"
+undo >"$done"
 """
 
 
@@ -247,10 +246,19 @@ fi
 """
 
 
-def _done(host: Host) -> str:
+_FORGET_IF_UNDONE = """\
+would_undo=$(undo)
+if [ -e "$done" ] && [ -n "$would_undo" ] && [ "$would_undo" != "$(cat "$done")" ]; then
+  rm "$done"
+fi
+"""
+
+
+def _done(host: Host, forget: str = "") -> str:
     """Return the lines that end a script which has run: later the server's log is another one."""
     return f"""\
 done=$here/{host.script_name}.done
+{forget}\
 if [ -e "$done" ]; then echo "node {host.node_id} is done: $done"; exit 0; fi
 """
 

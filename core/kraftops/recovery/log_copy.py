@@ -18,6 +18,7 @@ from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
 from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.verify.rival_quorums import voters_text
 
 _NO_OWNER = MetaProperties(1, None, None, None)
 _NO_VOTERS = VoterSet()
@@ -40,7 +41,7 @@ class LogCopy:
         time: the time of the newest record in ms; None where there is none.
         quorum: the newest control records.
         electors: the ids of the voters at the newest election, by the log and quorum-state.
-        recovered: the recovery that wrote the newest voters, if one did.
+        recovered: its newest recovery, if it has one.
         last: the last sound batch of the segments.
         tail: the bytes behind it.
         damage: why it is not chosen; None if it can be.
@@ -79,6 +80,10 @@ class LogCopy:
         if self.quorum.voters is not None:
             return frozenset(voter.node_id for voter in self.quorum.voters)
         return frozenset(config.voters) or self.electors
+
+    def voters_text(self, config: ServerConfig) -> str:
+        """Return its voters as text; of a static quorum their ids."""
+        return voters_text(self.quorum.voters or (), self.voter_ids(config))
 
     @property
     def has_sound_beginning(self) -> bool:

@@ -46,12 +46,13 @@ class ComparedLog:
         return range(self.common_end, max(self.log.end, self.common_end))
 
     def is_rival(self, voters: Sequence[Voter]) -> bool:
-        """Tell whether it was recovered to others than *voters*, after it parts from the chosen."""
+        """Tell whether it goes on with others than *voters*, recovered after the common end."""
         mark = self.log.recovered
+        own_voters = self.log.quorum.voters or ()
         return (
             mark is not None
             and mark.offset >= self.common_end
-            and voter_identities(mark.voters) != voter_identities(voters)
+            and voter_identities(own_voters) != voter_identities(voters)
         )
 
 

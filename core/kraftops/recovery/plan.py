@@ -269,7 +269,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
                     *recovery_findings(image, compared, disks, partitions, unseen),
                     *address_findings(config, new_voters),
                     *live_findings(answers),
-                    *quorum_findings(compared, new_voters, minority),
+                    *quorum_findings(config, compared, new_voters, minority),
                 ]
             )
         ),

@@ -151,7 +151,7 @@ def is_recovered_for(chosen: LogCopy, new_voters: Sequence[Voter], *, is_named: 
     Raises:
         RecoveryRefused: it was recovered to other voters, and is not named.
     """
-    if chosen.recovered is None:
+    if chosen.recovered is None or chosen.recovered.is_superseded:
         return False
     old_voters = chosen.recovered.voters
     if voter_identities(new_voters) != voter_identities(old_voters) and not is_named:

@@ -20,6 +20,7 @@ from tests.helpers.nodes.lost_quorums import (
     broker,
     controller,
     log_files,
+    recovery_data,
     write_meta,
 )
 from tests.helpers.nodes.node_directories import META, PROPERTIES, locked, storage
@@ -197,8 +198,15 @@ class TestGuards:
         assert "a log without meta.properties" in self.refused(folder, 2)
 
 
-def test_script_of_a_voter_runs_again_after_an_undo(tmp_path: Path, cluster: list[Path]) -> None:
-    plan(tmp_path, packed(cluster[0]), "--voters", "1")
+@pytest.mark.parametrize("has_older_backup", [False, True])
+def test_script_of_a_voter_runs_again_after_an_undo(
+    tmp_path: Path, cluster: list[Path], *, has_older_backup: bool
+) -> None:
+    if has_older_backup:
+        others = [f"--from={folder}/meta" for folder in cluster[1:]]
+        recovery_data(cluster[0], "--listener-hosts", "localhost=elsewhere", *others)
+    archive = packed(cluster[0])
+    plan(tmp_path, archive, "--voters", "1", "--choose", archive.removeprefix("--from="))
     assert run(tmp_path, 1)[0] == 0
     recovered = log_files(cluster[0])
     assert "is done" in run(tmp_path, 1)[1]

@@ -20,11 +20,12 @@ from kraftops.server.voters import Voter
 
 
 class RecoveryMark(NamedTuple):
-    """Place of a recovery in a log, and the voters that it wrote."""
+    """Place of a recovery in a log, the voters that it wrote, and whether others came since."""
 
     offset: int
     epoch: int
     voters: tuple[Voter, ...]
+    is_superseded: bool = False
 
 
 def voter_identities(voters: Iterable[Voter]) -> frozenset[tuple[int, bytes]]:
@@ -33,7 +34,7 @@ def voter_identities(voters: Iterable[Voter]) -> frozenset[tuple[int, bytes]]:
 
 
 class RecoveryMarks:
-    """The recovery whose voters are still the newest, of the batches of a log in order.
+    """The newest recovery of the batches of a log in order.
 
     *electors* are the ids of the voters at the newest election: of a static quorum, no other record
     names them.
@@ -65,7 +66,7 @@ class RecoveryMarks:
         if begins_epoch:
             self.newest = RecoveryMark(header.base_offset, header.leader_epoch, voters)
         elif self.newest and voter_identities(voters) != voter_identities(self.newest.voters):
-            self.newest = None  # the quorum that was recovered has changed its voters since
+            self.newest = self.newest._replace(is_superseded=True)
 
     def _epoch_before(self, header: Header) -> int:
         """Return the epoch before a batch; its own where that is unknown."""

@@ -6,12 +6,15 @@ So the batches are compared, where voters or beginnings of epochs differ.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import quorum_state
 from kraftops.server.metadata_log.batch_comparison import SoundBatches, common_prefix
 from kraftops.server.metadata_log.recovery_mark import (
     RecoveryMark,
@@ -50,7 +53,7 @@ def rival_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def rival_finding(
-    place: Place, mark: RecoveryMark, other: str, voters: Sequence[Voter], start: int
+    place: Place, mark: RecoveryMark, other: str, other_voters: str, start: int
 ) -> Finding:
     """Return the finding of two histories.
 
@@ -58,7 +61,7 @@ def rival_finding(
         place: the log that was recovered.
         mark: its recovery.
         other: the name of the other log.
-        voters: the voters of the other log.
+        other_voters: the voters of the other log, as text.
         start: the offset from which on they differ.
     """
     return Finding(
@@ -66,7 +69,7 @@ def rival_finding(
         Severity.LOSS,
         f"it and {other} are two histories of one cluster from offset {start} on: it was recovered "
         f"at offset {mark.offset} to the voters {shown_voters(mark.voters)}, and the other has "
-        f"{shown_voters(voters)}",
+        f"{other_voters}",
         place,
         "start only one of them: kafka-storage recover --dry-run lists what each lacks. Then wipe "
         "the metadata logs that follow the other one, and let those nodes join",
@@ -74,6 +77,11 @@ def rival_finding(
         consequence="both can lead, each with the brokers that find it first; what one of the two "
         "has written since is lost",
     )
+
+
+def voters_text(voters: Sequence[Voter], ids: Iterable[int]) -> str:
+    """Return voters as text: their *ids* where no record has them, as in a static quorum."""
+    return shown_voters(voters) if voters else ", ".join(map(str, sorted(ids))) or "none"
 
 
 def _other_voters(node: Node, other: Node) -> bool:
@@ -93,7 +101,15 @@ def _voter_keys(node: Node) -> frozenset[_VoterKey]:
     """Return the voters by which a node elects; those of a static quorum have no directory id."""
     if node.voters:
         return voter_identities(node.voters)
-    return frozenset((node_id, b"") for node_id in node.config.voters)
+    return frozenset((node_id, b"") for node_id in _static_voters(node))
+
+
+def _static_voters(node: Node) -> frozenset[int]:
+    """Return the ids of the voters of a static quorum, also if the configuration has none now."""
+    if node.config.voters:
+        return frozenset(node.config.voters)
+    state_file = os.path.join(node.metadata.path, METADATA_PARTITION, quorum_state.FILE_NAME)
+    return _marks(node).electors or quorum_state.static_voters(state_file)
 
 
 def _voter_key(node: Node) -> _VoterKey:
@@ -103,25 +119,29 @@ def _voter_key(node: Node) -> _VoterKey:
 
 def _old_quorum(voters: Sequence[Node], newest: Node) -> Iterator[Finding]:
     """Yield that old voters, which are enough to lead, know nothing of a recovery to others."""
-    mark, end = _mark(newest), max(node.content.end_offset or 0 for node in voters)
+    mark, end = _marks(newest).newest, max(node.content.end_offset or 0 for node in voters)
     if mark and mark.offset >= end:
         place = Place(node=newest.config.node_id, directory=newest.metadata_path)
         names = " and ".join(node.metadata_path for node in voters)
-        yield rival_finding(place, mark, names, voters[0].voters, end)
+        yield rival_finding(place, mark, names, _voters_text(voters[0]), end)
 
 
 def _parting(node: Node, newest: Node, start: int) -> Iterator[Finding]:
     # Without a recovery, an end that parts was never committed, or `two-histories` has it.
     for log, other in ((node, newest), (newest, node)):
-        mark = _mark(log)
+        mark = _marks(log).newest
         if mark and mark.offset >= start:
             place = Place(node=log.config.node_id, directory=log.metadata_path)
-            yield rival_finding(place, mark, other.metadata_path, other.voters, start)
+            yield rival_finding(place, mark, other.metadata_path, _voters_text(other), start)
             return
 
 
-def _mark(node: Node) -> RecoveryMark | None:
+def _voters_text(node: Node) -> str:
+    return voters_text(node.voters, () if node.voters else _static_voters(node))
+
+
+def _marks(node: Node) -> RecoveryMarks:
     marks = RecoveryMarks(node.log.latest_snapshot)
     for _ in SoundBatches(node.log.segments).marks(marks.observe):
         pass
-    return marks.newest
+    return marks

@@ -32,13 +32,18 @@ def test_voters_that_a_leader_writes_are_none(tmp_path: Path) -> None:
     assert mark(tmp_path, 0, *BEGINNING, *batches) is None
 
 
-def test_recovered_quorum_that_has_changed_its_voters_is_a_usual_one(tmp_path: Path) -> None:
+def test_recovered_quorum_that_has_changed_its_voters_keeps_the_mark(tmp_path: Path) -> None:
     recovery = voters_batch(5, VOTERS[0], epoch=2)
     moved = voters_batch(6, VOTERS[0], epoch=2, host="elsewhere")
     joined = voters_batch(7, *VOTERS[:2], epoch=2)
 
-    assert mark(tmp_path / "moved", 0, *BEGINNING, recovery, moved)
-    assert mark(tmp_path / "joined", 0, *BEGINNING, recovery, moved, joined) is None
+    same = mark(tmp_path / "moved", 0, *BEGINNING, recovery, moved)
+    superseded = mark(tmp_path / "joined", 0, *BEGINNING, recovery, moved, joined)
+
+    assert same
+    assert superseded
+    assert (same.is_superseded, superseded.is_superseded) == (False, True)
+    assert superseded.offset == same.offset == 5
 
 
 def test_recovery_right_behind_a_snapshot(tmp_path: Path) -> None:

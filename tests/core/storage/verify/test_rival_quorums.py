@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.logs.metadata_logs import no_ops, write_log
-from tests.helpers.nodes.lost_quorums import BEGINNING, MORE, controller, recovery_data
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
+from tests.helpers.logs.random_logs import leader_change
+from tests.helpers.nodes.lost_quorums import (
+    BEGINNING,
+    IDS,
+    MORE,
+    VOTERS,
+    controller,
+    recovery_data,
+)
 from tests.helpers.nodes.node_directories import PROPERTIES, storage
 
 
@@ -57,6 +65,37 @@ def test_old_voters_that_are_enough_to_lead_know_nothing_of_a_recovery(tmp_path:
 
     assert (rival["code"], rival["node"]) == ("rival-quorums", 1)
     assert f"{second}/meta and {third}/meta are two histories" in rival["text"]
+
+
+@pytest.mark.parametrize("end", [5, 10])
+def test_recovered_quorum_has_added_a_voter_since(tmp_path: Path, end: int) -> None:
+    olds = [node(tmp_path, node_id, *(MORE if end == 10 else ())) for node_id in (2, 3)]
+    recovered = node(tmp_path, 1)
+    recovery_data(recovered, "--voters", "self")
+    joined = voters_batch(6, VOTERS[0], (4, IDS[4]), epoch=2)
+    write_log(recovered / "meta", {6: [joined, no_ops(7, 9, epoch=3)]})
+
+    rivals = [loss for loss in losses(recovered, *olds) if loss["code"] == "rival-quorums"]
+
+    assert rivals
+    assert all("two histories of one cluster from offset 5 on" in loss["text"] for loss in rivals)
+
+
+def test_old_voters_of_a_static_quorum_are_named(tmp_path: Path) -> None:
+    """By the newest election, since controller.quorum.voters is gone."""
+    nodes = [
+        controller(tmp_path / f"n{number}", number, log_dirs=f"{tmp_path}/n{number}/meta")
+        for number in (3, 1, 2)
+    ]
+    feature = ("FeatureLevelRecord", {"name": "metadata.version", "featureLevel": 21})
+    for folder in nodes:
+        write_log(folder / "meta", {0: [leader_change(0, 2), records_batch(1, feature)]})
+    recovery_data(nodes[0], "--voters", "self")
+
+    (rival,) = losses(*nodes)
+
+    assert rival["code"] == "rival-quorums"
+    assert rival["text"].endswith("and the other has 1, 2")
 
 
 def test_recovery_of_a_recovered_log_is_a_rival_of_it(tmp_path: Path) -> None:
