@@ -29,15 +29,15 @@ def head_of(git_directory: str) -> str | None:
     if not head.startswith("ref: "):
         return head if _ID.fullmatch(head) else None
     name = head.removeprefix("ref: ")
-    if found := _id_in(os.path.join(git_directory, *name.split("/"))):
-        return found
+    if commit := _id_in(os.path.join(git_directory, *name.split("/"))):
+        return commit
     lines = _text(os.path.join(git_directory, "packed-refs")).splitlines()
     return next((line.split(" ")[0] for line in lines if line.endswith(f" {name}")), None)
 
 
 def _id_in(path: str) -> str | None:
-    found = _text(path).strip()
-    return found if _ID.fullmatch(found) else None
+    text = _text(path).strip()
+    return text if _ID.fullmatch(text) else None
 
 
 def _text(path: str) -> str:

@@ -42,8 +42,8 @@ def _form(ctx: click.Context, args: list[str]) -> str:
     for index, argument in enumerate(args):
         name, equals, value = argument.partition("=")
         if name == FORM_OPTION:
-            given = value if equals else next(iter(args[index + 1 :]), "")
-            return given if given in FORMS else "json"
+            form = value if equals else next(iter(args[index + 1 :]), "")
+            return form if form in FORMS else "json"
     return usual_form(ctx)
 
 
@@ -54,7 +54,9 @@ def usual_form(ctx: click.Context) -> str:
 
 def _options(ctx: click.Context) -> dict[str, click.Option]:
     params = ctx.command.get_params(ctx)
-    return {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
+    return {
+        name: param for param in params if isinstance(param, click.Option) for name in param.opts
+    }
 
 
 def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
@@ -67,8 +69,8 @@ def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
             return args[:index], args[index + 1 :]
         if not argument.startswith("-") or argument == "-":
             break
-        found = [name for name in options if name.startswith(argument)]
-        named = options[found[0]] if found else None
+        matching = [name for name in options if name.startswith(argument)]
+        named = options[matching[0]] if matching else None
         takes_next = named is not None and not named.is_flag and "=" not in argument
         index += 2 if takes_next else 1
     return args[:index], args[index:]
@@ -84,16 +86,16 @@ def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str
     its_own = {flag.name for flag in called.flags} if called else set()
     mine: list[str] = []
     rest: list[str] = []
-    left = list(args)
-    while left:
-        word = left.pop(0)
+    pending = list(args)
+    while pending:
+        word = pending.pop(0)
         name, equals, _ = word.partition("=")
         if word == "--":
-            return mine, [*rest, word, *left]
+            return mine, [*rest, word, *pending]
         if name not in options or name in its_own or name in HELP_FLAGS or not rest:
             rest.append(word)
             continue
         mine.append(word)
-        if not equals and not options[name].is_flag and left:
-            mine.append(left.pop(0))
+        if not equals and not options[name].is_flag and pending:
+            mine.append(pending.pop(0))
     return mine, rest

@@ -167,7 +167,7 @@ class ShellCommand(GroupedCommand):
         super().format_options(ctx, formatter)
         listed = commands(kafka=usual_form(ctx) == "kafka", one_shot=True).values()
         with formatter.section("Commands of the shell (COMMAND --help, or man COMMAND, has more)"):
-            formatter.write_dl([(each.name, each.help) for each in listed])
+            formatter.write_dl([(command.name, command.help) for command in listed])
 
 
 @click.command(
@@ -356,10 +356,10 @@ def _source_in_command(words: tuple[str, ...]) -> str | None:
 
 
 def _refuse_without_controllers(ctx: click.Context) -> None:
-    given = given_options(ctx)
+    option_texts = given_options(ctx)
     for name in _OF_CONTROLLERS:
-        if name in given:
-            raise BadArguments(f"{given[name]} needs --controllers", ctx)
+        if name in option_texts:
+            raise BadArguments(f"{option_texts[name]} needs --controllers", ctx)
 
 
 def _run_on_spark(request: ShellRequest, spark: SparkRequest, terminal: Terminal) -> int:

@@ -34,8 +34,8 @@ def run(request: ShellRequest, terminal: Terminal) -> int:
         terminal.flush()
     opened = open_image(terminal, request)
     code = print_findings(terminal, request.source, opened.current.image)
-    shown = _Browsed(request, terminal, opened)
-    return max(shown.run_command() if request.words else shown.run_interactive(), code)
+    browsed = _Browsed(request, terminal, opened)
+    return max(browsed.run_command() if request.words else browsed.run_interactive(), code)
 
 
 class _Browsed:
@@ -163,8 +163,8 @@ class _Browsed:
             self._refresh()
         except KraftopsError as error:
             return fitting([f" {error.message}"], width)
-        shown, newest = self._session.source.image, self._opened.current.image
-        return toolbar_text(self._request.source, shown, width, newest.offset)
+        image, newest = self._session.source.image, self._opened.current.image
+        return toolbar_text(self._request.source, image, width, newest.offset)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

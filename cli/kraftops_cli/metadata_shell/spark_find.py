@@ -44,7 +44,9 @@ def run_find(
     settings = replace(spark.settings(), has_small_driver=True)
     refuse_local(spark, [request.source])
     log = files_of([request.source])
-    warn_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
+    warn_if_small(
+        settings, total_size(file.path for file in log.snapshots + log.segments), terminal
+    )
     limits = limits_of(request.at_offset, request.at_time)
     targets = call.words or (".",)
     with SparkProgress(terminal.status) as progress, started(settings) as session:

@@ -90,23 +90,29 @@ class Find:
         has_nodes = bool(tests) or deepest is not None  # without, find does not look at leaves
         for number, target in enumerate(call.words or (".",)):
             prefix = number.to_bytes(4)
-            matches = [one for one in session.matches(target) if not _is_in_view(root, one.names)]
+            matches = [
+                visited
+                for visited in session.matches(target)
+                if not _is_in_view(root, visited.names)
+            ]
             if matches:
                 yield prefix, b"%s%d" % (MATCHED, number)
             for match in matches:
                 start = target if session.is_kafka else match.path
                 key = prefix + b"".join(_BELOW + _sorting(name) for name in match.names)
                 visit = _Visit(match.names, start, key, match.node, 0)
-                for one in _walk(visit, deepest, has_nodes=has_nodes, is_kafka=session.is_kafka):
-                    if not _is_shown(one.names, is_first=is_first):
+                for visited in _walk(
+                    visit, deepest, has_nodes=has_nodes, is_kafka=session.is_kafka
+                ):
+                    if not _is_shown(visited.names, is_first=is_first):
                         continue
                     if tests:
-                        assert one.node is not None
-                        name = one.names[-1] if one.names else match.name
-                        found = WalkedNode(one.path, name, one.node, one.depth)
-                        if not all(test(found) for test in tests):
+                        assert visited.node is not None
+                        name = visited.names[-1] if visited.names else match.name
+                        walked = WalkedNode(visited.path, name, visited.node, visited.depth)
+                        if not all(test(walked) for test in tests):
                             continue
-                    yield one.key, one.path.encode("utf-8", "surrogatepass")
+                    yield visited.key, visited.path.encode("utf-8", "surrogatepass")
 
 
 def session_of(root: Directory, image: MetadataImage, request: FindRequest) -> Session:

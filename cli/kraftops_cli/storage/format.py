@@ -178,9 +178,9 @@ def format_(terminal: Terminal, options: FormatOptions) -> int:
     if plan.mended:
         from kraftops.image.verify.mending import known_directory_ids
 
-        known = known_directory_ids(config)
-        plan = plan_format(config, replace(request, directory_ids=known))
-        _warn_of_mending(terminal, plan, known)
+        ids_by_path = known_directory_ids(config)
+        plan = plan_format(config, replace(request, directory_ids=ids_by_path))
+        _warn_of_mending(terminal, plan, ids_by_path)
     _check(terminal, plan, request, form)
     _check_losses(terminal, plan, options.metadata)
     _warn(terminal, plan, request)
@@ -219,8 +219,8 @@ def _check(terminal: Terminal, plan: FormatPlan, request: FormatRequest, form: s
 
     if form == "text":
         for directory in plan.unreadable:
-            shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
-            terminal.write(f"{shown}\n")
+            warning = f"I/O error trying to read log directory {directory.path}. Ignoring..."
+            terminal.write(f"{warning}\n")
     check_plan(plan, strict=request.strict or request.ensure)
     if request.ensure:
         from kraftops.storage.format.ensure import check_as_requested
@@ -253,13 +253,15 @@ def _holds_partitions(directory: LogDirectory) -> bool:
     return False
 
 
-def _warn_of_mending(terminal: Terminal, plan: FormatPlan, known: Mapping[str, bytes]) -> None:
+def _warn_of_mending(
+    terminal: Terminal, plan: FormatPlan, ids_by_path: Mapping[str, bytes]
+) -> None:
     from kraftops.uuids import to_text
 
     for target in plan.targets:
         path = target.directory.path
         if path in plan.mended:
-            kind = "the id that the metadata has of it" if path in known else "a new id"
+            kind = "the id that the metadata has of it" if path in ids_by_path else "a new id"
             terminal.error(
                 f"warning: {path} holds partitions, and has lost its meta.properties: it gets "
                 f"{kind}, {to_text(target.directory_id)}",
@@ -269,13 +271,13 @@ def _warn_of_mending(terminal: Terminal, plan: FormatPlan, known: Mapping[str, b
 
 def _with_foreign_files(done: list[Target]) -> list[str]:
     """Return the directories with new files that could not be given to their owner."""
-    found = []
+    foreign = []
     for target in done:
         with suppress(OSError):
             path = target.directory.path
             if os.stat(target.files[-1].path).st_uid != os.stat(path).st_uid:
-                found.append(path)
-    return found
+                foreign.append(path)
+    return foreign
 
 
 def _request(options: FormatOptions) -> FormatRequest:
@@ -312,10 +314,10 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SourceError(f"cannot read {path}: {reason}") from None
-        found = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
-        if not found:
+        credentials = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+        if not credentials:
             raise UsageError(f"{path} names no SCRAM user", hint="one -S argument a line")
-        lines += found
+        lines += credentials
     return lines
 
 
@@ -362,7 +364,7 @@ def _warn_of(terminal: Terminal, flags: Mapping[str, object], reason: str) -> No
 
 
 def _as_text(
-    plan: FormatPlan, done: list[Target], shown: Callable[[str], str], *, is_dry: bool
+    plan: FormatPlan, done: list[Target], escape: Callable[[str], str], *, is_dry: bool
 ) -> Iterator[str]:
     """Yield the lines of an answer; *shown* makes names fit for where they are written."""
     from kraftops.storage.format.describe import new_entries
@@ -376,11 +378,11 @@ def _as_text(
     entries = new_entries(plan.targets) if is_dry else [[]] * len(done)
     for target, new in zip(plan.targets if is_dry else done, entries, strict=True):
         verb = "Would format" if is_dry else "Formatting"
-        path = shown(target.directory.path)
+        path = escape(target.directory.path)
         yield f"{verb} {target.kind} {path} with metadata.version {version}.\n"
         for stale in target.removes if is_dry else ():
-            yield f"  removes {shown(stale)}\n"
+            yield f"  removes {escape(stale)}\n"
         for entry, size, mode in new:
-            name = shown(entry)
+            name = escape(entry)
             named = f"{name}/" if size is None else f"{name} ({size} bytes)"
             yield f"  {named} mode {mode:04o}\n"

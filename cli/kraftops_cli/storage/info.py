@@ -99,8 +99,8 @@ def _text(
     if paths := [escape(directory.java_path) for directory in ordered if directory.status]:
         parts.append(_listed("Found log director", "y", "ies", paths))
     if metas := [directory.meta for directory in ordered if directory.meta]:
-        shown = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
-        parts.append(f"Found metadata: {{{escape(shown)}}}\n\n")
+        properties = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
+        parts.append(f"Found metadata: {{{escape(properties)}}}\n\n")
     if problems:
         parts.append(_listed("Found problem", "", "s", [*map(escape, problems)]))
     return "".join(parts)

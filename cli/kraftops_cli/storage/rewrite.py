@@ -130,9 +130,9 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
 
 
 def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:
-    for each in planned:
-        for key, values in each.changes.items():
+    for rewrite in planned:
+        for key, values in rewrite.changes.items():
             old, new = ("(none)" if value is None else value for value in values)
-            yield escaped(f"{each.directory.meta_path}: {verb} {key}: {old} -> {new}") + "\n"
-        if not each.changes:
-            yield escaped(f"{each.directory.meta_path}: nothing to change") + "\n"
+            yield escaped(f"{rewrite.directory.meta_path}: {verb} {key}: {old} -> {new}") + "\n"
+        if not rewrite.changes:
+            yield escaped(f"{rewrite.directory.meta_path}: nothing to change") + "\n"

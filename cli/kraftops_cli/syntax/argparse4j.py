@@ -177,9 +177,9 @@ class _Parser:
         """Yield the full names of the options in *argument*, each with the value that is in it."""
         name, equals, value = argument.partition("=")
         ours = {key for key, option in self._options.items() if self._syntax.has_added(option.name)}
-        found = _resolve("option", name, self._options, ours, self._ctx)
-        if found:
-            yield found, value if equals else None
+        resolved = _resolve("option", name, self._options, ours, self._ctx)
+        if resolved:
+            yield resolved, value if equals else None
             return
         for end, letter in enumerate(argument[1:], 2):
             name = f"-{letter}"
@@ -222,8 +222,8 @@ class _Parser:
 
     def _subcommand(self, name: str) -> str:
         """Return the full name of the subcommand that *name* is or begins."""
-        found = _resolve("command", name, self._subcommands, self._syntax.ours, self._ctx)
-        if not found:
+        subcommand = _resolve("command", name, self._subcommands, self._syntax.ours, self._ctx)
+        if not subcommand:
             choices = ", ".join(f"'{choice}'" for choice in self._subcommands)
             raise UnknownCommand(
                 f"invalid choice: '{name}' (choose from {choices})",
@@ -232,8 +232,8 @@ class _Parser:
                 name,
             )
         if name == "version" and (terminal := self._ctx.find_object(Terminal)):
-            terminal.error(f"note: {name} is read as {found}; --version shows the version")
-        return found
+            terminal.error(f"note: {name} is read as {subcommand}; --version shows the version")
+        return subcommand
 
     def _refuse_missing(self, others: int) -> None:
         """Refuse a command line that lacks a subcommand, an argument or an option.
@@ -249,9 +249,11 @@ class _Parser:
             # Of several, argparse4j names the last.
             self._refuse(f"{_all_names(missing[-1])} is required")
         for group in self._syntax.one_of:
-            shown = [_all_names(option) for option in options if option.name in group]
+            alternatives = [_all_names(option) for option in options if option.name in group]
             if not any(option.name in group for option in self._given):
-                raise BadArguments(f"one of the arguments {' '.join(shown)} is required", self._ctx)
+                raise BadArguments(
+                    f"one of the arguments {' '.join(alternatives)} is required", self._ctx
+                )
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
@@ -274,8 +276,8 @@ class _Parser:
             for word, command in commands
             if command and any(name in param.opts for param in command.params)
         ]
-        shown = ", ".join(takers[:3])
-        return f"{name} goes behind a command that takes it: {shown}" if takers else ""
+        first_takers = ", ".join(takers[:3])
+        return f"{name} goes behind a command that takes it: {first_takers}" if takers else ""
 
     def _option_of_value(self, value: str) -> str:
         """Return a hint with the option that a bare value is meant for, by what it looks like."""
@@ -302,11 +304,11 @@ def _resolve(
     if not name:
         return None
     for are_ours in (False, True):
-        found = sorted(n for n in names if n.startswith(name) and (n in ours) == are_ours)
-        if len(found) > 1:
-            raise BadArguments(f"ambiguous {kind}: {name} could match {', '.join(found)}", ctx)
-        if found:
-            return found[0]
+        matching = sorted(n for n in names if n.startswith(name) and (n in ours) == are_ours)
+        if len(matching) > 1:
+            raise BadArguments(f"ambiguous {kind}: {name} could match {', '.join(matching)}", ctx)
+        if matching:
+            return matching[0]
     return None
 
 
@@ -347,5 +349,5 @@ def _takes_value(option: click.Option) -> bool:
 
 def _all_names(option: click.Option) -> str:
     """Return the names of an option as Kafka declares them: the long one first."""
-    shown = option.present if isinstance(option, RenamedOption) else option.opts
-    return "/".join(sorted(shown, key=len, reverse=True))
+    names = option.present if isinstance(option, RenamedOption) else option.opts
+    return "/".join(sorted(names, key=len, reverse=True))

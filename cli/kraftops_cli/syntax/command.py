@@ -67,10 +67,10 @@ class ToolCommand(click.Command):
         parsed = self._syntax(ctx, args)
         if terminal:
             _note_former_names(self, parsed, terminal)
-        left = super().parse_args(ctx, parsed)
+        remaining = super().parse_args(ctx, parsed)
         if terminal:
             terminal.keeps_kafka_codes = _is_kafkas(ctx)
-        return left
+        return remaining
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function of the command, with its options as one object if it takes one."""

@@ -83,5 +83,5 @@ COMMON_OPTIONS = (
     ),
 )
 """Options of `kraftops`; each command accepts them, and help has them under Kafka's names."""
-COMMON_NAMES = frozenset(str(each.name) for each in (VERSION_OPTION, *COMMON_OPTIONS))
+COMMON_NAMES = frozenset(str(option.name) for option in (VERSION_OPTION, *COMMON_OPTIONS))
 """The names of the parameters, which no tool of Kafka's has."""

@@ -61,8 +61,8 @@ class Size(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the bytes in the text *value*."""
-        found = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
-        size = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else 0
+        match = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
+        size = int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
             self.fail(f"{value!r} is no size from {least} to 1024t, as 512m or 2g", param, ctx)

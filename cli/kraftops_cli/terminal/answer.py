@@ -39,6 +39,6 @@ def print_answer(
     if form == "json":
         terminal.answer(command, data())
     else:
-        shown = text()
-        for piece in (shown,) if isinstance(shown, str) else shown:
+        output = text()
+        for piece in (output,) if isinstance(output, str) else output:
             terminal.write(piece)

@@ -57,9 +57,9 @@ def fail(terminal: Terminal, failure: Failure) -> int:
         name: _without_passwords(value) if isinstance(value, str) else value
         for name, value in failure.known.items()
     }
-    shown = replace(failure, message=_without_passwords(failure.message), known=known)
-    terminal.error(shown.message, shown.hint)
-    return conclude(terminal, shown)
+    redacted = replace(failure, message=_without_passwords(failure.message), known=known)
+    terminal.error(redacted.message, redacted.hint)
+    return conclude(terminal, redacted)
 
 
 def _without_passwords(text: str) -> str:

@@ -93,8 +93,8 @@ class OutcomeReport(Generic[K]):
 
     def _write_row(self, key: str, outcome: str, reason: str, style: str) -> None:
         """Write a row as soon as it is known, in columns that are as wide as they can be."""
-        shown = self._terminal.console.painted(f"{outcome:<{_OUTCOME_WIDTH}}", style)
-        row = f"{key:<{self._width}}  {shown}  {escaped(reason)}".rstrip()
+        painted = self._terminal.console.painted(f"{outcome:<{_OUTCOME_WIDTH}}", style)
+        row = f"{key:<{self._width}}  {painted}  {escaped(reason)}".rstrip()
         self._terminal.write(f"{row}\n")
 
 

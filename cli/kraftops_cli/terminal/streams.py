@@ -175,8 +175,8 @@ class Terminal:
     def lines(self, texts: Iterable[str]) -> None:
         """Write many lines to standard error."""
         self.erase_status()
-        left = iter(texts)
-        while some := list(islice(left, _LINES_AT_ONCE)):
+        remaining = iter(texts)
+        while some := list(islice(remaining, _LINES_AT_ONCE)):
             self.flush()
             if sys.stderr is None:
                 return
@@ -208,9 +208,9 @@ class PatientFile(FileIO):
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of *data*."""
-        left = memoryview(data).cast("B")
-        write_all(self.fileno(), left)
-        return len(left)
+        buffer = memoryview(data).cast("B")
+        write_all(self.fileno(), buffer)
+        return len(buffer)
 
 
 def wait_for_slow_streams() -> None:

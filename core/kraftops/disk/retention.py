@@ -102,7 +102,9 @@ class RetentionState:
     @property
     def hanging(self) -> tuple[OpenTransaction, ...]:
         """Transactions that their coordinator should have ended."""
-        return tuple(each for each in self.transactions if each.hangs(self.now))
+        return tuple(
+            transaction for transaction in self.transactions if transaction.hangs(self.now)
+        )
 
 
 def read_retention(

@@ -49,7 +49,7 @@ def why_kept(
             hint="metadata.max.retention.ms and metadata.max.retention.bytes bound it",
         )
     name = f"{topic}-{partition}"
-    places = [each for each in directories if name in each.folder.directories]
+    places = [directory for directory in directories if name in directory.folder.directories]
     if not places:
         paths = ", ".join(directory.path for directory in directories)
         raise UsageError(f"{name} is not in {paths}", code="not-found", topic=topic)

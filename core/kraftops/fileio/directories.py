@@ -67,8 +67,8 @@ def existing_parent(path: str) -> str:
     return path
 
 
-def make_directories(path: str, owner: Owner | None, made: list[str]) -> None:
-    """Make a directory and those above it; add each to *made*, the outermost first.
+def make_directories(path: str, owner: Owner | None, created: list[str]) -> None:
+    """Make a directory and those above it; add each to *created*, the outermost first.
 
     Raises:
         OSError: one cannot be made; those made before it stay.
@@ -79,21 +79,21 @@ def make_directories(path: str, owner: Owner | None, made: list[str]) -> None:
         missing.append(directory)
         directory = os.path.dirname(directory)
     for directory in reversed(missing):
-        make_directory(directory, owner, made)
+        make_directory(directory, owner, created)
         sync_directory(os.path.dirname(directory))
 
 
-def make_directory(path: str, owner: Owner | None, made: list[str]) -> None:
-    """Make one directory and add it to *made*, unless another process was faster.
+def make_directory(path: str, owner: Owner | None, created: list[str]) -> None:
+    """Make one directory and add it to *created*, unless another process was faster.
 
     Raises:
         OSError: it cannot be made.
     """
-    made.append(path)  # before it is: a signal may come as soon as it is there
+    created.append(path)  # before it is: a signal may come as soon as it is there
     try:
         os.mkdir(path)
     except OSError as error:
-        made.remove(path)
+        created.remove(path)
         if isinstance(error, FileExistsError) and os.path.isdir(path):
             return
         raise

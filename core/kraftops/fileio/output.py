@@ -143,8 +143,8 @@ def _is_replaceable(status: os.stat_result) -> bool:
 
 
 def _own_descriptor(path: str) -> int | None:
-    if found := _OWN_DESCRIPTOR.fullmatch(path):
-        return int(found[1])
+    if match := _OWN_DESCRIPTOR.fullmatch(path):
+        return int(match[1])
     return _OWN_DESCRIPTORS.get(path)
 
 

@@ -14,10 +14,10 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
     Raises:
         OSError: it cannot be written; `BrokenPipeError` where nobody reads it.
     """
-    left = memoryview(data)
-    while left:
+    unwritten = memoryview(data)
+    while unwritten:
         try:
-            left = left[os.write(fd, left) :]
+            unwritten = unwritten[os.write(fd, unwritten) :]
         except BlockingIOError:  # another process that has it made it non-blocking
             from select import POLLOUT, poll
 

@@ -74,17 +74,17 @@ def parse_listeners(
 
 
 def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
-    found = re.fullmatch(_LISTENER, entry)
-    if not found:
+    match = re.fullmatch(_LISTENER, entry)
+    if not match:
         raise ConfigRefused(f"Unable to parse {entry} to a broker endpoint")
-    name = listener_name(found[1])
-    port = _port(found[3])
+    name = listener_name(match[1])
+    port = _port(match[3])
     if name not in protocols:
         raise ConfigRefused(
             f"No security protocol defined for listener {name}",
             hint=f"add {name} to {PROTOCOL_MAP}",
         )
-    return Listener(name, found[2] or None, port, protocols[name])
+    return Listener(name, match[2] or None, port, protocols[name])
 
 
 def _port(text: str) -> int:

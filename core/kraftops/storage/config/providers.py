@@ -91,7 +91,7 @@ def _looked_up(
     for original in map_order(originals, string_hash, capacity=16):
         for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
             requests.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
-    known = {}
+    values_by_provider = {}
     # `computeIfAbsent` puts a new entry before the others of its bucket: hence `reversed`.
     for name in map_order(reversed(requests), string_hash, capacity=16):
         if name not in providers:
@@ -99,10 +99,10 @@ def _looked_up(
         for path in map_order(reversed(requests[name]), string_hash, capacity=16):
             keys = requests[name][path]
             try:
-                known[name, path] = providers[name](path, keys)
+                values_by_provider[name, path] = providers[name](path, keys)
             except ConfigRefused as error:
                 raise ConfigRefused(error.message, *keys.values(), hint=error.hint) from None
-    return known
+    return values_by_provider
 
 
 def _providers(
@@ -216,7 +216,7 @@ def _is_within(path: str, directory: str) -> bool:
 
 def _file_values(path: str, trusted: str, keys: Iterable[str]) -> Mapping[str, str]:
     try:
-        found = properties(_text(trusted))
+        file_properties = properties(_text(trusted))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigRefused(
             f"Could not read properties from file {path}", hint=_reason(error)
@@ -225,7 +225,7 @@ def _file_values(path: str, trusted: str, keys: Iterable[str]) -> Mapping[str, s
         raise ConfigRefused(
             error.message.partition(": ")[2], hint=f"{path}: {error.message}"
         ) from None
-    return {key: found[key].value for key in keys if key in found}
+    return {key: file_properties[key].value for key in keys if key in file_properties}
 
 
 def _directory_values(_: str, directory: str, keys: Iterable[str]) -> Mapping[str, str]:

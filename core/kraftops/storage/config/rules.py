@@ -95,17 +95,23 @@ def _check_groups(settings: Settings) -> None:
         if relation == "=":
             _check_single(settings, key)
             continue
-        one, two = settings.number(key), settings.number(other)
-        if not (one >= two if relation == ">=" else one <= two if relation == "<=" else one < two):
+        number, other_number = settings.number(key), settings.number(other)
+        if not (
+            number >= other_number
+            if relation == ">="
+            else number <= other_number
+            if relation == "<="
+            else number < other_number
+        ):
             raise ConfigRefused(f"{key} {_RELATIONS[relation]} {other}", key, other)
     _check_codec(settings, "share.coordinator.state.topic.compression.codec")
 
 
-def _check_assignors(settings: Settings, key: str, known: Iterable[str]) -> None:
+def _check_assignors(settings: Settings, key: str, own_names: Iterable[str]) -> None:
     for name in settings.items(key):
-        if name not in known and "." not in name:
+        if name not in own_names and "." not in name:
             raise ConfigRefused(
-                f"Class {name} cannot be found", key, hint=f"Kafka's own: {', '.join(known)}"
+                f"Class {name} cannot be found", key, hint=f"Kafka's own: {', '.join(own_names)}"
             )
 
 

@@ -201,22 +201,24 @@ def _without_values(error: ConfigRefused, provided: Sequence[str]) -> ConfigRefu
     return ConfigRefused(texts[0], *error.keys, hint=texts[1] or None)
 
 
-def _located(error: ConfigRefused, path: str, given: Mapping[str, Property]) -> ConfigError:
+def _located(
+    error: ConfigRefused, path: str, properties_by_key: Mapping[str, Property]
+) -> ConfigError:
     """Return the error with the place of its first key in the configuration."""
     keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
-    key = next((key for key in keys if key in given), "")
+    key = next((key for key in keys if key in properties_by_key), "")
     hint = error.hint
-    if hint is None and key and has_placeholder(given[key].value):
+    if hint is None and key and has_placeholder(properties_by_key[key].value):
         hint = "a placeholder is resolved by the provider of that name in config.providers only"
-    return ConfigError(f"{_place(path, given, key)}: {error.message}", hint)
+    return ConfigError(f"{_place(path, properties_by_key, key)}: {error.message}", hint)
 
 
-def _place(path: str, given: Mapping[str, Property], key: str) -> str:
-    if key not in given:
+def _place(path: str, properties_by_key: Mapping[str, Property], key: str) -> str:
+    if key not in properties_by_key:
         return path
-    if given[key].line:
-        return f"{path}: line {given[key].line}"
+    if properties_by_key[key].line:
+        return f"{path}: line {properties_by_key[key].line}"
     # An unknown key may be secret, such as a parameter of a config provider.
     if is_secret_config(BROKER, key):
         return f"--override {key}"
-    return f"--override {key}={given[key].value}"
+    return f"--override {key}={properties_by_key[key].value}"

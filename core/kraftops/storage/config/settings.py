@@ -69,13 +69,13 @@ class Settings(NamedTuple):
             ConfigRefused: a value is not allowed.
         """
         values = {}
-        known = server_keys()
+        keys = server_keys()
         for original in map_order(self.originals, string_hash):
             name = original.removeprefix(prefix)
             if name in (original, ""):
                 continue
             # A mechanism may stand before the key.
-            key = known.get(name) or known.get(name[name.find(".") + 1 :])
+            key = keys.get(name) or keys.get(name[name.find(".") + 1 :])
             if key:
                 try:
                     values[name] = _value(key, self.originals[original])

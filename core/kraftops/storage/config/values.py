@@ -103,11 +103,11 @@ def _check_number(key: ServerKey, value: float) -> None:
         return
     low, _, high = key.check.partition("..")
     # NaN is neither below nor above the limits.
-    shown = double_text(value).strip('"') if isinstance(value, float) else value
+    value_text = double_text(value).strip('"') if isinstance(value, float) else value
     if value < float(low):
-        raise _invalid(key, shown, f"Value must be at least {low}")
+        raise _invalid(key, value_text, f"Value must be at least {low}")
     if high and value > float(high):
-        raise _invalid(key, shown, f"Value must be no more than {high}")
+        raise _invalid(key, value_text, f"Value must be no more than {high}")
 
 
 def _check_string(key: ServerKey, value: str, kind: str, allowed: list[str]) -> None:
