@@ -20,15 +20,17 @@ def chosen_columns(columns: Sequence[Field], text: str) -> list[Field]:
 
 def column_named(columns: Iterable[Field], name: str) -> Field:
     """Return the column of a name; errors as `chosen_columns`."""
-    known = {column.name: column for column in columns}
-    if name in known:
-        return known[name]
-    raise UsageError(f"there is no column {name!r}", nearest_hint(name, known, "the columns are"))
+    columns_by_name = {column.name: column for column in columns}
+    if name in columns_by_name:
+        return columns_by_name[name]
+    raise UsageError(
+        f"there is no column {name!r}", nearest_hint(name, columns_by_name, "the columns are")
+    )
 
 
-def nearest_hint(name: str, known: Iterable[str], otherwise: str = "there are") -> str | None:
+def nearest_hint(name: str, names: Iterable[str], otherwise: str = "there are") -> str | None:
     """Return a hint with the nearest of some names, or with all, after *otherwise*."""
-    by_case = {each.lower(): each for each in known}
+    by_case = {name_in_case.lower(): name_in_case for name_in_case in names}
     near = get_close_matches(name.lower(), by_case, 1)
     if near:
         return f"perhaps {by_case[near[0]]}"

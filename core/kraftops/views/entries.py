@@ -92,15 +92,15 @@ def _brokers(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
                 state["rack"],
                 load.leaders,
                 load.replicas,
-                [f"{one['name']}://{one['host']}:{one['port']}" for one in data["endPoints"]],
+                [f"{end['name']}://{end['host']}:{end['port']}" for end in data["endPoints"]],
                 data["logDirs"],
-                [_feature(one) for one in data["features"]],
+                [_feature(feature) for feature in data["features"]],
                 state["brokerEpoch"],
                 data["incarnationId"],
             )
         )
     return with_last_change(
-        BROKER_COLUMNS[:-3], rows, lambda at: last_change_of(image, "brokers", ids[at])
+        BROKER_COLUMNS[:-3], rows, lambda row: last_change_of(image, "brokers", ids[row])
     )
 
 
@@ -110,7 +110,7 @@ def _feature(data: Any) -> str:
 
 def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001 - see View
     rows, keys = [], []
-    resources = sorted(image.configs, key=lambda one: (one[0], natural_key(one[1])))
+    resources = sorted(image.configs, key=lambda resource: (resource[0], natural_key(resource[1])))
     for kind, name in resources:
         for key, address in sorted(image.configs[kind, name].items()):
             is_hidden = not show_secrets and is_secret_config(kind, key)
@@ -122,7 +122,7 @@ def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001
 
 
 def _acls(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
-    found = []
+    rows_and_keys = []
     for acl_id, address in image.acls.items():
         data: Any = acl_data(image.read(address)[1])
         row = (
@@ -135,15 +135,15 @@ def _acls(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
             data["host"],
             to_text(acl_id),
         )
-        found.append((row, (acl_id,)))
-    found.sort(key=lambda pair: [natural_key(one) for one in pair[0]])
-    rows, keys = [row for row, _ in found], [key for _, key in found]
+        rows_and_keys.append((row, (acl_id,)))
+    rows_and_keys.sort(key=lambda pair: [natural_key(cell) for cell in pair[0]])
+    rows, keys = [row for row, _ in rows_and_keys], [key for _, key in rows_and_keys]
     return _of_table(image, "acls", ACL_COLUMNS, rows, keys)
 
 
 def _quotas(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     rows, keys = [], []
-    for entity in sorted(image.quotas, key=lambda one: natural_key(entity_name(one))):
+    for entity in sorted(image.quotas, key=lambda quota: natural_key(entity_name(quota))):
         parts = {kind: _DEFAULT if name is None else name for kind, name in entity}
         clients = (parts.get("user"), parts.get("client-id"), parts.get("ip"))
         for key, address in sorted(image.quotas[entity].items()):
@@ -160,7 +160,9 @@ def _of_table(
     keys: Sequence[Sequence[object]],
 ) -> Frame:
     """Return the frame of rows with their keys in a table of the state."""
-    return with_last_change(columns[:-3], rows, lambda at: last_change_of(image, table, *keys[at]))
+    return with_last_change(
+        columns[:-3], rows, lambda row: last_change_of(image, table, *keys[row])
+    )
 
 
 BROKERS = View("brokers", BROKER_COLUMNS, _brokers)

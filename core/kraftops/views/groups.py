@@ -39,15 +39,15 @@ def offsets_directories(sources: Iterable[str]) -> list[str]:
     Args:
         sources: log directories, or directories of the metadata log in them.
     """
-    found: dict[str, None] = {}
+    directories: dict[str, None] = {}
     for source in sources:
         if is_remote(source) or not os.path.isdir(source):
             continue
         place = os.path.normpath(source)
         is_inside = os.path.basename(place) == METADATA_PARTITION
         beside = os.path.dirname(place) or os.curdir if is_inside else place
-        found.update(dict.fromkeys(_partitions(beside)))
-    return list(found)
+        directories.update(dict.fromkeys(_partitions(beside)))
+    return list(directories)
 
 
 def groups_frame(directories: Iterable[str]) -> Frame:
@@ -56,12 +56,12 @@ def groups_frame(directories: Iterable[str]) -> Frame:
     Raises:
         SourceError: one cannot be read.
     """
-    found = Groups()
+    groups = Groups()
     for source in expand(directories):
         summary = summarise(source.path, Query(decoder="offsets", deep_iteration=True))
         if isinstance(summary.details, Groups):
-            found.merge(summary.details)
-    rows = [_row(group) for group in found.as_dict()["groups"]]
+            groups.merge(summary.details)
+    rows = [_row(group) for group in groups.as_dict()["groups"]]
     return frame_of_rows(COLUMNS, sorted(rows, key=lambda row: natural_key(str(row[0]))))
 
 
@@ -78,10 +78,16 @@ def _partitions(directory: str) -> Iterator[str]:
 
 def _row(group: dict[str, Any]) -> Sequence[object]:
     offsets = group["offsets"]
-    times = [one["committedMs"] for one in offsets if one["committedMs"] is not None]
+    times = [
+        committed["committedMs"] for committed in offsets if committed["committedMs"] is not None
+    ]
     return (
         *(group["group"], group["kind"], group["state"], group["members"], group["epoch"]),
-        *(len({one["topic"] for one in offsets}), len(offsets), max(times, default=None)),
+        *(
+            len({committed["topic"] for committed in offsets}),
+            len(offsets),
+            max(times, default=None),
+        ),
         group["protocolType"],
     )
 

@@ -92,10 +92,10 @@ def log_query(
     """
     query = Query(decoder=METADATA, dialect=dialect, deep_iteration=True, form="parquet")
     decoder = query.record_decoder
-    found = list(conditions)
+    texts = list(conditions)
     if not has_no_ops and _NO_OP in decoder.type_names():
-        found.append(f"type is null or type != '{_NO_OP}'")
-    return replace(query, filter=with_conditions(limits, found, [decoder], now))
+        texts.append(f"type is null or type != '{_NO_OP}'")
+    return replace(query, filter=with_conditions(limits, texts, [decoder], now))
 
 
 def split_by_column(
@@ -135,14 +135,14 @@ def newest_rows(question: LogQuestion, limit: int) -> NewestRows:
     """
     kept: deque[int] = deque(maxlen=limit)
     total = 0
-    known = question.query
+    query = question.query
     for chunk in _chunks(_with(question, columns=frozenset({"offset"}))):
         kept.extend(chunk.offsets())
         total += chunk.total
     rows: list[Row] = []
     if kept:
-        first = max(known.filter.first_offset, min(kept))
-        rows = list(all_rows(_with(question, filter=replace(known.filter, first_offset=first))))
+        first = max(query.filter.first_offset, min(kept))
+        rows = list(all_rows(_with(question, filter=replace(query.filter, first_offset=first))))
         rows = rows[-limit:]
     return NewestRows(rows, total - len(rows))
 
@@ -166,10 +166,10 @@ def offsets_about(
         UsageError: the dialect is unknown.
     """
     files = files_of(names)
-    wanted = list(subjects)
+    subject_list = list(subjects)
     for plan in whole_log_plans(files):
         image = MetadataImage(dialect)
-        listener = _Listener(image, wanted)
+        listener = _Listener(image, subject_list)
         replay = Replay(image, limits_of(last_offset, None))
         if Loader(replay, may_grow=files.is_directory, listen=listener).read(plan):
             return frozenset(listener.offsets)
@@ -187,8 +187,8 @@ class _Chunk(NamedTuple):
         return self.outcome.rows if self.places is None else sum(self.places)
 
     def offsets(self) -> Iterator[int]:
-        found = _offsets(self.outcome)
-        return iter(found) if self.places is None else compress(found, self.places)
+        offsets = _offsets(self.outcome)
+        return iter(offsets) if self.places is None else compress(offsets, self.places)
 
     def rows(self) -> Iterator[Row]:
         rows = rows_of(self.outcome.columns or {}, self.outcome.rows)
@@ -202,10 +202,10 @@ def _chunks(question: LogQuestion) -> Iterator[_Chunk]:
             "this state comes from a snapshot alone, which has no records of the log",
             "--snapshot with the directory of the log, or one of its segments, has them",
         )
-    known, offsets = question.query.filter, question.offsets
-    last = min(known.last_offset, question.last_offset)
-    query = replace(question.query, filter=replace(known, last_offset=last))
-    for segment in segments_from(segments, known.first_offset):
+    filter_, offsets = question.query.filter, question.offsets
+    last = min(filter_.last_offset, question.last_offset)
+    query = replace(question.query, filter=replace(filter_, last_offset=last))
+    for segment in segments_from(segments, filter_.first_offset):
         if base_offset_of(segment) > last:
             break
         for outcome in column_outcomes(ByteRange(segment.path), query, Report()):
@@ -221,10 +221,10 @@ def _chunks(question: LogQuestion) -> Iterator[_Chunk]:
 
 def _offsets(outcome: Outcome) -> array[int]:
     """Return the offsets of rows; all have one, since the log is read up to an offset."""
-    found = array("q", (outcome.columns or {})["offset"].data)
+    offsets = array("q", (outcome.columns or {})["offset"].data)
     if byteorder == "big":
-        found.byteswap()
-    return found
+        offsets.byteswap()
+    return offsets
 
 
 class _Listener:

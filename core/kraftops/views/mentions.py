@@ -51,23 +51,23 @@ def mention(row: Row, names: TopicNames) -> str:
     return f"broker {row.broker_id}" if has_broker else ""
 
 
-def topic_names(rows: Iterable[Row], known: TopicNames, question: LogQuestion) -> TopicNames:
+def topic_names(rows: Iterable[Row], existing: TopicNames, question: LogQuestion) -> TopicNames:
     """Return the names of the topics in rows; the log has those of deleted topics.
 
     Args:
         rows: the records.
-        known: the names of the topics that exist.
+        existing: the names of the topics that exist.
         question: the log.
     """
-    missing = {row.topic_id for row in rows if row.topic_id is not None} - known.keys()
-    return {**known, **_topic_names_in(question)} if missing else known
+    missing = {row.topic_id for row in rows if row.topic_id is not None} - existing.keys()
+    return {**existing, **_topic_names_in(question)} if missing else existing
 
 
 def offsets_mentioning(
-    question: LogQuestion, condition: Condition, known: TopicNames
+    question: LogQuestion, condition: Condition, existing: TopicNames
 ) -> frozenset[int]:
     """Return the offsets of the records of a question for which a condition on `about` is true."""
-    names = {**known, **_topic_names_in(question)}
+    names = {**existing, **_topic_names_in(question)}
     outcomes = outcomes_of(condition)
 
     def holds(row: Row) -> bool:

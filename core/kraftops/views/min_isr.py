@@ -53,5 +53,5 @@ def min_isrs_of(image: MetadataImage) -> MinIsrs:
 
 def _value(image: MetadataImage, address: int) -> int | None:
     record: ConfigRecord = image.read(address)[1]
-    found = record["value"] or ""
-    return int(found) if found.isdecimal() and len(found) < 10 else None
+    text = record["value"] or ""
+    return int(text) if text.isdecimal() and len(text) < 10 else None

@@ -21,4 +21,4 @@ def sorted_by(
 def _key(value: object) -> Any:
     if isinstance(value, str):
         return natural_key(value)
-    return [_key(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_key(part) for part in value] if isinstance(value, list | tuple) else value

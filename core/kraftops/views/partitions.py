@@ -82,15 +82,17 @@ def partitions_frame(image: MetadataImage, topics: Sequence[str] | None = None) 
     if topics is None:
         return _frame(image, image.fold.state_columns())
     ids = [image.topic_ids[name] for name in topics if name in image.topic_ids]
-    return _frame(image, columns_of_states((each, _states(image, each)) for each in ids))
+    return _frame(
+        image, columns_of_states((topic_id, _states(image, topic_id)) for topic_id in ids)
+    )
 
 
 def _states(image: MetadataImage, topic_id: bytes) -> list[tuple[int, int, PartitionState]]:
     fold = image.fold
     return [
-        (each, found.address, state)
-        for each, state in fold.partitions(topic_id)
-        if (found := fold.newest(topic_id, each))
+        (number, newest.address, state)
+        for number, state in fold.partitions(topic_id)
+        if (newest := fold.newest(topic_id, number))
     ]
 
 
@@ -99,75 +101,79 @@ def is_under_min_isr(isr: int, replicas: int, min_isr: int) -> bool:
     return isr < max(min(min_isr, replicas), 1)
 
 
-def _frame(image: MetadataImage, found: StateColumns) -> Frame:
-    places = _Topics(image, found.topics)
-    isr, replicas, leaders = found.isr.sizes, found.replicas.sizes, found.leader
+def _frame(image: MetadataImage, columns: StateColumns) -> Frame:
+    places = _Topics(image, columns.topics)
+    isr, replicas, leaders = columns.isr.sizes, columns.replicas.sizes, columns.leader
     of, least = places.of_partition, places.min_isr
 
-    def is_short(at: int) -> bool:
-        return is_under_min_isr(isr[at], replicas[at], least[of[at]])
+    def is_short(row: int) -> bool:
+        return is_under_min_isr(isr[row], replicas[row], least[of[row]])
 
-    def state(at: int) -> str:
-        if leaders[at] < 0:
+    def state(row: int) -> str:
+        if leaders[row] < 0:
             return OFFLINE
-        if isr[at] < replicas[at] or isr[at] < least[of[at]]:  # few are
-            if is_short(at):
+        if isr[row] < replicas[row] or isr[row] < least[of[row]]:  # few are
+            if is_short(row):
                 return UNDER_MIN_ISR
-            return UNDER_REPLICATED if is_behind(at) else HEALTHY
+            return UNDER_REPLICATED if is_behind(row) else HEALTHY
         return HEALTHY
 
-    def is_behind(at: int) -> bool:
-        return is_under_replicated(isr[at], replicas[at], adding[at])
+    def is_behind(row: int) -> bool:
+        return is_under_replicated(isr[row], replicas[row], adding[row])
 
-    def last_change(at: int) -> Change | None:
-        change = image.change(found.newest[at])
+    def last_change(row: int) -> Change | None:
+        change = image.change(columns.newest[row])
         if not change.is_upper_bound or image.prior_state is None:
             return change
-        return last_change_of(image, "partitions", found.topics[of[at]][0], found.numbers[at])
+        return last_change_of(image, "partitions", columns.topics[of[row]][0], columns.numbers[row])
 
-    def preferred(at: int) -> int | None:
-        return found.replicas.at(at)[0] if replicas[at] else None
+    def preferred(row: int) -> int | None:
+        return columns.replicas.at(row)[0] if replicas[row] else None
 
-    adding, removing = found.adding_replicas.sizes, found.removing_replicas.sizes
-    directories = [UUIDS[one] for one in found.directory_ids]
-    lists: dict[str, ListColumn] = {name: getattr(found, own) for name, own in _LISTS.items()}
+    adding, removing = columns.adding_replicas.sizes, columns.removing_replicas.sizes
+    directories = [UUIDS[directory] for directory in columns.directory_ids]
+    lists: dict[str, ListColumn] = {name: getattr(columns, own) for name, own in _LISTS.items()}
     return Frame(
-        len(found.numbers),
+        len(columns.numbers),
         {
-            "topic": lambda at: places.names[of[at]],
-            "topicId": lambda at: UUIDS[found.topics[of[at]][0]],
-            "partition": found.numbers.__getitem__,
+            "topic": lambda row: places.names[of[row]],
+            "topicId": lambda row: UUIDS[columns.topics[of[row]][0]],
+            "partition": columns.numbers.__getitem__,
             "state": state,
             "leader": leaders.__getitem__,
             "preferred": preferred,
-            "leaderEpoch": found.leader_epoch.__getitem__,
-            "partitionEpoch": found.partition_epoch.__getitem__,
-            "minIsr": lambda at: least[of[at]],
-            "recovery": lambda at: code_name(RECOVERY_STATES, found.leader_recovery_state[at]),
+            "leaderEpoch": columns.leader_epoch.__getitem__,
+            "partitionEpoch": columns.partition_epoch.__getitem__,
+            "minIsr": lambda row: least[of[row]],
+            "recovery": lambda row: code_name(RECOVERY_STATES, columns.leader_recovery_state[row]),
             "underReplicated": is_behind,
             "underMinIsr": is_short,
-            "reassigning": lambda at: bool(adding[at] or removing[at]),
-            "directories": lambda at: [directories[one] for one in found.directories.at(at)],
-            **{name: one.at for name, one in lists.items()},
+            "reassigning": lambda row: bool(adding[row] or removing[row]),
+            "directories": lambda row: [
+                directories[number] for number in columns.directories.at(row)
+            ],
+            **{name: column.at for name, column in lists.items()},
             **last_values(last_change),
         },
-        {name: one.sizes.__getitem__ for name, one in lists.items()},
+        {name: column.sizes.__getitem__ for name, column in lists.items()},
         partial(_in_order, places),
         {
             "topic": _json_of(of, lambda place: json_text(places.names[place])),
-            "topicId": _json_of(of, lambda place: json_text(UUIDS[found.topics[place][0]])),
+            "topicId": _json_of(of, lambda place: json_text(UUIDS[columns.topics[place][0]])),
             "minIsr": _json_of(of, least.__getitem__),
-            "preferred": _json_of(found.replicas.places, partial(_first, found.replicas)),
-            "partition": partial(map, found.numbers.__getitem__),
+            "preferred": _json_of(columns.replicas.places, partial(_first, columns.replicas)),
+            "partition": partial(map, columns.numbers.__getitem__),
             "leader": partial(map, leaders.__getitem__),
-            "leaderEpoch": partial(map, found.leader_epoch.__getitem__),
-            "partitionEpoch": partial(map, found.partition_epoch.__getitem__),
+            "leaderEpoch": partial(map, columns.leader_epoch.__getitem__),
+            "partitionEpoch": partial(map, columns.partition_epoch.__getitem__),
             "recovery": _json_of(
-                found.leader_recovery_state,
+                columns.leader_recovery_state,
                 lambda code: json_text(code_name(RECOVERY_STATES, code)),
             ),
-            **{name: _json_of_lists(one, str) for name, one in lists.items()},
-            "directories": _json_of_lists(found.directories, lambda at: f'"{directories[at]}"'),
+            **{name: _json_of_lists(column, str) for name, column in lists.items()},
+            "directories": _json_of_lists(
+                columns.directories, lambda number: f'"{directories[number]}"'
+            ),
         },
     )
 
@@ -194,9 +200,9 @@ class _Topics:
     """The topics of partitions, by their place among all topics."""
 
     def __init__(self, image: MetadataImage, topics: Sequence[tuple[bytes, int]]) -> None:
-        known: MinIsrs = min_isrs_of(image)
-        self.names = [found.name for one, _ in topics if (found := image.fold.topic(one))]
-        self.min_isr = [known.of(name).value for name in self.names]
+        min_isrs: MinIsrs = min_isrs_of(image)
+        self.names = [topic.name for topic_id, _ in topics if (topic := image.fold.topic(topic_id))]
+        self.min_isr = [min_isrs.of(name).value for name in self.names]
         counts = [count for _, count in topics]
         self.of_partition = array(
             "I", chain.from_iterable([place] * count for place, count in enumerate(counts))
@@ -205,11 +211,11 @@ class _Topics:
 
 def _in_order(places: _Topics, indexes: Iterable[int]) -> Iterator[int]:
     """Yield indexes by the names of topics; those of a topic are together, and in order."""
-    found = {
+    indexes_by_place = {
         place: list(group) for place, group in groupby(indexes, places.of_partition.__getitem__)
     }
-    for place in sorted(found, key=lambda place: natural_key(places.names[place])):
-        yield from found[place]
+    for place in sorted(indexes_by_place, key=lambda place: natural_key(places.names[place])):
+        yield from indexes_by_place[place]
 
 
 PARTITIONS = View("partitions", COLUMNS, lambda image, _: partitions_frame(image))

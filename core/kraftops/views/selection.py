@@ -68,11 +68,11 @@ def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None
 
 def selected(frame: Frame, condition: Condition | None) -> Sequence[int]:
     """Return the indexes of the rows of which a condition is true."""
-    found: Sequence[int] = range(frame.count)
+    matching: Sequence[int] = range(frame.count)
     for part in conjuncts(condition):
         test = _tests(frame, part).is_true
-        found = [index for index in found if test(index)]
-    return found
+        matching = [index for index in matching if test(index)]
+    return matching
 
 
 def in_order(view: View, frame: Frame, indexes: Iterable[int], sort: str = "") -> Iterable[int]:
@@ -83,13 +83,15 @@ def in_order(view: View, frame: Frame, indexes: Iterable[int], sort: str = "") -
     Raises:
         UsageError: there is no column of a name.
     """
-    found = frame.in_order(indexes)
+    ordered = frame.in_order(indexes)
     names = [name.strip() for name in sort.split(",")] if sort else []
-    keys = [(column_named(view.columns, one.removeprefix("-")), one) for one in names]
+    keys = [
+        (column_named(view.columns, sort_name.removeprefix("-")), sort_name) for sort_name in names
+    ]
     for column, name in reversed(keys):
         get = frame.columns[column.name]
-        found = sorted_by(found, get, is_descending=name.startswith("-"))
-    return found
+        ordered = sorted_by(ordered, get, is_descending=name.startswith("-"))
+    return ordered
 
 
 def check_sort(view: View, sort: str) -> None:
@@ -110,37 +112,41 @@ def _tests(frame: Frame, condition: Condition) -> _Tests:  # noqa: C901, PLR0911
             return _negated(_tests(frame, part))
         case IsNull(operand):
             get = _values(frame, operand)
-            return _Tests(lambda at: get(at) is None, lambda at: get(at) is not None)
-        case Compare(left, sign, Literal(value)) if not isinstance(left, Literal):
-            return _against(_values(frame, left), COMPARISONS[sign], value)
-        case Compare(left, sign, right):
-            one, other, compare = _values(frame, left), _values(frame, right), COMPARISONS[sign]
-            return _decided(lambda at: compared(compare, one(at), other(at)))
+            return _Tests(lambda row: get(row) is None, lambda row: get(row) is not None)
+        case Compare(first, sign, Literal(value)) if not isinstance(first, Literal):
+            return _against(_values(frame, first), COMPARISONS[sign], value)
+        case Compare(first, sign, second):
+            first_value, second_value, compare = (
+                _values(frame, first),
+                _values(frame, second),
+                COMPARISONS[sign],
+            )
+            return _decided(lambda row: compared(compare, first_value(row), second_value(row)))
         case Matches(operand, pattern):
             get = _values(frame, operand)
             is_match = lru_cache(_KEPT)(partial(matches_text, pattern))  # names of topics repeat
-            return _decided(lambda at: is_match(get(at)))
+            return _decided(lambda row: is_match(get(row)))
         case OneOf(operand, literals):
             get, items = _values(frame, operand), [literal.value for literal in literals]
-            return _decided(lambda at: is_one_of(get(at), items))
+            return _decided(lambda row: is_one_of(get(row), items))
         case Contains(Literal(value), path):
             list_at = _values(frame, path)
-            return _decided(lambda at: _has(list_at(at), value))
+            return _decided(lambda row: _has(list_at(row), value))
         case Contains(item, path):
             get, list_at = _values(frame, item), _values(frame, path)
-            return _decided(lambda at: is_one_of(get(at), list_at(at)))
+            return _decided(lambda row: is_one_of(get(row), list_at(row)))
 
 
 def _against(get: Get, compare: Callable[[Any, Any], bool], value: object) -> _Tests:
     """Return the tests of a comparison with a literal, whose kind is that of the column."""
 
-    def is_true(at: int) -> bool:
-        found = get(at)
-        return found is not None and compare(found, value)
+    def is_true(row: int) -> bool:
+        cell = get(row)
+        return cell is not None and compare(cell, value)
 
-    def is_false(at: int) -> bool:
-        found = get(at)
-        return found is not None and not compare(found, value)
+    def is_false(row: int) -> bool:
+        cell = get(row)
+        return cell is not None and not compare(cell, value)
 
     return _Tests(is_true, is_false)
 
@@ -151,7 +157,7 @@ def _has(items: Any, value: object) -> bool | None:
 
 
 def _decided(decide: Callable[[int], bool | None]) -> _Tests:
-    return _Tests(lambda at: decide(at) is True, lambda at: decide(at) is False)
+    return _Tests(lambda row: decide(row) is True, lambda row: decide(row) is False)
 
 
 def _negated(tests: _Tests) -> _Tests:
@@ -160,8 +166,8 @@ def _negated(tests: _Tests) -> _Tests:
 
 def _all(parts: Sequence[_Tests]) -> _Tests:
     return _Tests(
-        lambda at: all(part.is_true(at) for part in parts),
-        lambda at: any(part.is_false(at) for part in parts),
+        lambda row: all(part.is_true(row) for part in parts),
+        lambda row: any(part.is_false(row) for part in parts),
     )
 
 
@@ -171,14 +177,14 @@ def _values(frame: Frame, operand: Operand) -> Get:
             return frame.columns[name]
         case Path((name, *names)):
             column = frame.columns[name]
-            return lambda at: value_at(column(at), names)
+            return lambda row: value_at(column(row), names)
         case Literal(value):
             return lambda _: value
         case Length(Path((name,))) if name in frame.sizes:
             return frame.sizes[name]
         case Length(path):
             get = _values(frame, path)
-            return lambda at: _length(get(at))
+            return lambda row: _length(get(row))
     raise AssertionError(operand)
 
 

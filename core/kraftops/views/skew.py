@@ -48,21 +48,23 @@ def skew(image: MetadataImage) -> list[Share]:
         for broker_id, entry in image.brokers.items()
     }
     brokers = [
-        Share("broker", str(one), racks.get(one), load.leaders, preferred[one], load.replicas)
-        for one in sorted({*racks, *loads})
-        if (load := loads.get(one, BrokerLoad(0, 0)))
+        Share(
+            "broker", str(broker), racks.get(broker), load.leaders, preferred[broker], load.replicas
+        )
+        for broker in sorted({*racks, *loads})
+        if (load := loads.get(broker, BrokerLoad(0, 0)))
     ]
     return [*brokers, *_by_rack(brokers)]
 
 
 def _by_rack(brokers: Iterable[Share]) -> list[Share]:
-    found: dict[str, Share] = {}
-    for one in brokers:
-        if one.rack is not None:
-            known = found.get(one.rack, Share("rack", one.rack, None, 0, 0, 0))
-            found[one.rack] = known._replace(
-                leaders=known.leaders + one.leaders,
-                preferred=known.preferred + one.preferred,
-                replicas=known.replicas + one.replicas,
+    shares_by_rack: dict[str, Share] = {}
+    for broker in brokers:
+        if broker.rack is not None:
+            share = shares_by_rack.get(broker.rack, Share("rack", broker.rack, None, 0, 0, 0))
+            shares_by_rack[broker.rack] = share._replace(
+                leaders=share.leaders + broker.leaders,
+                preferred=share.preferred + broker.preferred,
+                replicas=share.replicas + broker.replicas,
             )
-    return [found[rack] for rack in sorted(found)]
+    return [shares_by_rack[rack] for rack in sorted(shares_by_rack)]

@@ -43,16 +43,18 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     counts = dict(columns.topics)
     offline = _counts(fold.partitions_with(PartitionCondition.LEADERLESS))
     under_replicated = _counts(fold.partitions_with(PartitionCondition.UNDER_REPLICATED))
-    known = min_isrs_of(image)
+    min_isrs = min_isrs_of(image)
     ids = image.topic_ids
-    needed = {ids[name]: one.value for name, one in known.by_topic.items() if name in ids}
-    under_min_isr = _counts(fold.short_of(needed, known.usual.value))
-    rows, found = [], []
+    needed = {
+        ids[name]: min_isr.value for name, min_isr in min_isrs.by_topic.items() if name in ids
+    }
+    under_min_isr = _counts(fold.short_of(needed, min_isrs.usual.value))
+    rows, topic_ids = [], []
     for name in sorted(ids, key=natural_key):
         topic_id = ids[name]
         configs = image.configs.get((TOPIC_RESOURCE, name), {})
         retention = _config(image, configs, "retention.ms")
-        found.append(topic_id)
+        topic_ids.append(topic_id)
         rows.append(
             (
                 name,
@@ -61,7 +63,7 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
                 offline.get(topic_id, 0),
                 under_replicated.get(topic_id, 0),
                 under_min_isr.get(topic_id, 0),
-                known.of(name).value,
+                min_isrs.of(name).value,
                 len(configs),
                 parse_integer(retention or "", 64),
                 _config(image, configs, "cleanup.policy"),
@@ -69,15 +71,15 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
             )
         )
 
-    def change(at: int) -> Change | None:
-        last = last_change_below(image, found[at])
+    def change(row: int) -> Change | None:
+        last = last_change_below(image, topic_ids[row])
         return None if last is None else last.change
 
     return with_last_change(COLUMNS[:-3], rows, change)
 
 
-def _counts(found: Mapping[bytes, list[int]]) -> dict[bytes, int]:
-    return {topic_id: len(numbers) for topic_id, numbers in found.items()}
+def _counts(numbers_by_topic: Mapping[bytes, list[int]]) -> dict[bytes, int]:
+    return {topic_id: len(numbers) for topic_id, numbers in numbers_by_topic.items()}
 
 
 def _config(image: MetadataImage, configs: Mapping[str, int], name: str) -> str | None:

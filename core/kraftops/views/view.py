@@ -54,10 +54,12 @@ class View:
 def frame_of_rows(columns: Sequence[Field], rows: Sequence[Sequence[object]]) -> Frame:
     """Return a frame of rows with a value for each column, in their usual order."""
 
-    def of_column(at: int) -> Get:
-        return lambda index: rows[index][at]
+    def of_column(position: int) -> Get:
+        return lambda index: rows[index][position]
 
-    return Frame(len(rows), {one.name: of_column(at) for at, one in enumerate(columns)}, {})
+    return Frame(
+        len(rows), {column.name: of_column(position) for position, column in enumerate(columns)}, {}
+    )
 
 
 def last_columns(*, is_usual: bool = True) -> tuple[Field, ...]:
@@ -71,12 +73,12 @@ def last_columns(*, is_usual: bool = True) -> tuple[Field, ...]:
 
 def last_values(change: Callable[[int], Change | None]) -> dict[str, Get]:
     """Return the values of `last_columns` by the function to the last change of a row."""
-    known = lru_cache(ROWS_AT_ONCE)(change)  # asked for by each of the columns
+    change_at = lru_cache(ROWS_AT_ONCE)(change)  # asked for by each of the columns
 
     return {
-        "lastOffset": lambda index: (last := known(index)) and last.offset,
-        "lastTime": lambda index: (last := known(index)) and last.timestamp,
-        "inSnapshot": lambda index: (last := known(index)) and last.is_upper_bound,
+        "lastOffset": lambda index: (last := change_at(index)) and last.offset,
+        "lastTime": lambda index: (last := change_at(index)) and last.timestamp,
+        "inSnapshot": lambda index: (last := change_at(index)) and last.is_upper_bound,
     }
 
 

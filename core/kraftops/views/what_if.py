@@ -82,11 +82,11 @@ class Loss(NamedTuple):
         """The harmed topics, with values of `TOPIC_COLUMNS`."""
         counts: dict[str, Counter[str]] = {}
         for hit in self.hits:
-            found = counts.setdefault(hit.partition.topic, Counter())
-            found.update(_counted(hit))
+            results = counts.setdefault(hit.partition.topic, Counter())
+            results.update(_counted(hit))
         return [
-            (topic, *(found[result] for result in RESULTS))
-            for topic, found in sorted(counts.items(), key=lambda one: natural_key(one[0]))
+            (topic, *(results[result] for result in RESULTS))
+            for topic, results in sorted(counts.items(), key=lambda pair: natural_key(pair[0]))
         ]
 
     def total(self, result: str) -> int:
@@ -96,11 +96,11 @@ class Loss(NamedTuple):
 
 def _counted(hit: Hit) -> set[str]:
     """Return the results that a hit counts for; a partition that is offline does not go offline."""
-    found = {hit.result}
+    results = {hit.result}
     if hit.result in (NO_REPLICA, OFFLINE):
-        found |= {OFFLINE} if hit.now.leader >= 0 else set()
-        found |= {LAST_IN_SYNC} if hit.now.isr else set()
-    return found
+        results |= {OFFLINE} if hit.now.leader >= 0 else set()
+        results |= {LAST_IN_SYNC} if hit.now.isr else set()
+    return results
 
 
 def brokers_in(image: MetadataImage, racks: Iterable[str]) -> set[int]:
@@ -114,14 +114,14 @@ def brokers_in(image: MetadataImage, racks: Iterable[str]) -> set[int]:
         rack = image.broker_state(entry, whole=False)["rack"]
         if rack is not None:
             by_rack.setdefault(rack, set()).add(broker_id)
-    found: set[int] = set()
+    brokers: set[int] = set()
     for rack in racks:
         if rack not in by_rack:
             raise UsageError(
                 f"there is no rack {rack!r}", nearest_hint(rack, by_rack), code="not-found"
             )
-        found |= by_rack[rack]
-    return found
+        brokers |= by_rack[rack]
+    return brokers
 
 
 def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
@@ -137,9 +137,9 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     columns = image.fold.state_columns()
     touched, elr = _touched(image, columns, gone)
     placement = Placement({}, touched)
-    known = min_isrs_of(image)
-    least = {one.topic: known.of(one.topic) for one in touched}
-    found = {one.partition: one for one in dangers(placement, gone, least)}
+    min_isrs = min_isrs_of(image)
+    least = {partition.topic: min_isrs.of(partition.topic) for partition in touched}
+    danger_by_partition = {danger.partition: danger for danger in dangers(placement, gone, least)}
     alive = {
         broker_id
         for broker_id, entry in image.brokers.items()
@@ -148,12 +148,12 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     }
     hits = []
     for partition, now in touched.items():
-        danger = found.get(partition)
+        danger = danger_by_partition.get(partition)
         result = _result(danger, now, gone, has_other=not alive.isdisjoint(elr[partition]))
         if result is None:
             continue
-        left = tuple(one for one in now.isr if one not in gone)
-        hits.append(Hit(partition, result, now, left, least[partition.topic].value))
+        still_in_sync = tuple(broker for broker in now.isr if broker not in gone)
+        hits.append(Hit(partition, result, now, still_in_sync, least[partition.topic].value))
     keys = {topic: natural_key(topic) for topic in {hit.partition.topic for hit in hits}}
     hits.sort(
         key=lambda hit: (
@@ -162,7 +162,9 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
         )
     )
     offline = {hit.partition for hit in hits if hit.result in (NO_REPLICA, OFFLINE)}
-    moved = sum(now.leader in gone and one not in offline for one, now in touched.items())
+    moved = sum(
+        now.leader in gone and partition not in offline for partition, now in touched.items()
+    )
     return Loss(tuple(sorted(gone)), hits, moved, len(columns.numbers))
 
 
@@ -185,12 +187,12 @@ def _touched(
 
     With them come those that have no replica elsewhere.
     """
-    found: dict[TopicPartition, Replicas] = {}
+    replicas_by_partition: dict[TopicPartition, Replicas] = {}
     elr: dict[TopicPartition, list[int]] = {}
-    at = 0
+    start = 0
     for topic_id, count in columns.topics:
         topic = image.fold.topic(topic_id)
-        for index in range(at, at + count):
+        for index in range(start, start + count):
             replicas = columns.replicas.at(index)
             if topic is None or gone.isdisjoint(replicas):
                 continue
@@ -198,7 +200,7 @@ def _touched(
             if gone.isdisjoint(isr) and leader not in gone and not gone.issuperset(replicas):
                 continue
             partition = TopicPartition(topic.name, columns.numbers[index])
-            found[partition] = Replicas(
+            replicas_by_partition[partition] = Replicas(
                 tuple(replicas),
                 tuple(isr),
                 leader,
@@ -206,5 +208,5 @@ def _touched(
                 tuple(columns.removing_replicas.at(index)),
             )
             elr[partition] = columns.eligible_leader_replicas.at(index)
-        at += count
-    return found, elr
+        start += count
+    return replicas_by_partition, elr
