@@ -38,13 +38,13 @@ def parse_condition(text: str) -> Condition:
         return Condition(
             text, lambda placement: _too_few(placement, least, only_unfenced=only_unfenced)
         )
-    known = [
+    forms = [
         "brokers=N",
         "brokers=N:unfenced",
         *(f"broker=ID:{state}" for state in _OF_BROKER),
         *_OF_CLUSTER,
     ]
-    raise UsageError(f"{text!r} is not a condition", hint=f"conditions are {', '.join(known)}")
+    raise UsageError(f"{text!r} is not a condition", hint=f"conditions are {', '.join(forms)}")
 
 
 def _too_few(placement: Placement, least: int, *, only_unfenced: bool) -> str | None:
@@ -76,7 +76,11 @@ def _empty(placement: Placement, broker: int) -> str | None:
 
 
 def _no_under_replicated(placement: Placement) -> str | None:
-    lagging = [p for p, each in placement.partitions.items() if len(each.isr) < len(each.target)]
+    lagging = [
+        partition
+        for partition, replicas in placement.partitions.items()
+        if len(replicas.isr) < len(replicas.target)
+    ]
     if not lagging:
         return None
     verb = "is" if len(lagging) == 1 else "are"

@@ -36,16 +36,16 @@ def plan_drain(placement: Placement, draining: Collection[int]) -> DrainPlan:
     for partition, replicas in placement.partitions.items():
         if replicas.leader not in gone and replicas.replicas[0] not in gone:
             continue
-        fit = [each for each in _able(placement, replicas) if each not in gone]
+        fit = [broker for broker in _able(placement, replicas) if broker not in gone]
         if not fit or replicas.is_moving:
             if replicas.leader in gone:
                 stay.append(partition)
             continue
-        first = min(fit, key=lambda each: (leaders[each], replicas.replicas.index(each)))
+        first = min(fit, key=lambda broker: (leaders[broker], replicas.replicas.index(broker)))
         leaders[replicas.replicas[0]] -= 1
         leaders[first] += 1
-        rest = [each for each in replicas.replicas if each != first and each not in gone]
-        last = [each for each in replicas.replicas if each in gone]
+        rest = [broker for broker in replicas.replicas if broker != first and broker not in gone]
+        last = [broker for broker in replicas.replicas if broker in gone]
         moves.append(Move(partition, replicas.replicas, (first, *rest, *last)))
     return DrainPlan(moves, stay)
 
@@ -80,9 +80,9 @@ def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list
 def _able(placement: Placement, replicas: Replicas) -> list[int]:
     """Return the replicas that are in sync on unfenced brokers."""
     return [
-        each
-        for each in replicas.target
-        if each in replicas.isr
-        and each in placement.brokers
-        and not placement.brokers[each].is_fenced
+        broker
+        for broker in replicas.target
+        if broker in replicas.isr
+        and broker in placement.brokers
+        and not placement.brokers[broker].is_fenced
     ]

@@ -54,7 +54,7 @@ class Replicas(NamedTuple):
     @property
     def target(self) -> tuple[int, ...]:
         """The replicas after the reassignment."""
-        return tuple(each for each in self.replicas if each not in self.removing)
+        return tuple(broker for broker in self.replicas if broker not in self.removing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,11 @@ class Placement:
     @property
     def moving(self) -> dict[TopicPartition, Replicas]:
         """The partitions with a reassignment in flight."""
-        return {each: replicas for each, replicas in self.partitions.items() if replicas.is_moving}
+        return {
+            partition: replicas
+            for partition, replicas in self.partitions.items()
+            if replicas.is_moving
+        }
 
     def replica_counts(self) -> Counter[int]:
         """Return the number of replicas by broker, after all reassignments in flight."""
@@ -135,4 +139,4 @@ def shown(partitions: Iterable[TopicPartition]) -> str:
 
 def names(partitions: Iterable[TopicPartition]) -> list[str]:
     """Return the names of partitions in order."""
-    return [str(each) for each in sorted(partitions)]
+    return [str(partition) for partition in sorted(partitions)]

@@ -28,7 +28,7 @@ class Move(NamedTuple):
     @property
     def added(self) -> tuple[int, ...]:
         """The brokers that get a replica."""
-        return tuple(each for each in self.after if each not in self.before)
+        return tuple(broker for broker in self.after if broker not in self.before)
 
     def directory_on(self, broker: int) -> str:
         """Return the directory of the replica that a broker gets."""
@@ -67,15 +67,15 @@ def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits)
     spread = _spread(placement, allowed, limits)
     slots, stuck = [], []
     for partition, replicas in _free(placement, limits):
-        lost = [at for at, broker in enumerate(replicas.target) if broker in gone]
+        lost = [position for position, broker in enumerate(replicas.target) if broker in gone]
         if len(allowed.difference(replicas.target)) < len(lost):
             stuck.append(partition)
         else:
-            slots += [(partition, at) for at in lost]
+            slots += [(partition, position) for position in lost]
     for slot in sorted(slots, key=spread.largest_first):
         spread.replace(slot)
     spread.even_out(slots)
-    spread.choose_leaders(partition for partition, at in slots if at == 0)
+    spread.choose_leaders(partition for partition, position in slots if position == 0)
     return Plan(_moves(placement, spread, {partition for partition, _ in slots}), stuck)
 
 
@@ -144,8 +144,8 @@ def fewer_racks(placement: Placement, moves: Iterable[Move]) -> list[TopicPartit
     return [
         move.partition
         for move in moves
-        if len({racks.get(each) for each in move.after})
-        < len({racks.get(each) for each in move.before})
+        if len({racks.get(broker) for broker in move.after})
+        < len({racks.get(broker) for broker in move.before})
     ]
 
 

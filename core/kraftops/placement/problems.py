@@ -88,11 +88,11 @@ def find_problems(
                 Affected(partition, state or State.UNDER_MIN_ISR, replicas, change=change)
             )
         for cause, broker in _causes(placement, partition, replicas, evidence):
-            behind, is_catching_up = None, None
+            lag, is_catching_up = None, None
             if cause is Cause.FOLLOWER_BEHIND:
-                behind, is_catching_up = _lag(partition, replicas.leader, broker, evidence)
+                lag, is_catching_up = _lag(partition, replicas.leader, broker, evidence)
             affected[cause, broker].append(
-                Affected(partition, state or State.MOVING, replicas, behind, is_catching_up, change)
+                Affected(partition, state or State.MOVING, replicas, lag, is_catching_up, change)
             )
     for partition in misled(placement, placement.partitions):
         affected[Cause.OTHER_LEADER, None].append(
@@ -175,7 +175,7 @@ def _loss(
 def _failed_directories(cause: Cause, broker: int | None, evidence: Evidence) -> tuple[str, ...]:
     if cause is not Cause.DIRECTORY_FAILED or broker is None:
         return ()
-    failed = [each.path for each in evidence.disks.get(broker, ()) if each.is_failed]
+    failed = [directory.path for directory in evidence.disks.get(broker, ()) if directory.is_failed]
     return tuple(sorted(failed)) or evidence.log.failed_directories.get(broker, ())
 
 
@@ -212,4 +212,4 @@ def _size(partition: TopicPartition, disks: Disks, broker: int | None) -> int | 
 
 def topics_of(affected: Collection[Affected]) -> list[str]:
     """Return the names of topics."""
-    return sorted({each.partition.topic for each in affected})
+    return sorted({member.partition.topic for member in affected})

@@ -79,8 +79,8 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
     if data.get("version", _VERSION) != _VERSION:
         raise UsageError(f"{path}: version {short(data['version'])} of plans is unknown")
     planned: dict[TopicPartition, PlannedReplicas] = {}
-    for number, each in enumerate(data["partitions"]):
-        partition, replicas = _planned(each, f"{path}: partitions[{number}]")
+    for number, planned_entry in enumerate(data["partitions"]):
+        partition, replicas = _planned(planned_entry, f"{path}: partitions[{number}]")
         if partition in planned:
             raise UsageError(f"{path}: partitions[{number}]: {partition} is there twice")
         planned[partition] = replicas
@@ -98,7 +98,7 @@ def checked_plan(
         RefusedError: the plan is of another state of the cluster, or loses replicas.
     """
     planned = read_plan(path)
-    for partition, wanted in planned.items():
+    for partition, target in planned.items():
         present = placement.partitions.get(partition)
         if present is None:
             raise KraftopsError(
@@ -107,50 +107,50 @@ def checked_plan(
                 topic=partition.topic,
                 partition=partition.number,
             )
-        unknown = sorted({*wanted.replicas} - placement.brokers.keys())
+        unknown = sorted({*target.replicas} - placement.brokers.keys())
         if unknown:
             raise KraftopsError(
                 f"{path}: {partition}: broker {unknown[0]} is not registered",
                 code="broker-not-registered",
                 brokers=unknown,
             )
-        stays = sorted({*wanted.replicas}.intersection(leaving))
+        stays = sorted({*target.replicas}.intersection(leaving))
         if stays:
             raise UsageError(f"{path}: {partition}: broker {stays[0]} would not be empty")
-        if len(wanted.replicas) != len(present.target):
+        if len(target.replicas) != len(present.target):
             raise RefusedError(
                 f"{path}: {partition}: it has {len(present.target)} replicas, and would have"
-                f" {len(wanted.replicas)}",
+                f" {len(target.replicas)}",
                 hint="the number of replicas is not changed here; make a new plan with --dry-run",
             )
-        is_old = wanted.previous is not None and {*present.target} not in (
-            {*wanted.previous},
-            {*wanted.replicas},
+        is_old = target.previous is not None and {*present.target} not in (
+            {*target.previous},
+            {*target.replicas},
         )
         if is_old:
             raise RefusedError(
                 f"{path}: {partition}: it has other replicas than the plan was made for",
                 hint="--dry-run makes a new plan",
             )
-        down = [each for each in wanted.replicas if placement.brokers[each].is_fenced]
-        added = [each for each in down if each not in present.target]
+        down = [broker for broker in target.replicas if placement.brokers[broker].is_fenced]
+        added = [broker for broker in down if broker not in present.target]
         if added:
             raise RefusedError(f"{path}: {partition}: broker {added[0]} is fenced")
     return planned
 
 
-def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]:
-    if not isinstance(each, dict):
+def _planned(planned_entry: object, place: str) -> tuple[TopicPartition, PlannedReplicas]:
+    if not isinstance(planned_entry, dict):
         raise UsageError(f"{place}: not an object")
-    topic, number = each.get("topic"), each.get("partition")
+    topic, number = planned_entry.get("topic"), planned_entry.get("partition")
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
         raise UsageError(f"{place}: topic {short(topic)} is not a valid topic name")
     if not isinstance(number, int) or not _is_id(number):
         raise UsageError(f"{place}: partition {short(number)} is not a valid partition number")
-    replicas = _replicas(each.get("replicas"), f"{place}: replicas")
-    previous = each.get("previous")
+    replicas = _replicas(planned_entry.get("replicas"), f"{place}: replicas")
+    previous = planned_entry.get("previous")
     before = None if previous is None else _replicas(previous, f"{place}: previous")
-    directories = _directories(each.get("log_dirs"), len(replicas), f"{place}: log_dirs")
+    directories = _directories(planned_entry.get("log_dirs"), len(replicas), f"{place}: log_dirs")
     return TopicPartition(topic, number), PlannedReplicas(replicas, before, directories)
 
 
@@ -182,9 +182,9 @@ def moves_of_file(
 ) -> list[Move]:
     """Return the moves of a user's plan that are neither made nor in flight."""
     return [
-        Move(partition, present.target, wanted.replicas, wanted.directories)
-        for partition, wanted in sorted(planned.items())
+        Move(partition, present.target, target.replicas, target.directories)
+        for partition, target in sorted(planned.items())
         if (present := placement.partitions.get(partition)) is not None
         and not present.is_moving
-        and present.target != wanted.replicas
+        and present.target != target.replicas
     ]

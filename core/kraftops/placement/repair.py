@@ -62,7 +62,11 @@ def plan_repair(
             and partition not in lost.get(broker, ())
             and broker not in last
         )
-        own = {each.copy.broker: each for each in copies if each.copy.name == str(partition)}
+        own = {
+            compared.copy.broker: compared
+            for compared in copies
+            if compared.copy.name == str(partition)
+        }
         leaderless.append(Leaderless(partition, last, live, _records_at_stake(own, last, live)))
     plan = plan_removal(placement, lost.keys(), replace(limits, partitions=frozenset(able)))
     return Repair(plan, leaderless)
@@ -78,6 +82,6 @@ def _records_at_stake(
     """
     needed = [copies[broker] for broker in live if broker in copies]
     is_whole = live and len(needed) == len(live) and not copies.keys().isdisjoint(last)
-    if not is_whole or not all(each.copy.is_end_exact for each in copies.values()):
+    if not is_whole or not all(compared.copy.is_end_exact for compared in copies.values()):
         return None
-    return max(each.lacking for each in needed)
+    return max(compared.lacking for compared in needed)

@@ -91,8 +91,8 @@ def _danger(
     gone: frozenset[int],
     min_isr: Mapping[str, MinIsr],
 ) -> Danger | None:
-    left = tuple(broker for broker in replicas.isr if broker not in gone)
+    still_in_sync = tuple(broker for broker in replicas.isr if broker not in gone)
     needed = min_isr.get(partition.topic, MinIsr(ASSUMED_MIN_ISR, is_assumed=True))
-    if len(left) >= max(min(needed.value, len(replicas.target)), 1):
+    if len(still_in_sync) >= max(min(needed.value, len(replicas.target)), 1):
         return None
-    return Danger(partition, left, needed, len(replicas.target) == 1)
+    return Danger(partition, still_in_sync, needed, len(replicas.target) == 1)

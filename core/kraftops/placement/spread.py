@@ -35,7 +35,7 @@ class Spread:
         Without any rack, all brokers are in one. Otherwise, those without are in a rack of their
         own, as for Kafka's placement of new topics.
         """
-        self.lists = {partition: [*found] for partition, found in lists.items()}
+        self.lists = {partition: [*replicas] for partition, replicas in lists.items()}
         self.allowed = sorted(allowed)
         self._racks = {broker: place.rack for broker, place in brokers.items()}
         self._sizes = sizes
@@ -102,9 +102,9 @@ class Spread:
         for partition in chosen:
             replicas = self.lists[partition]
             leaders[replicas[0]] -= 1
-            best = min(replicas, key=lambda each: (leaders[each], replicas.index(each)))
-            at = replicas.index(best)
-            replicas[0], replicas[at] = best, replicas[0]
+            best = min(replicas, key=lambda broker: (leaders[broker], replicas.index(broker)))
+            position = replicas.index(best)
+            replicas[0], replicas[position] = best, replicas[0]
             leaders[best] += 1
 
     def _level_bytes(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
@@ -166,10 +166,10 @@ class Spread:
             ]
             if not full:
                 return has_moved
-            start = max(full, key=lambda each: (self.loads[each], -each))
+            start = max(full, key=lambda broker: (self.loads[broker], -broker))
             way = self._way_down(start, by_broker)
             if isinstance(way, set):
-                closed |= {each for each in way if self.loads[each] <= self.loads[start]}
+                closed |= {broker for broker in way if self.loads[broker] <= self.loads[start]}
                 continue
             # From its end: each broker on the way has its place free before the next comes.
             for slot, broker in reversed(way):
@@ -191,7 +191,9 @@ class Spread:
             return self._direct_way(by_broker[start], emptier) or {start}
         reached: dict[int, tuple[Slot, int] | None] = {start: None}
         waiting = deque([start])
-        missing = sorted(set(self.allowed) - {start}, key=lambda each: (self.loads[each], each))
+        missing = sorted(
+            set(self.allowed) - {start}, key=lambda broker: (self.loads[broker], broker)
+        )
         while waiting and missing:
             broker = waiting.popleft()
             for slot in by_broker.get(broker, ()):
@@ -271,8 +273,8 @@ class Spread:
         partition, position = slot
         return Counter(
             self._racks.get(broker)
-            for at, broker in enumerate(self.lists[partition])
-            if at != position
+            for index, broker in enumerate(self.lists[partition])
+            if index != position
         )
 
     def _size(self, slot: Slot) -> int:

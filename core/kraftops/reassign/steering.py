@@ -104,7 +104,7 @@ def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steere
         some: Mapping[TopicPartition, None] = dict.fromkeys(
             partitions[start : start + _PARTITIONS_AT_ONCE]
         )
-        request = partial(alter_reassignments, wanted=some)
+        request = partial(alter_reassignments, replicas_by_partition=some)
         answers |= access.patiently(partial(access.ask, request))
     return Steered(
         operation,

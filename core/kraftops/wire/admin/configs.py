@@ -68,15 +68,17 @@ def describe_configs(
         return {}
     answer = connection.ask("DescribeConfigs", resources=resources)
     by_name = {}
-    for each in answer.results:
-        if each.error_code == UNKNOWN_TOPIC_OR_PARTITION:
+    for resource in answer.results:
+        if resource.error_code == UNKNOWN_TOPIC_OR_PARTITION:
             continue
-        if each.error_code:
-            raise answer_error(connection, each.error_code, each.error_message, "DESCRIBE_CONFIGS")
-        own = _OWN_SOURCES[kind] if each.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
-        by_name[each.resource_name] = {
+        if resource.error_code:
+            raise answer_error(
+                connection, resource.error_code, resource.error_message, "DESCRIBE_CONFIGS"
+            )
+        own = _OWN_SOURCES[kind] if resource.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
+        by_name[resource.resource_name] = {
             config.name: ConfigValue(config.value, config.config_source == own)
-            for config in each.configs
+            for config in resource.configs
         }
     return by_name
 
@@ -102,13 +104,15 @@ def alter_configs(
                 "resource_name": name,
                 "configs": [
                     {"name": key, "config_operation": int(operation), "value": value}
-                    for key, operation, value in wanted
+                    for key, operation, value in resource_changes
                 ],
             }
-            for name, wanted in changes.items()
+            for name, resource_changes in changes.items()
         ],
         validate_only=False,
     )
-    for each in answer.responses:
-        if each.error_code and each.error_code != UNKNOWN_TOPIC_OR_PARTITION:
-            raise answer_error(connection, each.error_code, each.error_message, "ALTER_CONFIGS")
+    for response in answer.responses:
+        if response.error_code and response.error_code != UNKNOWN_TOPIC_OR_PARTITION:
+            raise answer_error(
+                connection, response.error_code, response.error_message, "ALTER_CONFIGS"
+            )

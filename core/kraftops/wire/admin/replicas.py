@@ -43,12 +43,14 @@ def ask_placement(connection: Connection) -> Placement:
     moving = list_reassignments(connection)
     answer = connection.ask("Metadata", topics=None, allow_auto_topic_creation=False)
     partitions = {}
-    for topic in sorted(answer.topics, key=lambda each: each.name):
+    for topic in sorted(answer.topics, key=lambda described: described.name):
         if topic.error_code:
             raise connection.error_of(topic.error_code, f"topic {topic.name}")
-        for each in sorted(topic.partitions, key=lambda each: each.partition_index):
-            partition = TopicPartition(topic.name, each.partition_index)
-            replicas = Replicas(tuple(each.replica_nodes), tuple(each.isr_nodes), each.leader_id)
+        for described in sorted(topic.partitions, key=lambda described: described.partition_index):
+            partition = TopicPartition(topic.name, described.partition_index)
+            replicas = Replicas(
+                tuple(described.replica_nodes), tuple(described.isr_nodes), described.leader_id
+            )
             if partition in moving:
                 replicas = moving[partition]._replace(isr=replicas.isr, leader=replicas.leader)
             partitions[partition] = replicas
@@ -65,11 +67,15 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
     if answer.error_code:
         raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
     return {
-        TopicPartition(topic.name, each.partition_index): Replicas(
-            tuple(each.replicas), (), -1, tuple(each.adding_replicas), tuple(each.removing_replicas)
+        TopicPartition(topic.name, partition.partition_index): Replicas(
+            tuple(partition.replicas),
+            (),
+            -1,
+            tuple(partition.adding_replicas),
+            tuple(partition.removing_replicas),
         )
         for topic in answer.topics
-        for each in topic.partitions
+        for partition in topic.partitions
     }
 
 
@@ -81,7 +87,7 @@ def refuses_other_counts(connection: Connection) -> bool:
 
 def alter_reassignments(
     connection: Connection,
-    wanted: Mapping[TopicPartition, Sequence[int] | None],
+    replicas_by_partition: Mapping[TopicPartition, Sequence[int] | None],
     *,
     changes_counts: bool = False,
 ) -> dict[TopicPartition, Refusal]:
@@ -95,24 +101,24 @@ def alter_reassignments(
         WireError: the request fails: none has begun.
     """
     topics: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for (topic, number), replicas in sorted(wanted.items()):
+    for (topic, number), replicas in sorted(replicas_by_partition.items()):
         listed = None if replicas is None else [*replicas]
         topics[topic].append({"partition_index": number, "replicas": listed})
     answer = connection.change(
         "AlterPartitionReassignments",
         timeout_ms=_TIMEOUT_MS,
         allow_replication_factor_change=changes_counts,
-        topics=[{"name": name, "partitions": found} for name, found in topics.items()],
+        topics=[{"name": name, "partitions": partitions} for name, partitions in topics.items()],
     )
     if answer.error_code:
         raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
     return {
-        TopicPartition(topic.name, each.partition_index): refusal(
-            connection, each.error_code, each.error_message
+        TopicPartition(topic.name, partition.partition_index): refusal(
+            connection, partition.error_code, partition.error_message
         )
         for topic in answer.responses
-        for each in topic.partitions
-        if each.error_code
+        for partition in topic.partitions
+        if partition.error_code
     }
 
 
@@ -148,12 +154,12 @@ def elect_leaders(
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, "ALTER")
     return {
-        TopicPartition(topic.topic, each.partition_id): refusal(
-            connection, each.error_code, each.error_message
+        TopicPartition(topic.topic, partition.partition_id): refusal(
+            connection, partition.error_code, partition.error_message
         )
         for topic in answer.replica_election_results
-        for each in topic.partition_result
-        if each.error_code not in (0, _ELECTION_NOT_NEEDED)
+        for partition in topic.partition_result
+        if partition.error_code not in (0, _ELECTION_NOT_NEEDED)
     }
 
 

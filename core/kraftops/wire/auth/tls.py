@@ -175,7 +175,7 @@ def _certificates(data: bytes, password: str | None) -> list[bytes]:
         _, certificates = _pkcs12(data, password)
         from cryptography.hazmat.primitives.serialization import Encoding
 
-        encoded = [each.public_bytes(Encoding.DER) for each in certificates]
+        encoded = [certificate.public_bytes(Encoding.DER) for certificate in certificates]
     if not encoded:
         raise DecodeError("it holds no trusted certificate")
     return encoded
@@ -214,7 +214,7 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
     except ValueError as error:
         raise DecodeError("the password is wrong, or it is no PKCS12 store") from error
     own = [store.cert] if store.cert else []
-    return store.key, [each.certificate for each in (*own, *store.additional_certs)]
+    return store.key, [bundled.certificate for bundled in (*own, *store.additional_certs)]
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def _token_tls(properties: ClientProperties, login: Login) -> Tls | None:
     for key in own:
         if key not in HONOURED:
             raise properties.error("sasl.jaas.config", f"sasl.jaas.config: {key} is not honoured")
-    entries = {key: each for key, each in properties.entries.items() if key.startswith("ssl.")}
+    entries = {key: prop for key, prop in properties.entries.items() if key.startswith("ssl.")}
     entries |= own
     if not entries:
         return None

@@ -126,8 +126,8 @@ def _refuse_nulls(container: Answer, checks: _NeverNull) -> None:
         value = getattr(container, name)
         if value is None:
             raise ValueError(name)
-        for each in value if inner else ():
-            _refuse_nulls(each, inner or ())
+        for member in value if inner else ():
+            _refuse_nulls(member, inner or ())
 
 
 def _with_defaults(fields: Any, values: Mapping[str, object]) -> dict[str, object]:

@@ -160,10 +160,10 @@ class Transport:
 
 def _positive(deadline: Deadline) -> float:
     """Return the seconds left for a call; a timeout of 0 would make the socket non-blocking."""
-    left = deadline.left
-    if not left:
+    seconds = deadline.left
+    if not seconds:
         raise TimeoutError
-    return left
+    return seconds
 
 
 def _connected(address: Address, deadline: Deadline) -> socket.socket:

@@ -30,9 +30,11 @@ class Leadership:
         self.leader = -1
         self._has_answer = False
         self._target = target
-        self._known = {each.address: None for each in target.bootstrap}  # in their order
+        self._known = {bootstrap.address: None for bootstrap in target.bootstrap}  # in their order
         self._addresses = {
-            each.node_id: each.address for each in target.bootstrap if each.node_id is not None
+            bootstrap.node_id: bootstrap.address
+            for bootstrap in target.bootstrap
+            if bootstrap.node_id is not None
         }
 
     def connect(self, position: FetchPosition, deadline: Deadline) -> Connection:

@@ -66,7 +66,7 @@ class SpooledImage:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the spools: of the snapshot, if there is one, and of the log."""
-        return tuple(each.name for each in (self._snapshot_spool, self._log_spool) if each)
+        return tuple(spool.name for spool in (self._snapshot_spool, self._log_spool) if spool)
 
     def read(self, events: Iterator[Event]) -> Started | CaughtUp | None:
         """Apply events as they come; return the event at the end, None if limits ended it.
@@ -128,10 +128,10 @@ class SpooledImage:
             self._load()
         else:
             findings = image.log_findings
-            findings[:] = [each for each in findings if each.code != OPEN_TRANSACTION]
+            findings[:] = [finding for finding in findings if finding.code != OPEN_TRANSACTION]
             self._loader.read_on(self._log_spool.name, self._applied)
         self._applied = self._log_spool.size
-        self._is_damaged = any(each.code == DAMAGE for each in image.log_findings)
+        self._is_damaged = any(finding.code == DAMAGE for finding in image.log_findings)
 
     def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
         """Set leader and offset; add the leader to an image that has no record of it.

@@ -29,10 +29,10 @@ def connect(
     bootstrap: Sequence[Bootstrap],
     settings: Settings,
     deadline: Deadline,
-    wanted: NodeKind | None = None,
+    kind: NodeKind | None = None,
     first: Callable[[Connection], None] = lambda _: None,
 ) -> Connection:
-    """Connect to the first address at which a node of the *wanted* kind answers.
+    """Connect to the first address at which a node of the right *kind* answers.
 
     A node that is stopping may answer once, and no more: what is asked *first* must be answered,
     too.
@@ -42,12 +42,12 @@ def connect(
         AuthError: a node refuses the login. The others are not tried: a server may lock users out.
         AnswerError: a node refuses what is asked first.
     """
-    addresses = [each.address for each in bootstrap]
+    addresses = [endpoint.address for endpoint in bootstrap]
     failed: dict[Address, WireError] = {}
     for connection in answering(addresses, settings, deadline, failed):
-        if wanted is not None and connection.kind is not wanted:
+        if kind is not None and connection.kind is not kind:
             connection.close()
-            failed[connection.address] = _mismatch(connection.address, wanted)
+            failed[connection.address] = _mismatch(connection.address, kind)
             continue
         try:
             first(connection)
@@ -167,6 +167,6 @@ def all_failed(failed: Sequence[WireError], count: int) -> WireError:
     )
 
 
-def _mismatch(address: Address, wanted: NodeKind) -> WireError:
-    hint = f"{_OPTION[wanted]} is for those"
-    return WireError.at(address, _OTHER[wanted], hint, code="wrong-node")
+def _mismatch(address: Address, kind: NodeKind) -> WireError:
+    hint = f"{_OPTION[kind]} is for those"
+    return WireError.at(address, _OTHER[kind], hint, code="wrong-node")

@@ -155,10 +155,10 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
         partition.leader_id,
         partition.leader_epoch,
         partition.high_watermark,
-        [_replica_state(each) for each in partition.current_voters],
-        [_replica_state(each) for each in partition.observers],
+        [_replica_state(replica) for replica in partition.current_voters],
+        [_replica_state(replica) for replica in partition.observers],
         {
-            node.node_id: [(each.name, Address(each.host, each.port)) for each in node.listeners]
+            node.node_id: [(end.name, Address(end.host, end.port)) for end in node.listeners]
             for node in answer.nodes or ()
         },
     )
@@ -214,7 +214,7 @@ def failed_directories(connection: Connection) -> tuple[str, ...] | None:
     answer = connection.ask("DescribeLogDirs", topics=[])
     if getattr(answer, "error_code", 0) or not answer.results:
         return None
-    return tuple(sorted(each.log_dir for each in answer.results if each.error_code))
+    return tuple(sorted(directory.log_dir for directory in answer.results if directory.error_code))
 
 
 def replica_counts(connection: Connection) -> dict[int, Counter[str]]:

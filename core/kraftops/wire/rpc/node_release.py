@@ -36,9 +36,9 @@ def release_of(
     """
     for feature in features:
         if feature.name == METADATA_VERSION and feature.supported:
-            known = by_level(feature.supported[1])
+            version = by_level(feature.supported[1])
             newest = METADATA_VERSIONS[-1].release
-            return known.release if known else f"later than {newest}"
+            return version.release if version else f"later than {newest}"
     if apis is None or _FETCH not in apis:
         return None
     return release_range(apis[_FETCH][1]).removeprefix("Kafka ")
