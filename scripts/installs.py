@@ -93,6 +93,7 @@ CASES = (
     _case("kraftops doctor log-directories/4.3.1/stopped", "one node is named"),
     _case("kraftops explain no-log", "no-log"),
     _case("kraftops help", "What is wrong:"),
+    _case("kraftops completions install --shell fish", "kafka-storage.fish", writes=True),
     _case("kraftops disk log-directories/4.3.1/stopped", "plain"),
     _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
     _case(f"{_FORMAT} --dry-run", "Would format", writes=True),

@@ -56,6 +56,10 @@ COMMANDS = {
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",
     ),
+    "completions": (
+        "kraftops_cli.completions:completions",
+        "Install completions for bash, zsh and fish.",
+    ),
 }
 """Module, function and short help of each command."""
 TASKS = {
@@ -63,7 +67,7 @@ TASKS = {
     "What happened": ("incidents", "changes", "report"),
     "Read logs and metadata": ("dump-log", "metadata-shell", "spark", "coordinator-partition"),
     "Change nodes and clusters": ("cluster", "storage"),
-    "Help": ("help",),
+    "Help": ("help", "completions"),
 }
 """Titles in the help, and the names of the commands below them."""
 SECTIONS = (
