@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -43,6 +44,8 @@ _IN_SDIST = {
     *("core/kraftops/commit.txt", "scripts/hatch_build.py"),
 }
 _BUILD_TOOLS = ("hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers")
+_OLDEST_GLIBC = "2.28"
+"""That of RHEL 8, which packaging/tree.py requires."""
 _NEVER = re.compile(r"__pycache__|\.pyc$|/target/|\.hypothesis|\.env$|\.pem$|\.p12$|\.jks$")
 
 
@@ -83,6 +86,7 @@ def _release(out: Path) -> None:
         check_sdist(sdist, version)
         check_wheel(wheel, version)
         check_engine(wheel)
+        say_platform(wheel)
         _run_them(first, Path(scratch))
         bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
         if bad := refused([*required, *bundled]):
@@ -143,8 +147,28 @@ def _built(scratch: Path, commit: str, epoch: str) -> Path:
     with tarfile.open(sdist) as files:
         files.extractall(unpacked, filter="data")
     (source,) = unpacked.iterdir()
-    _hatchling(source, dist, "wheel", epoch, scratch, KRAFTOPS_NATIVE="1")
+    _hatchling(source, dist, "wheel", epoch, scratch, KRAFTOPS_NATIVE="1", **target_settings())
     return dist
+
+
+def target_settings() -> dict[str, str]:
+    """Return the settings that link the wheel for the oldest glibc, if that can be done here."""
+    if "KRAFTOPS_TARGET" in os.environ or platform.libc_ver()[0] != "glibc":
+        return {}
+    if shutil.which("cargo-zigbuild") is None:
+        return {}
+    return {"KRAFTOPS_TARGET": f"{platform.machine()}-unknown-linux-gnu.{_OLDEST_GLIBC}"}
+
+
+def say_platform(wheel: Path) -> None:
+    """Say what the wheel runs on, and how to have one for older machines."""
+    (tag,) = parse_wheel_filename(wheel.name)[3]
+    print(f"the wheel is for {tag.platform}")
+    if tag.platform.startswith("manylinux_") and shutil.which("cargo-zigbuild") is None:
+        print(
+            f"  without cargo-zigbuild, the engine needs the glibc that it is linked with here;"
+            f" pip install ziglang cargo-zigbuild links it for glibc {_OLDEST_GLIBC}"
+        )
 
 
 def _hatchling(tree: Path, out: Path, what: str, epoch: str, scratch: Path, **more: str) -> None:

@@ -141,3 +141,37 @@ def test_package_that_is_not_installed_is_named(
 
     with pytest.raises(Exception, match=r"^pandas is not installed beside this: pip install"):
         release._required()
+
+
+@pytest.mark.usefixtures("check_wheel")
+def test_wheel_is_linked_for_an_old_glibc_where_that_can_be_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from release import target_settings
+
+    monkeypatch.delenv("KRAFTOPS_TARGET", raising=False)
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.41"))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    without = target_settings()
+    (tmp_path / "cargo-zigbuild").touch(mode=0o755)
+
+    assert without == {}
+    assert target_settings() == {"KRAFTOPS_TARGET": "x86_64-unknown-linux-gnu.2.28"}
+    monkeypatch.setenv("KRAFTOPS_TARGET", "another")
+    assert target_settings() == {}
+
+
+@pytest.mark.usefixtures("check_wheel")
+def test_platform_of_the_wheel_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from release import say_platform
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    say_platform(Path("kraftops-0.2.0-cp311-abi3-manylinux_2_34_x86_64.whl"))
+
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "the wheel is for manylinux_2_34_x86_64"
+    assert "without cargo-zigbuild" in second

@@ -1,4 +1,4 @@
-"""Manifests for Kubernetes: parsed, and their commands run on local directories."""
+"""Files of YAML in packaging: manifests parsed, their commands run; the workflow of other platforms."""
 
 import json
 import subprocess
@@ -91,3 +91,19 @@ def test_commands_format_verify_and_examine(tmp_path: Path) -> None:
     assert run(format_["command"], others).returncode != 0
     assert run(verify["command"], places).returncode == 0
     assert run(doctor["command"], places).returncode in (0, 2)
+
+
+def test_workflow_of_other_platforms_is_whole() -> None:
+    """It cannot be run here: its keys, and the shell of its steps, are looked at."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/platforms.yml").read_text())
+    job = workflow["jobs"]["wheel"]
+
+    names = {row["name"] for row in job["strategy"]["matrix"]["include"]}
+    assert names == {"linux-aarch64", "musl-x86_64", "macos-aarch64", "macos-x86_64"}
+    assert {frozenset(row) for row in job["strategy"]["matrix"]["include"]} == {
+        frozenset({"name", "runner", "container", "target"})
+    }
+    for step in job["steps"]:
+        assert ("uses" in step) != ("run" in step)
+        if step.get("shell") == "bash":
+            subprocess.run(["bash", "-n", "-c", step["run"]], check=True)
