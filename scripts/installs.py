@@ -290,6 +290,7 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
         values["{files}"] = str(given.files)
         words = [_filled(word, values) for word in case.words]
         environment = {"PATH": f"{bin_}:/usr/bin:/bin", **_JAVA, **around.environment}
+        environment["XDG_CONFIG_HOME"] = out  # completions are installed there, also without HOME
         if around.user is None:
             environment |= {"HOME": out, "TMPDIR": out}
         program = [str(bin_ / "python"), *around.flags, str(bin_ / words[0])]
