@@ -121,6 +121,7 @@ MEANINGS = {
     "--save": "keep the order before in a file",
     "--share-group-state-decoder": "Kafka's",
     "--shared-paths": "all nodes see the same files",
+    "--shell": "a shell of the command line",
     "--show-secrets": "redact nothing",
     "--since": "from this time on",
     "--single-file": "join the parts",
