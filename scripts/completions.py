@@ -225,7 +225,7 @@ def _fish_values(offered: Values) -> str:
 
 
 def _positional(tool: Tool) -> Values:
-    """Return the completion of a word that is no option: a command, or the first argument."""
+    """Return the completion of a word that is not an option: a command, or the first argument."""
     if tool.completed and not tool.takes_paths:
         return Values(Kind.WORDS, words=tuple(sub.words[-1] for sub in tool.completed))
     return values(tool.arguments[0]) if tool.arguments else Values()

@@ -75,7 +75,7 @@ def coordinator_partition(
 
     if not partitions:
         raise click.BadParameter(
-            f"'0' is no number from 1 to {_MOST_PARTITIONS}", ctx, param_hint="--partitions"
+            f"'0' is not a number from 1 to {_MOST_PARTITIONS}", ctx, param_hint="--partitions"
         )
     field, argument, topic = "transactionalId", transactional_id, TRANSACTION_TOPIC
     if argument is None:

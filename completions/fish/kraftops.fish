@@ -172,7 +172,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l add-scram-file -x -a '(__kraftops_paths \'.\')' -d 'A file of SCRAM users, one -S argument a line; - is standard input'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l ensure -d 'Format empty directories, accept equal ones, refuse different ones'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l dry-run -s n -d 'Check and show everything, write nothing'
-complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l strict -d 'Refuse a cluster id that is no UUID, and directories that cannot be read'
+complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l strict -d 'Refuse a cluster id that is not a UUID, and directories that cannot be read'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l force -d 'Format directories that hold partitions, too, and begin a new quorum beside an old one'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l metadata -x -a '(__kraftops_paths \'.\')' -d 'A directory of another node with a metadata log, to check against; may be given more than once. Logs in the node\'s own directories are found'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from format' -l override -x -d 'A configuration key that replaces the file\'s; may be given more than once'

@@ -30,7 +30,7 @@ def max_memory() -> int:
     """Return the budget of this process in bytes.
 
     Raises:
-        UsageError: KRAFTOPS_MAX_MEMORY is no number of bytes.
+        UsageError: KRAFTOPS_MAX_MEMORY is not a number of bytes.
     """
     return _parsed(os.environ.get(VARIABLE, ""))
 
@@ -93,7 +93,7 @@ def _parsed(text: str) -> int:
     if not text:
         return DEFAULT
     if not (text.isascii() and text.isdecimal()) or len(text) > 19:
-        raise UsageError(f"{VARIABLE} is {text!r}: it is no number of bytes")
+        raise UsageError(f"{VARIABLE} is {text!r}: it is not a number of bytes")
     return int(text)
 
 

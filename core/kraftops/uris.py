@@ -42,5 +42,5 @@ def local_path(path: str) -> str:
 
     host, slash, rest = path[len(_LOCAL) :].partition("/")
     if host not in ("", "localhost") or not slash:
-        raise UsageError(f"{path} is no file of this machine", hint="as file:///var/kafka")
+        raise UsageError(f"{path} is not a file of this machine", hint="as file:///var/kafka")
     return unquote(f"/{rest}", errors="surrogateescape")

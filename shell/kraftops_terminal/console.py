@@ -45,7 +45,7 @@ class Console:
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal as it is now; None where the stream is no terminal."""
+        """Columns of the terminal as it is now; None where the stream is not a terminal."""
         return width_of(self.fd) if self.is_terminal else None
 
     @property

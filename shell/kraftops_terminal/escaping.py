@@ -23,7 +23,7 @@ def escaped(text: str) -> str:
     r"""Return text on one line, without characters that act on a terminal or hide in it.
 
     Control characters (C0, DEL, C1), marks of direction, letters without width and lone surrogates
-    are shown as escapes: `\n`, `\x1b`, `\u202e`. Bytes of file names that are no UTF-8, which
+    are shown as escapes: `\n`, `\x1b`, `\u202e`. Bytes of file names that are not UTF-8, which
     Python holds as surrogates, are shown as bytes: `\xff`. Backslashes stay as they are.
     """
     if text.isascii() and text.isprintable():

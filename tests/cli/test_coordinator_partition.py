@@ -70,8 +70,8 @@ def test_json_has_all_fields(args: list[str], told: dict[str, object]) -> None:
     [
         ([], "one of the arguments --group --txn-id is required"),
         (["--group", "a", "--txn-id", "b"], "--txn-id: not allowed with argument --group"),
-        (["--group", "a", "--partitions", "0"], "'0' is no number from 1 to 2147483647"),
-        (["--group", "a", "--partitions", "many"], "'many' is no number"),
+        (["--group", "a", "--partitions", "0"], "'0' is not a number from 1 to 2147483647"),
+        (["--group", "a", "--partitions", "many"], "'many' is not a number"),
         (["--group", "a", "b"], "unrecognized arguments: 'b'"),
         (["--group"], "expected one argument"),
     ],

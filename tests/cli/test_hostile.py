@@ -39,7 +39,7 @@ def test_fifo_without_a_writer_is_refused_at_once(tmp_path: Path) -> None:
     done = run_command("--print-data-log", "--files", "0.log,1.log", cwd=tmp_path)
 
     assert done.code == 1
-    assert done.errors == ["kafka-dump-log: cannot read 0.log: it is no regular file"]
+    assert done.errors == ["kafka-dump-log: cannot read 0.log: it is not a regular file"]
     assert LINE in done.text
 
 
@@ -49,7 +49,7 @@ def test_device_is_refused(tmp_path: Path) -> None:
     done = run_here("--files", str(tmp_path / "0.log"))
 
     assert done.code == 1
-    assert done.err.endswith("it is no regular file\n")
+    assert done.err.endswith("it is not a regular file\n")
 
 
 def limited(megabytes: int, *args: str) -> subprocess.CompletedProcess[str]:
@@ -128,7 +128,7 @@ def test_number_that_java_does_not_read_is_refused(number: str) -> None:
 
     assert done.code == 1
     assert done.out == b""
-    assert f"{number!r} is no number from 0 to 2147483647" in done.err
+    assert f"{number!r} is not a number from 0 to 2147483647" in done.err
 
 
 def test_largest_limit_is_accepted(tmp_path: Path) -> None:

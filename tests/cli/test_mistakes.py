@@ -108,7 +108,7 @@ MISTAKES = (
     (
         "kraftops dump-log META --limit=abc",
         1,
-        "Invalid value for '--limit': 'abc' is no number from 0 to 2147483647",
+        "Invalid value for '--limit': 'abc' is not a number from 0 to 2147483647",
     ),
     (
         "kraftops dump-log META --since yesterday",
@@ -145,7 +145,7 @@ MISTAKES = (
     (
         "kraftops disk --limit 0",
         1,
-        "Invalid value for '--limit': '0' is no number from 1 to 1000000",
+        "Invalid value for '--limit': '0' is not a number from 1 to 1000000",
     ),
     ("kraftops wait --for brokers=1", 1, "it is kraftops cluster wait"),
     ("kraftops cluster wait -b localhost:1", 1, "argument --for is required"),
@@ -171,7 +171,7 @@ MISTAKES = (
     (
         "kraftops coordinator-partition --group g --partitions 0",
         1,
-        "Invalid value for --partitions: '0' is no number from 1 to 2147483647",
+        "Invalid value for --partitions: '0' is not a number from 1 to 2147483647",
     ),
     ("kraftops incidents", 1, "a directory, or --controllers"),
     ("kraftops incidents META --since 14:00 --until", 1, "argument --until: expected one argument"),
@@ -186,7 +186,7 @@ MISTAKES = (
     (
         "kraftops --max-memory 1 explain",
         1,
-        "Invalid value for '--max-memory': '1' is no size from 64m to 1024t,",
+        "Invalid value for '--max-memory': '1' is not a size from 64m to 1024t,",
     ),
     ("kraftops storage format -c CONF --clusterid x", 1, "perhaps --cluster-id is meant"),
     ("kraftops dump-log META --follow --limit 3", 1, "--follow and --limit do not go together"),

@@ -130,7 +130,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     },
     "argument that is not known": (STORAGE, "info", *NODE, f"--password={secret(85)}"),
     "arguments that are not known": (STORAGE, "info", *NODE, "--the-token", secret(85)),
-    "credential that is no option": (
+    "credential that is not an option": (
         *(STORAGE, "format", *NODE, "-t", CLUSTER_ID, "--dry-run"),
         f"SCRAM-SHA-256=[name=alice,password={secret(85)}]",
     ),

@@ -33,7 +33,7 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
             if match := _RANGE.fullmatch(entry):
                 first, last = map(int, match.groups())
                 if not first <= last < first + MOST_IDS or last > _MAX_ID:
-                    self.fail(f"{entry!r} is no range of at most {MOST_IDS} ids", param, ctx)
+                    self.fail(f"{entry!r} is not a range of at most {MOST_IDS} ids", param, ctx)
                 ids += range(first, last + 1)
             else:
                 ids.append(JavaInteger().convert(entry, param, ctx))

@@ -37,7 +37,7 @@ class Problems(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code: moves and other leaders alone are no findings."""
+        """The exit code: moves and other leaders alone are not findings."""
         return HAS_FINDINGS if any(each.cause not in HARMLESS for each in self.causes) else 0
 
 

@@ -202,30 +202,30 @@ task.""",
     (
         "Checking files",
         """\
---check of files prints a line for each finding and the table too, with a line for each segment,
-with those of its indexes that are named beside it, and for each snapshot. Of an index the log is
-read. Nothing is known of what else lay beside a file: an unfinished end counts as mended, and
-whether offsets are missing is not told. In object stores, all files are checked alone.
+For files, --check prints a line for each finding, and a table with a row for each segment (with
+the indexes named beside it) and each snapshot. To check an index, it reads the log. It does not
+know the rest of the directory: an unfinished end counts as mended, and missing offsets are not
+reported. In object stores, all files are checked alone.
 
 After --files, with filters, --limit, --output, --follow, --salvage, --max-bytes, and options of
 Kafka's text such as --deep-iteration, what is dumped is checked instead, as are archived segments
 and standard input. The output is then the same as without --check, with a line for each finding on
-standard error. Found are a wrong CRC or an unknown magic, the end of a log that is no whole batch,
-bytes that are no batch, a record that cannot be decoded, an index that does not fit its log, is out
-of order or ends within an entry, and a corrupt producer snapshot. Zero padding is no damage, nor is
-an index as healthy brokers have it, of which Kafka's tool prints mismatches: zeros without an entry
-yet, an entry for batches that were appended at once, the time of compacted records. Records are
-checked as they are decoded: only their framing without a decoder, and only selected records with
-filters. The exit status is 0 for sound files, 1 if nothing could be read, and 2 with findings.""",
+standard error. It reports a wrong CRC, an unknown magic, bytes that are not a whole batch, a record
+that cannot be decoded, a corrupt producer snapshot, and an index that does not fit its log, is out
+of order or ends within an entry. Zero padding is not damage. Nor is an index as healthy brokers
+have it, although Kafka's tool prints mismatches: zeros where no entry is yet, one entry for batches
+that were appended at once, the time of compacted records. Records are checked as they are decoded:
+without a decoder only their framing, with filters only those selected. The exit status is 0 for
+sound files, 1 if nothing could be read, and 2 with findings.""",
     ),
     exit_status(
         {
-            0: "done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end"
-            " that are no batch, a record of an unknown type) and zero padding do not change it.",
+            0: "done. Zero padding does not change it, nor does damage that Kafka's tool shows in"
+            " its lines: a wrong CRC, bytes at the end that are not a batch, an unknown type.",
             1: "bad arguments, an unreadable file, or, in Kafka's text, damage that ends Kafka's"
             " tool with an exception; all readable records are printed.",
             2: "--check has findings; in rows, with --skip-invalid and --summary also without it: a"
-            " wrong CRC, bytes that are no batch.",
+            " wrong CRC, bytes that are not a batch.",
             3: "the output exists, and --overwrite is not given.",
             4: "a path names nothing, or no log knows a topic or group, but for --files of"
             " kafka-dump-log in text, and with --check, which only note it of topics and groups.",

@@ -321,7 +321,7 @@ def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> st
     if options.controllers is None:
         refuse_configurations([source], "-c {} finds its log")
     if not source and options.controllers is None:
-        raise BadArguments("argument --snapshot/-s: '' is no file", ctx)
+        raise BadArguments("argument --snapshot/-s: '' is not a file", ctx)
     return source
 
 

@@ -110,7 +110,7 @@ def _with_decoder(source: Source) -> Source:
     if name is None:
         with open_log(source.path) as log:
             if next(iter(log.batches()), None) is None:
-                raise SourceError(f"{source.path} is no log: it does not begin with a batch")
+                raise SourceError(f"{source.path} is not a log: it does not begin with a batch")
     try:
         is_metadata = is_metadata_log(source.path)
     except DecodeError:

@@ -228,7 +228,7 @@ def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:
 def _checked_master(text: str) -> str:
     if not _MASTER.fullmatch(text):
         raise UsageError(
-            f"{text!r} is no master",
+            f"{text!r} is not a master",
             hint="local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT or sc://HOST:PORT",
         )
     return text
@@ -237,9 +237,9 @@ def _checked_master(text: str) -> str:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.startswith("spark."):
-        raise UsageError(f"{name!r} is no configuration", hint="as spark.executor.memory=4g")
+        raise UsageError(f"{name!r} is not a configuration", hint="as spark.executor.memory=4g")
     if name == "spark.master":
-        raise UsageError(f"{text!r} is no configuration of ours", hint=f"--master {value}")
+        raise UsageError(f"{text!r} is not a configuration of ours", hint=f"--master {value}")
     _check_ours(name)
     return name, value
 

@@ -15,7 +15,7 @@ class SparkProgress:
     """Bar with the number of finished splits; a context manager that erases it at the end."""
 
     def __init__(self, status: Status) -> None:
-        """Show nothing yet, and never if standard error is no terminal."""
+        """Show nothing yet, and never if standard error is not a terminal."""
         self._status = status
         self._is_shown = is_seen(-1)
         self._progress: Progress | None = None

@@ -154,7 +154,7 @@ it, if that is certain.""",
 @click.option(
     "--strict",
     is_flag=True,
-    help="Refuse a cluster id that is no UUID, and directories that cannot be read.",
+    help="Refuse a cluster id that is not a UUID, and directories that cannot be read.",
 )
 @click.option(
     "--force",

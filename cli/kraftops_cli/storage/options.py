@@ -66,7 +66,7 @@ class NodeOptions:
 
 
 def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
-    """Warn of a cluster id that is no canonical UUID.
+    """Warn of a cluster id that is not a canonical UUID.
 
     Raises:
         UsageError: it is empty, or with *strict* no canonical UUID.
@@ -83,7 +83,7 @@ def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
         canonical, hint = "", "kafka-storage random-uuid makes one"
     if canonical == cluster_id:
         return
-    message = f"the cluster id {cluster_id!r} is no canonical UUID"
+    message = f"the cluster id {cluster_id!r} is not a canonical UUID"
     if strict:
         raise UsageError(message, hint)
     terminal.error(f"warning: {message}", hint)

@@ -25,7 +25,9 @@ class Number(click.ParamType[int]):
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not (
             self._minimum <= int(text) <= self._maximum
         ):
-            self.fail(f"{text!r} is no number from {self._minimum} to {self._maximum}", param, ctx)
+            self.fail(
+                f"{text!r} is not a number from {self._minimum} to {self._maximum}", param, ctx
+            )
         return int(text)
 
 
@@ -65,7 +67,7 @@ class Size(click.ParamType[int]):
         size = int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
-            self.fail(f"{value!r} is no size from {least} to 1024t, as 512m or 2g", param, ctx)
+            self.fail(f"{value!r} is not a size from {least} to 1024t, as 512m or 2g", param, ctx)
         return size
 
 
@@ -79,7 +81,7 @@ class Duration(click.ParamType[int]):
         from kraftops.query.times import parse_time
 
         if not re.fullmatch(r"([0-9]{1,9}(ms|[smhdw]))+", str(value)):
-            self.fail(f"{value!r} is no time as 90s, 15m or 1d12h", param, ctx)
+            self.fail(f"{value!r} is not a time as 90s, 15m or 1d12h", param, ctx)
         return -parse_time(str(value), 0)
 
 
@@ -97,5 +99,5 @@ class Seconds(click.ParamType[float]):
         except ValueError:
             seconds = 0.0
         if not 0 < seconds <= _MAX_SECONDS:  # NaN is not, either
-            self.fail(f"{value!r} is no number of seconds from 0 to {_MAX_SECONDS}", param, ctx)
+            self.fail(f"{value!r} is not a number of seconds from 0 to {_MAX_SECONDS}", param, ctx)
         return seconds

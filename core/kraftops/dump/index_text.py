@@ -111,7 +111,7 @@ def _checked_offset_index(
         reason = f"the last offset {last} is below the base offset {base_offset}"
         report.failure(path, (len(index) - 1) * 8, reason)
     elif index.left_over:
-        report.failure(path, len(index) * 8, f"{index.left_over} bytes are no entry")
+        report.failure(path, len(index) * 8, f"{index.left_over} bytes are not an entry")
     else:
         yield f"{query.shown(path)} passed sanity check.\n"
 
@@ -146,7 +146,7 @@ def _check_end(
     """With `--check`, report bytes after the last entry; Kafka's tool skips them."""
     if query.check and index.left_over:
         position = len(index) * index.layout.size
-        report.finding(path, position, f"{index.left_over} bytes are no entry")
+        report.finding(path, position, f"{index.left_over} bytes are not an entry")
 
 
 def _checked_time_index(path: str, index: TimeIndex, query: Query, report: Report) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _checked_time_index(path: str, index: TimeIndex, query: Query, report: Repor
         reason = f"the last offset {index.last().offset} is below the base offset"
         report.failure(path, end - 12, f"{reason} {index.base_offset}")
     elif index.left_over:
-        report.failure(path, end, f"{index.left_over} bytes are no entry")
+        report.failure(path, end, f"{index.left_over} bytes are not an entry")
     else:
         yield f"{query.shown(path)} passed sanity check.\n"
 

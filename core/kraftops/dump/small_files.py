@@ -163,7 +163,7 @@ def _number(text: str, limit: int, line: int) -> int:
     digits = text.strip()
     number = int(digits) if _INTEGER.fullmatch(digits) else limit
     if not -limit <= number < limit:
-        raise DecodeError(f"line {line}: {text[:80]!r} is no number")
+        raise DecodeError(f"line {line}: {text[:80]!r} is not a number")
     return number
 
 

@@ -28,14 +28,14 @@ def read_small(path: str) -> bytes:
     """Return the bytes of a small regular file.
 
     Raises:
-        OSError: it cannot be read, or is no regular file, or is none that is small.
+        OSError: it cannot be read, or is not a regular file, or is none that is small.
     """
     # Non-blocking: a FIFO in place of a file must not hang its reader.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as file:
         kind = os.fstat(fd).st_mode
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading reports a directory itself
-            raise OSError(errno.EINVAL, "it is no regular file", path)
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
         data = file.read(_SMALL_BYTES + 1)
     if len(data) > _SMALL_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)

@@ -42,7 +42,7 @@ class LogFile:
             raise _unreadable(path, error) from None
         if not stat.S_ISREG(status.st_mode):
             self._file.close()
-            raise SourceError(f"cannot read {path}: it is no regular file")
+            raise SourceError(f"cannot read {path}: it is not a regular file")
         self.size = status.st_size
         """Bytes when it was opened; bytes that are appended later are not read."""
 

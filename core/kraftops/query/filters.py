@@ -164,11 +164,13 @@ def parse_offsets(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d{1,19})?(\.\.)?(\d{1,19})?", text)
     if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
-        raise UsageError(f"{text!r} is no range of offsets", hint="as 100..200, 100.., ..200, 100")
+        raise UsageError(
+            f"{text!r} is not a range of offsets", hint="as 100..200, 100.., ..200, 100"
+        )
     first = int(match[1]) if match[1] else _LEAST
     last = int(match[3]) if match[3] else (_MOST if match[2] else first)
     if first > last:
-        raise UsageError(f"the offsets {text} are no range: {first} is beyond {last}")
+        raise UsageError(f"the offsets {text} are not a range: {first} is beyond {last}")
     return first, last
 
 

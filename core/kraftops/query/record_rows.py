@@ -22,9 +22,9 @@ class Origin(NamedTuple):
 
 
 def origin_of(path: str) -> Origin:
-    """Return the columns of a path, with U+FFFD for bytes that are no UTF-8.
+    """Return the columns of a path, with U+FFFD for bytes that are not UTF-8.
 
-    The file of a log that is no file is the place of its source, such as a controller's address.
+    The file of a log that is not a file is the place of its source, such as a controller's address.
     """
     if isinstance(path, OpenName):
         place, log = path.place, path.log

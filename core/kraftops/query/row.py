@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 DAMAGE = "damage"
-"""The kind of a row of bytes that are no record."""
+"""The kind of a row of bytes that are not a record."""
 
 
 class Row(NamedTuple):
@@ -66,4 +66,4 @@ TYPES = {
     "int16": ("producerEpoch", "version"),
     "bool_": ("crcValid", "transactional", "control"),
 }
-"""Of the columns that are no strings, headers apart, by the name that Arrow has for them."""
+"""Of the columns that are not strings, headers apart, by the name that Arrow has for them."""

@@ -47,7 +47,7 @@ def with_conditions(
         now: in ms since the epoch, for durations.
 
     Raises:
-        UsageError: one is no condition, has an unknown name, or compares values of other kinds.
+        UsageError: one is not a condition, has an unknown name, or compares values of other kinds.
     """
     columns = row_types(frozenset(decoders))
     conditions = [checked(parse_condition(text), text, columns, now) for text in texts]

@@ -289,7 +289,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Bytes that are no readable batch, and records that cannot be decoded; the first place."""
+    """Bytes that are not a readable batch, and records that cannot be decoded; the first place."""
 
     count: int
     bytes: int

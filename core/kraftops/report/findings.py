@@ -24,7 +24,7 @@ NEW_LEADERS = 3
 HANGING_MS = 900_000
 """The age of a transaction that hangs: Kafka's default of transaction.max.timeout.ms."""
 JUMP_MS = 1000
-"""A clock that goes back by less is no news: controllers differ."""
+"""A clock that goes back by less is not news: controllers differ."""
 
 _WITH_TRANSACTIONS = (USER, "transaction")
 """Decoders of logs that tell of transactions."""

@@ -31,9 +31,9 @@ def problem(path: str) -> str | None:
     except OSError as error:
         return f"cannot read it: {error.strerror}"
     except (ValueError, RecursionError):
-        return "it is no JSON"
+        return "it is not JSON"
     if not isinstance(state, dict) or "data_version" not in state:
-        return "it is no JSON object with a data_version"
+        return "it is not a JSON object with a data_version"
     return _field_problem(state)
 
 
@@ -73,7 +73,7 @@ def _field_problem(state: dict[str, object]) -> str | None:
     if missing := [name for name in _MANDATORY[version] if name not in state]:
         return f"it has no {missing[0]}"
     if texts := [name for name in _INTS[version] if isinstance(state[name], str)]:
-        return f"its {texts[0]} is no number"
+        return f"its {texts[0]} is not a number"
     if state["leaderEpoch"] == _LAST_EPOCH:
         return f"its leaderEpoch {_LAST_EPOCH} has none after it"
     return _identity_problem(state, version)
@@ -81,7 +81,7 @@ def _field_problem(state: dict[str, object]) -> str | None:
 
 def _identity_problem(state: dict[str, object], version: int) -> str | None:
     if version == 0:
-        return None if isinstance(state["clusterId"], str) else "its clusterId is no text"
+        return None if isinstance(state["clusterId"], str) else "its clusterId is not text"
     text = state["votedDirectoryId"]
     try:
         from_text(text if isinstance(text, str) else "")

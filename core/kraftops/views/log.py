@@ -88,7 +88,7 @@ def log_query(
             two a second.
 
     Raises:
-        UsageError: one is no condition, or has an unknown name.
+        UsageError: one is not a condition, or has an unknown name.
     """
     query = Query(decoder=METADATA, dialect=dialect, deep_iteration=True, form="parquet")
     decoder = query.record_decoder

@@ -60,7 +60,7 @@ def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None
         now: in ms since the epoch, for durations.
 
     Raises:
-        UsageError: one is no condition, has an unknown name, or compares values of other kinds.
+        UsageError: one is not a condition, has an unknown name, or compares values of other kinds.
     """
     types = view.types
     return all_of([checked(parse_condition(text, _EXAMPLE), text, types, now) for text in texts])

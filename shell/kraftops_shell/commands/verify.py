@@ -25,7 +25,7 @@ Check = Callable[[MetadataImage], Iterator[Finding]]
 
 
 def verify_command(session: Session, call: Call) -> int:
-    """Print findings about the log, or about replicas of a log; return 2 if one is no note."""
+    """Print findings about the log, or about replicas of a log; return 2 if one is not a note."""
     origin = session.source
     sources = call.words
     checks = _checks_of(call)

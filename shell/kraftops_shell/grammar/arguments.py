@@ -18,7 +18,7 @@ _LONG_LISTS = (["-la"], ["-al"])
 
 
 class BadLineError(Exception):
-    """A line is no command; the message is for the user, and perhaps a line of *usage*."""
+    """A line is not a command; the message is for the user, and perhaps a line of *usage*."""
 
     def __init__(self, message: str, usage: str = "") -> None:
         """Make one with a message."""
@@ -117,13 +117,13 @@ def number_of(call: Call, flag: str) -> int | None:
     """Return the number that a flag has; None where it was not given.
 
     Raises:
-        BadLineError: it is no number, or below 0.
+        BadLineError: it is not a number, or below 0.
     """
     text = call.flags.get(flag)
     if text is None:
         return None
     if not re.fullmatch(r"[0-9]{1,9}", str(text)):
-        raise BadLineError(f"argument {flag}: '{text}' is no number")
+        raise BadLineError(f"argument {flag}: '{text}' is not a number")
     return int(str(text))
 
 

@@ -96,7 +96,7 @@ def matches(
     root: Directory, path: str, working: Iterable[str], *, with_escapes: bool = False
 ) -> Iterator[Match]:
     """Yield the nodes that a path matches, in the order of their names."""
-    # A star in a name of the working directory is no pattern.
+    # A star in a name of the working directory is not a pattern.
     parts, kept = _resolved(path, working, with_escapes=with_escapes)
     yield from _Descent(parts, kept, with_escapes).from_(root, ())
 

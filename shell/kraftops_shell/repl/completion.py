@@ -93,7 +93,7 @@ def due(session: Session, earlier: list[str]) -> Values | None:
 
 
 def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int, bool]:
-    """Return the words of the last command of a line, its position, and whether it is no command.
+    """Return the words of the last command of a line, its start, and whether it is the system's.
 
     Behind `|` and `>` are programs and files of the system.
     """

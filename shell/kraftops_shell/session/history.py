@@ -104,13 +104,13 @@ class HistoryFile:
         """Open the file, and nothing else: `/dev/null` in its place stays as it is.
 
         Raises:
-            OSError: it cannot be opened, or is no regular file.
+            OSError: it cannot be opened, or is not a regular file.
         """
         fd = os.open(self._path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         if stat.S_ISREG(os.fstat(fd).st_mode):
             return fd
         os.close(fd)
-        raise OSError(f"{self._path} is no regular file")
+        raise OSError(f"{self._path} is not a regular file")
 
     def _replace(self, lines: list[str]) -> None:
         temporary = f"{self._path}.{os.getpid()}"

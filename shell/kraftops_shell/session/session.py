@@ -89,7 +89,7 @@ class Session:
     """The JSON of the present line, which tells a failure, too; None where it has none."""
 
     def __post_init__(self) -> None:
-        """Begin with an outlet that is no terminal."""
+        """Begin with an outlet that is not a terminal."""
         self.shown_leaf = self._kafka_text if self.is_kafka else plain_json
         self.table_console = TableConsole(self.out, -1, is_terminal=False, color="never")
 

@@ -37,7 +37,7 @@ LISTENERS = (
 def framed(name: str, version: int, data: Mapping[str, object]) -> bytes:
     """Return a metadata record's value."""
     message = MESSAGES[name]
-    assert message.key is not None, f"{name} is no record"
+    assert message.key is not None, f"{name} is not a record"
     head = bytes([FRAME_VERSION]) + uvarint_bytes(message.key) + uvarint_bytes(version)
     return head + compiled(message, version).write(data)
 

@@ -33,8 +33,11 @@ RACKS = dict.fromkeys(range(1, 5), None)
         (("decommission", "--id", "1"), "--bootstrap-server/-b is required"),
         (("decommission", "-b", "h:1"), "argument --id/-i is required"),
         (("decommission", "-b", "h:1", "--id", "1,x"), "could not convert 'x' to Integer"),
-        (("decommission", "-b", "h:1", "--id", "1", "--batch", "0"), "no number from 1 to"),
-        (("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"), "no size from 1 to 1024t"),
+        (("decommission", "-b", "h:1", "--id", "1", "--batch", "0"), "not a number from 1 to"),
+        (
+            ("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"),
+            "not a size from 1 to 1024t",
+        ),
         (("decommission", "-b", "h:1", "--id", "1", "--wait", "--no-wait"), "do not go together"),
         (("decommission", "-b", "h:1", "--id", "1", "--plan", "p", "--to", "2"), "go together"),
         (("decommission", "status", "-b", "h:1", "--to", "2"), "--to and status do not go"),

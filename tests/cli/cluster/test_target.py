@@ -62,7 +62,7 @@ def test_impossible_timeout_is_refused(seconds: str) -> None:
     done = cluster("cluster-id", "-b", "localhost:1", "--timeout", seconds)
 
     assert done.code == 1
-    assert f"'{seconds}' is no number of seconds" in done.err
+    assert f"'{seconds}' is not a number of seconds" in done.err
 
 
 def test_metadata_that_is_kept_fetches_only_what_is_new() -> None:

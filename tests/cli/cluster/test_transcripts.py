@@ -12,7 +12,7 @@ from tests.helpers.wire.peers import Peer, free_port, saying, silent
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
-    """Ports without a server, and servers that are no Kafka."""
+    """Ports without a server, and servers that are not Kafka."""
 
     def close(_: socket.socket) -> None:
         pass

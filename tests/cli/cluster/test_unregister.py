@@ -161,7 +161,7 @@ def test_rack_without_brokers_is_not_found() -> None:
         ((), "argument --id/-i is required"),
         (("--id", "3", "--fenced-for", "1h"), "goes with --all-fenced or --rack"),
         (("--all-fenced", "--fenced-for", "1h"), "needs --bootstrap-controller"),
-        (("--all-fenced", "--fenced-for", "soon"), "is no time"),
+        (("--all-fenced", "--fenced-for", "soon"), "is not a time"),
     ],
 )
 def test_choice_that_cannot_be_made_is_refused(arguments: tuple[str, ...], reason: str) -> None:

@@ -37,8 +37,8 @@ FOUND = [
         ["the CRC does not match"],
         id="CRC of magic 1",
     ),
-    pytest.param(GOOD + NEXT[:-5], [], ["bytes that are no whole batch"], id="tail"),
-    pytest.param(GOOD + b"x", [], ["bytes that are no whole batch"], id="one byte"),
+    pytest.param(GOOD + NEXT[:-5], [], ["bytes that are not a whole batch"], id="tail"),
+    pytest.param(GOOD + b"x", [], ["bytes that are not a whole batch"], id="one byte"),
     pytest.param(
         GOOD + b"\0" * 11 + b"\1" + b"garbage" * 9, [], ["a batch length of 1, "], id="garbage"
     ),
@@ -67,7 +67,7 @@ FOUND = [
     pytest.param(
         flipped(GOOD) + flipped(NEXT) + b"x",
         [],
-        ["the CRC does not match"] * 2 + ["bytes that are no whole batch"],
+        ["the CRC does not match"] * 2 + ["bytes that are not a whole batch"],
         id="several",
     ),
 ]
@@ -123,8 +123,8 @@ def test_wrong_index_is_damage(tmp_path: Path) -> None:
 
 INDEXES = [
     ("idx/swapped", "index", "is not beyond 44, that of the entry before"),
-    ("idx/cut3", "index", "bytes are no entry"),
-    ("idx/cut3", "timeindex", "bytes are no entry"),
+    ("idx/cut3", "index", "bytes are not an entry"),
+    ("idx/cut3", "timeindex", "bytes are not an entry"),
 ]
 
 
@@ -150,7 +150,7 @@ def test_damaged_transaction_index_is_found(tmp_path: Path) -> None:
     done = run_here("--files", "0.txnindex", "--check", cwd=tmp_path)
 
     assert done.code == 2
-    assert done.errors == ["0.txnindex: position 34: 5 bytes are no entry"]
+    assert done.errors == ["0.txnindex: position 34: 5 bytes are not an entry"]
 
 
 @pytest.mark.parametrize("change", [flipped, lambda data: data[:7]])

@@ -142,7 +142,7 @@ def test_summary_counts_what_the_files_have(
 
     assert found["files"].pop("paths")[0].startswith(f"{controllers.address(1)}/")
     del files["files"]["paths"]
-    for one in (found, files):  # a log that is no file has no positions
+    for one in (found, files):  # a log that is not a file has no positions
         for entry in (*one["largest"]["records"], *one["largest"]["batches"]):
             del entry["file"], entry["position"]
     assert found == files

@@ -196,7 +196,7 @@ def test_parquet_is_the_same_from_any_number_of_jobs(large_log: Path, tmp_path: 
             str(log), META, "--format", "parquet", "--jobs", jobs, "--output", str(output)
         )
 
-        assert done.errors == [f"{log}: position {size - 2}: 2 bytes that are no whole batch"]
+        assert done.errors == [f"{log}: position {size - 2}: 2 bytes that are not a whole batch"]
         tables.append(pq.read_table(output))
     assert tables[0].num_rows == engine_json(log, query_of(IN / "meta" / LOG_NAME)).count("\n")
     assert tables[0].equals(tables[1])
@@ -632,7 +632,7 @@ def test_nothing_is_read_of_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> Non
     done = run_here("--files", "0.log", "--format", "json", cwd=tmp_path)
 
     assert done.code == 1
-    assert done.errors == ["kafka-dump-log: cannot read 0.log: it is no regular file"]
+    assert done.errors == ["kafka-dump-log: cannot read 0.log: it is not a regular file"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--print-data-log"], ["--format", "json"]])

@@ -35,7 +35,7 @@ def test_source_is_required() -> None:
         (("-s", "x", "--at-offset", "1", "--at-time", "2h"), "not allowed with argument"),
         (("--bogus",), "unrecognized arguments: '--bogus'"),
         (("-C", "", "ls"), "no address is given"),
-        (("-s", "", "ls"), "argument --snapshot/-s: '' is no file"),
+        (("-s", "", "ls"), "argument --snapshot/-s: '' is not a file"),
         (("-c", "", "ls"), "No such file or directory"),
         (("-s", "x", "--timeout", "3", "ls"), "--timeout needs --controllers"),
         (("-c", "x", "--command-config", "y", "ls"), "--command-config needs --controllers"),
@@ -133,7 +133,7 @@ def test_error_about_a_file_names_it_once(tmp_path: Path) -> None:
     done = run_command("metadata-shell", "-s", str(path), "ls", "/", program=KRAFTOPS)
 
     assert done.code == 2
-    assert done.err == f"{path}, position 166: 134 bytes at the end are no whole batch\n"
+    assert done.err == f"{path}, position 166: 134 bytes at the end are not a whole batch\n"
 
 
 @pytest.mark.parametrize("program", [[METADATA_SHELL], [KRAFTOPS, "metadata-shell"]])

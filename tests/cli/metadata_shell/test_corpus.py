@@ -144,7 +144,7 @@ OPEN_TRANSACTION = log_bytes(
         pytest.param(None, 1, "No such file or directory", id="missing"),
         pytest.param(b"", 1, "there are no metadata records in it", id="empty"),
         pytest.param(b"nothing that a log would be", 1, "batch", id="garbage"),
-        pytest.param(SEGMENT.read_bytes()[:-1], 2, "no whole batch", id="truncated"),
+        pytest.param(SEGMENT.read_bytes()[:-1], 2, "not a whole batch", id="truncated"),
         pytest.param(
             patched(SEGMENT.read_bytes(), 20_000, b"\xff\xfe\xfd"), 2, "checksum", id="changed"
         ),

@@ -342,10 +342,10 @@ def test_a_file_that_is_no_log_is_refused_by_name(log: Path, tmp_path: Path) -> 
     beside = _run(log, text, "--format", "json")
 
     assert alone.code == 1
-    assert f"{text} is no log: it does not begin with a batch" in alone.err
+    assert f"{text} is not a log: it does not begin with a batch" in alone.err
     assert not page.exists()
     assert beside.code == 1
-    assert f"{text} is no log" in beside.err
+    assert f"{text} is not a log" in beside.err
     assert [one["kind"] for one in json.loads(beside.text)["sources"]] == ["metadata"]
 
 

@@ -227,10 +227,11 @@ class TestClusterId:
         assert before == {PROPERTIES: before[PROPERTIES]}
         assert strict.code == 1
         assert (
-            strict.errors[0] == f"kafka-storage: the cluster id {cluster_id!r} is no canonical UUID"
+            strict.errors[0]
+            == f"kafka-storage: the cluster id {cluster_id!r} is not a canonical UUID"
         )
         assert done.code == 0
-        assert warnings(done) == [f"the cluster id {cluster_id!r} is no canonical UUID"]
+        assert warnings(done) == [f"the cluster id {cluster_id!r} is not a canonical UUID"]
         assert done.errors[1].startswith(hint)
         assert formatted(node, cluster_id=cluster_id) == ["d1", "d2"]
 

@@ -1,4 +1,4 @@
-"""A cluster id that is no canonical UUID is warned of, or refused."""
+"""A cluster id that is not a canonical UUID is warned of, or refused."""
 
 import io
 
@@ -32,7 +32,7 @@ def test_other_id_is_a_warning_or_refused(
     warn_of_id(terminal, cluster_id, strict=False)
 
     assert hint in capsys.readouterr().err
-    with pytest.raises(UsageError, match="no canonical UUID"):
+    with pytest.raises(UsageError, match="not a canonical UUID"):
         warn_of_id(terminal, cluster_id, strict=True)
 
 

@@ -129,7 +129,7 @@ def test_refusal_is_one_line(node: Path) -> None:
         (("--cluster-id", ""), "the cluster id is empty"),
         (
             ("--node-id", "-1"),
-            "Invalid value for '--node-id': '-1' is no number from 0 to 2147483647",
+            "Invalid value for '--node-id': '-1' is not a number from 0 to 2147483647",
         ),
     ],
 )
@@ -148,7 +148,7 @@ def test_doubtful_ids_are_warned_of(tmp_path: Path) -> None:
 
     assert done.code == 0
     assert [line for line in done.errors if line.startswith("kafka-storage: ")] == [
-        "kafka-storage: warning: the cluster id 'köln' is no canonical UUID",
+        "kafka-storage: warning: the cluster id 'köln' is not a canonical UUID",
         "kafka-storage: warning: the configuration is of node 1, d1 of node 2",
         "kafka-storage: warning: the configuration is of node 1, d2 of node 2",
         "kafka-storage: warning: the voters in d1 name node 1",

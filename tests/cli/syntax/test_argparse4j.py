@@ -438,7 +438,9 @@ def test_ambiguous_prefix_of_our_names_is_refused() -> None:
 
 def test_value_of_a_wrong_type_is_one_line_and_a_hint() -> None:
     first, second = run(*FORMAT_ARGS, "--timeout", "-1").errors
-    assert first == "kafka-storage: Invalid value for '--timeout': '-1' is no number from 0 to 60"
+    assert (
+        first == "kafka-storage: Invalid value for '--timeout': '-1' is not a number from 0 to 60"
+    )
     assert second == f"hint: {USAGE.format(' format')}"
 
     first, second = run("info", "-c", "x", "--format", "xml").errors

@@ -194,17 +194,17 @@ def test_unusual_file_is_no_damage(
 @pytest.mark.parametrize(
     ("name", "content", "damage", "kept"),
     [
-        pytest.param(OFFSETS, "x\n", "line 1: 'x' is no number", 0, id="version"),
+        pytest.param(OFFSETS, "x\n", "line 1: 'x' is not a number", 0, id="version"),
         pytest.param(OFFSETS, "1\n0\n", "line 1: version 1, not 0", 0, id="unknown version"),
         pytest.param(
-            OFFSETS, "0\n2147483648\n", "line 2: '2147483648' is no number", 0, id="count"
+            OFFSETS, "0\n2147483648\n", "line 2: '2147483648' is not a number", 0, id="count"
         ),
         pytest.param(OFFSETS, "0\n2\na 0 5\n", "1 entries, where line 2 has 2", 1, id="too few"),
         pytest.param(OFFSETS, "0\n0\na 0 5\n", "1 entries, where line 2 has 0", 1, id="too many"),
         pytest.param(OFFSETS, "0\n2\na 0 5\nb 1\n", "line 4: 'b 1' where 3 ", 1, id="cut short"),
         pytest.param(OFFSETS, "0\n1\na b c d\n", "line 3: 'a b c d' where 3 ", 0, id="too wide"),
         pytest.param(OFFSETS, "0\n1\n\na 0 1\n", "line 3: '' where 3 ", 0, id="empty line"),
-        pytest.param(OFFSETS, "0\n1\na 0 ٣\n", "line 3: '٣' is no number", 0, id="digits"),
+        pytest.param(OFFSETS, "0\n1\na 0 ٣\n", "line 3: '٣' is not a number", 0, id="digits"),
         pytest.param(OFFSETS, b"0\n1\na\xff 0 1\n", "position 5: no UTF-8", None, id="no text"),
         pytest.param(EPOCHS, "0\n1\n1 2 3\n", "line 3: '1 2 3' where 2 ", 0, id="epochs"),
         pytest.param(EPOCHS, bytes(40), "line 1: ", 0, id="zeros"),

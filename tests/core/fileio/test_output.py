@@ -250,7 +250,7 @@ def test_two_at_once_are_both_whole(way: str, tmp_path: Path) -> None:
     assert path.read_bytes() == OLD
 
 
-# What is no regular file
+# What is not a regular file
 
 
 def test_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

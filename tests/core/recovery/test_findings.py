@@ -78,7 +78,7 @@ def test_quorum_state_that_cannot_be_read(tmp_path: Path, plan: Planner) -> None
 
     assert (stop.code, stop.severity) == ("bad-quorum-state", Severity.STOPS)
     assert stop.commands == ("rm meta/__cluster_metadata-0/quorum-state",)
-    assert [str(fact) for fact in stop.evidence] == ["quorum-state: it is no JSON"]
+    assert [str(fact) for fact in stop.evidence] == ["quorum-state: it is not JSON"]
 
 
 def test_log_without_meta_properties_is_of_an_unknown_cluster(

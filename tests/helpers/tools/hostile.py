@@ -112,7 +112,7 @@ def check_shown(shown: str) -> None:
     assert shown.strip()
     rest = ALLOWED.sub("", shown)
     assert FORBIDDEN.findall(rest) == [], shown
-    rest.encode()  # and no byte that is no UTF-8
+    rest.encode()  # and no byte that is not UTF-8
 
 
 def _child(words: Sequence[str], fd: int) -> NoReturn:

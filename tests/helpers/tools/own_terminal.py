@@ -47,5 +47,5 @@ class OwnTerminal:
 
 
 def pipe() -> Console:
-    """Return a console that is no terminal."""
+    """Return a console that is not a terminal."""
     return Console(str, -1, is_terminal=False, environment={})

@@ -93,7 +93,7 @@ def test_durations_are_before_now(shell: Shell) -> None:
     ("words", "complaint"),
     [
         (["/nope"], "find: /nope: no such file or directory."),
-        (["/image", "-maxdepth", "x"], "argument -maxdepth: 'x' is no number"),
+        (["/image", "-maxdepth", "x"], "argument -maxdepth: 'x' is not a number"),
         (["/image", "-value", "("], "find: -value: (: `(` without `)`, at character 2 of it"),
         (["/image", "-type", "x"], "argument -type: invalid choice: 'x' (choose from 'd', 'f')"),
         (["/image", "-name"], "argument -name: expected one argument"),

@@ -21,7 +21,7 @@ def test_tree_stops_at_a_level(shell: Shell) -> None:
     assert not any(line.startswith("    byName") for line in two)
     assert shell("tree", "-L", "99", "/").out == shell("tree", "/").out
     assert shell("tree", "-L", "0", "/").out == ""
-    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is no number"]
+    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is not a number"]
 
 
 @pytest.mark.parametrize(

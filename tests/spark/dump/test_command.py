@@ -47,8 +47,8 @@ pytestmark = pytest.mark.spark
         *(
             (["--spark", "--conf", conf, "--output", "o", LOG], reason)
             for conf, reason in (
-                ("a=b", "'a' is no configuration"),
-                ("spark.master=local[1]", "'spark.master=local[1]' is no configuration of ours"),
+                ("a=b", "'a' is not a configuration"),
+                ("spark.master=local[1]", "'spark.master=local[1]' is not a configuration of ours"),
                 ("spark.kraftops.split=1", "there is no configuration spark.kraftops.split"),
             )
         ),
@@ -61,12 +61,12 @@ pytestmark = pytest.mark.spark
             f"{LOG} is a path of this machine",
         ),
         *(
-            (["--spark", "--master", master, "--output", "o", LOG], f"'{master}' is no master")
+            (["--spark", "--master", master, "--output", "o", LOG], f"'{master}' is not a master")
             for master in ("local[0]", "local[2,0]", "nonsense", "", "spark://")
         ),
         (
             ["--spark", "--master", "k8s://h:x", "--shared-paths", "--output", "o", LOG],
-            "'k8s://h:x' is no master",
+            "'k8s://h:x' is not a master",
         ),
         (
             ["--spark", "--master", "k8s://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],

@@ -79,8 +79,8 @@ def test_without_pyspark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--master", "nonsense", "--shared-paths"], "'nonsense' is no master"),
-        (["--master", "spark://h:1:x", "--shared-paths"], "'spark://h:1:x' is no master"),
+        (["--master", "nonsense", "--shared-paths"], "'nonsense' is not a master"),
+        (["--master", "spark://h:1:x", "--shared-paths"], "'spark://h:1:x' is not a master"),
         (["--conf", "spark.driver.memory=7q"], "Spark does not start: "),
         (
             ["--conf", "spark.kraftops.splitBytes=0"],

@@ -138,7 +138,7 @@ class TestBadServer:
 
     @pytest.mark.parametrize("url", ["sc://", "sc://:1", "sc://host:x"])
     def test_that_is_no_address(self, url: str) -> None:
-        assert self.error_of(url) == f"{url!r} is no master"
+        assert self.error_of(url) == f"{url!r} is not a master"
 
     def test_environment_names_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_REMOTE", "sc://host:1")

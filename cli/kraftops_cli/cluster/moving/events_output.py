@@ -10,7 +10,7 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
 
-_INTERVAL = 10.0  # seconds between two lines of progress that is no news
+_INTERVAL = 10.0  # seconds between two lines of progress that is not news
 
 
 class EventPrinter:

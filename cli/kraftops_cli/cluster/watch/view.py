@@ -36,7 +36,7 @@ class View:
     snapshot_lag: int | None = None
     brokers: tuple[BrokerDescription, ...] | None = None
     members: tuple[Member, ...] | None = None
-    """The voters, and observers that are no brokers."""
+    """The voters, and observers that are not brokers."""
     counts: Counts | None = None
     is_min_isr_assumed: bool = False
     features: tuple[tuple[str, str], ...] = ()

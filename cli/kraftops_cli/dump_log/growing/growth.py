@@ -23,7 +23,7 @@ def last_segments(files: Sequence[Reading]) -> dict[Log, Reading]:
     """Return the last segment of each log, by whose growth it is followed.
 
     Raises:
-        UsageError: a log is no segment or partition.
+        UsageError: a log is not a segment or partition.
     """
     segments: dict[Log, Reading] = {}
     for file in files:

@@ -28,7 +28,7 @@ def run_check_on_spark(
 ) -> int | None:
     """Check partitions and files as without Spark; return the exit code.
 
-    It is None where a name is no partition and no file that can be checked as a whole.
+    It is None where a name is not a partition and no file that can be checked as a whole.
 
     Raises:
         UsageError: a directory holds no log.

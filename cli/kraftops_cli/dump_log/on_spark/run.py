@@ -132,7 +132,7 @@ def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:
     """
     small = [source.path for source in plan.sources if is_small_file(source.path)]
     if small and (plan.output is None or request.sql or request.partition_by):
-        raise UsageError(f"{small[0]} is no log", hint="--output DIR writes its content")
+        raise UsageError(f"{small[0]} is not a log", hint="--output DIR writes its content")
     if small and len(small) < len(plan.sources):
         raise UsageError(
             "logs and small files do not go together", hint="dump them by commands of their own"

@@ -67,7 +67,7 @@ def part_outcomes(
     elif end.reason is EndReason.PARTIAL and is_limited:
         return
     elif end.reason is EndReason.PARTIAL and part.is_last:
-        detail = f"{end.left} bytes that are no whole batch"
+        detail = f"{end.left} bytes that are not a whole batch"
         yield from _damage_outcome(request, end.position, detail, report, is_fatal=False)
     elif end.reason is not EndReason.END and part.is_last:
         yield from _damage_outcome(request, end.position, end.detail, report)

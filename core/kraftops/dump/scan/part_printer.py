@@ -217,7 +217,7 @@ def _end(name: FileName, end: LogEnd, query: Query, report: Report) -> bytes:
         report.failure(name.path, end.position, f"{end.detail}; {end.left} bytes are not read")
     elif end.reason is EndReason.PARTIAL and query.max_bytes == NO_LIMIT:
         if query.check:
-            report.finding(name.path, end.position, f"{end.left} bytes that are no whole batch")
+            report.finding(name.path, end.position, f"{end.left} bytes that are not a whole batch")
         file = name.path.rpartition("/")[2]
         line = f"Found {end.left} invalid bytes at the end of {file}\n"
         return line.encode("utf-8", "surrogateescape")

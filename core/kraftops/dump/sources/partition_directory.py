@@ -91,7 +91,7 @@ def _refuse_transformed(segments: list[FileName], names: frozenset[str]) -> None
             try:
                 content = json.loads(file.read_at(0, _MOST_MANIFEST_BYTES))
             except ValueError:
-                raise SourceError(f"cannot read {manifest}: it is no JSON") from None
+                raise SourceError(f"cannot read {manifest}: it is not JSON") from None
         is_object = isinstance(content, dict)
         if is_object and (content.get("compression") or content.get("encryption")):
             way = "encrypted" if content.get("encryption") else "compressed in chunks"

@@ -396,4 +396,4 @@ def _damage_of(batch: Batch) -> str | None:
 
 
 def _end_text(end: LogEnd) -> str:
-    return end.detail or f"{end.left} bytes at the end are no whole batch"
+    return end.detail or f"{end.left} bytes at the end are not a whole batch"

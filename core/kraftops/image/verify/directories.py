@@ -59,7 +59,7 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
         directories: log directories of one node or several, each with a meta.properties.
 
     Raises:
-        SourceError: a directory cannot be read, or is no log directory.
+        SourceError: a directory cannot be read, or is not a log directory.
     """
     for path in directories:
         owner = owner_of(path)

@@ -33,7 +33,7 @@ _CODES = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
 
 
 class PatternError(ValueError):
-    """A pattern is no regular expression of this kind; the message has the place."""
+    """A pattern is not a regular expression of this kind; the message has the place."""
 
 
 class Op(IntEnum):

@@ -46,7 +46,7 @@ def row_condition(text: str) -> RowCondition:
     """Return a condition on rows.
 
     Raises:
-        UsageError: the text is no condition.
+        UsageError: the text is not a condition.
     """
     return RowCondition(text)
 

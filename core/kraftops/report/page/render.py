@@ -65,7 +65,7 @@ def embedded_json(document: Mapping[str, Any]) -> str:
 
 
 def _printable(title: str) -> str:
-    """Return a title that can be encoded, also one from bytes that are no UTF-8."""
+    """Return a title that can be encoded, also one from bytes that are not UTF-8."""
     return title.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 

@@ -83,7 +83,7 @@ class SoundBatches:
                     expected = header.last_offset + 1
                     yield _mark(number, position, batch, header)
                 if not reason and reader.end and reader.end.reason is not EndReason.END:
-                    reason = reader.end.detail or f"{reader.end.left} bytes are no whole batch"
+                    reason = reader.end.detail or f"{reader.end.left} bytes are not a whole batch"
             if reason:
                 self.tail = self._tail(number, position, reason)
                 return

@@ -106,7 +106,7 @@ class WholeBatches:
             end = reader.end
         assert end
         if end.reason is not EndReason.END:
-            self.rest = f"position {end.position}: {end.left} bytes that are no whole batch"
+            self.rest = f"position {end.position}: {end.left} bytes that are not a whole batch"
         elif not end.position:
             self.rest = "it is empty"
 

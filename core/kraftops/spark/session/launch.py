@@ -231,6 +231,6 @@ def _addresses(master: str) -> list[tuple[str, int]]:
         except ValueError:
             port = None
         if port is None or not parts.hostname:
-            raise UsageError(f"{server_text(master)!r} is no master", hint=_MASTERS)
+            raise UsageError(f"{server_text(master)!r} is not a master", hint=_MASTERS)
         addresses.append((parts.hostname, port))
     return addresses

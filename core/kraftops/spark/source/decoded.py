@@ -97,7 +97,7 @@ def _structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
                 explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore"
             ),
         )
-    except pa.ArrowInvalid:  # a field of bytes is shown as an object, or a number is no number
+    except pa.ArrowInvalid:  # a field of bytes is shown as an object, or a number is not a number
         return _structs_one_by_one(texts, kind)
     columns = [table.column(field.name).combine_chunks().cast(field.type) for field in kind]
     return pa.StructArray.from_arrays(columns, fields=list(kind), mask=absent)

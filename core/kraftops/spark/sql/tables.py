@@ -34,7 +34,7 @@ _LINE_OPTIONS = {
     "csv-safe": {"escape": '"'},
     "json": {"ignoreNullFields": "false"},
 }
-_PARTIAL = "bytes that are no whole batch"  # at the end of a file, where Kafka's tool goes on
+_PARTIAL = "bytes that are not a whole batch"  # at the end of a file, where Kafka's tool goes on
 _DAY_MS = 86_400_000
 MOST_SHOWN = 1000
 """Limit of rows that are shown on a screen."""

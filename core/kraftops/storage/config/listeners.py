@@ -147,7 +147,7 @@ def parse_map(key: str, text: str) -> dict[str, str]:
             raise ConfigRefused(
                 f"Error parsing configuration property '{key}': begin 0, end -1, length {length}",
                 key,
-                hint=f"{item!r} is no NAME:VALUE",
+                hint=f"{item!r} is not a NAME:VALUE",
             )
         pairs[trim(name)] = trim(value)
     return {name: pairs[name] for name in map_order(pairs, string_hash, capacity=16)}

@@ -96,7 +96,7 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
         raise AuthError.at(sasl.token_url, f"no token: {error}", hint=_ENDPOINT_HINT) from error
     except (ValueError, KeyError, TypeError) as error:
         raise AuthError.at(
-            sasl.token_url, "its answer is no JSON with an access_token", hint=_ENDPOINT_HINT
+            sasl.token_url, "its answer is not JSON with an access_token", hint=_ENDPOINT_HINT
         ) from error
 
 

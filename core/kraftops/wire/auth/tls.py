@@ -201,7 +201,7 @@ def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
 def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, list[Certificate]]:
     """Return the private key and all certificates of a PKCS12 store, ours first."""
     if data.startswith(jks.JCEKS_MAGIC) or not data.startswith(b"\x30"):
-        raise DecodeError("it is no store of the kinds JKS, PKCS12 and PEM")
+        raise DecodeError("it is not a store of the kinds JKS, PKCS12 and PEM")
     try:
         from cryptography.hazmat.primitives.serialization import pkcs12  # heavy: 50 ms
     except ImportError as error:
@@ -212,7 +212,7 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except ValueError as error:
-        raise DecodeError("the password is wrong, or it is no PKCS12 store") from error
+        raise DecodeError("the password is wrong, or it is not a PKCS12 store") from error
     own = [store.cert] if store.cert else []
     return store.key, [bundled.certificate for bundled in (*own, *store.additional_certs)]
 

@@ -33,7 +33,7 @@ def parse_login(text: str) -> Login:
     """
     tokens = _tokens(text)
     if len(tokens) < 2 or tokens[1][0].lower() not in FLAGS:
-        raise DecodeError("it is no LOGIN_MODULE required KEY=VALUE …;")
+        raise DecodeError("it is not a LOGIN_MODULE required KEY=VALUE …;")
     if tokens[-1] != (";", True):
         raise DecodeError("it does not end in a semicolon")
     rest = tokens[2:-1]

@@ -43,7 +43,7 @@ def parse_bootstrap(text: str) -> list[Bootstrap]:
         match = _ENTRY.fullmatch(entry)
         if not match:
             raise UsageError(
-                f"{entry!r} is no address", hint="addresses are HOST:PORT, separated by commas"
+                f"{entry!r} is not an address", hint="addresses are HOST:PORT, separated by commas"
             )
         node_id, numeric, name, port = match.groups()
         if not 0 < int(port) <= _LAST_PORT:

@@ -1,4 +1,4 @@
-"""Frames over TCP and TLS, each by a deadline; servers that are no Kafka are recognised."""
+"""Frames over TCP and TLS, each by a deadline; servers that are not Kafka are recognised."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ impl RecordGroup {
     }
 }
 
-/// Return the groups of records *number* to *stop*, up to the first bytes that are no record.
+/// Return the groups of records *number* to *stop*, up to the first bytes that are not a record.
 pub fn index(
     rules: &Rules,
     data: &[u8],

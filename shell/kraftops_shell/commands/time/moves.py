@@ -86,7 +86,7 @@ def _arrive(
 def _number(call: Call) -> int:
     text = call.words[0] if call.words else "1"
     if not (text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS and int(text)):
-        raise BadLineError(f"{text!r} is no number of changes", call.command.usage)
+        raise BadLineError(f"{text!r} is not a number of changes", call.command.usage)
     return int(text)
 
 

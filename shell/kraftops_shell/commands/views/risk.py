@@ -129,7 +129,7 @@ def _list_of(call: Call, flag: str) -> list[str]:
 
 def _broker_id(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 10):
-        raise UsageError(f"{text!r} is no id of a broker", "as --lose 103,104")
+        raise UsageError(f"{text!r} is not an id of a broker", "as --lose 103,104")
     return int(text)
 
 

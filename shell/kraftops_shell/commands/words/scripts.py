@@ -62,7 +62,9 @@ def _seconds(call: Call) -> float:
     except ValueError:
         seconds = 0.0
     if not _LEAST_SECONDS <= seconds < 1e6:
-        raise BadLineError(f"argument -n: '{text}' is no time of {_LEAST_SECONDS} seconds or more")
+        raise BadLineError(
+            f"argument -n: '{text}' is not a time of {_LEAST_SECONDS} seconds or more"
+        )
     return seconds
 
 

@@ -22,7 +22,7 @@ REAL = {
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Path:
-    """The log directory of a broker with 57 partitions, and a file that is no log."""
+    """The log directory of a broker with 57 partitions, and a file that is not a log."""
     root = tmp_path / "broker"
     for name, source in REAL.items():
         (root / name).mkdir(parents=True)

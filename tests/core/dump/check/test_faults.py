@@ -33,7 +33,7 @@ class Fault(NamedTuple):
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a file: its suffix, or its name if it is no file of a segment."""
+    """Return the kind of a file: its suffix, or its name if it is not a file of a segment."""
     return path.suffix[1:] if path.name[0].isdigit() else path.name
 
 

@@ -309,7 +309,7 @@ class TestDamage:
             path.write_bytes(raw[:size])
             whole = sum(end <= size for end in ends) - 1
             if not whole:
-                with pytest.raises(SourceError, match="no whole batch"):
+                with pytest.raises(SourceError, match="not a whole batch"):
                     load(path)
                 continue
 

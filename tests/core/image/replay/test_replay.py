@@ -49,7 +49,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def image_in_memory(log: list[LogBatch]) -> MetadataImage:
-    """Return the image of a log that is no file."""
+    """Return the image of a log that is not a file."""
     image = MetadataImage()
     loader = Loader(Replay(image))
     assert loader.add(batches_of(log_bytes(log)), image.store.add_source("memory", None), "memory")

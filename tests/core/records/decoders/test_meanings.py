@@ -156,7 +156,7 @@ def test_record_too_large_to_be_decoded_is_not_shown(decoder: str) -> None:
         (b"", "", None),
         (None, None, None),
         (b"\xff\xfe", "//4=", "base64"),
-        (b"\xed\xa0\x80", "7aCA", "base64"),  # half of a pair is no text
+        (b"\xed\xa0\x80", "7aCA", "base64"),  # half of a pair is not a text
     ],
 )
 def test_bytes_of_users_are_text_if_they_can_be(

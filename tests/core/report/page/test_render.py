@@ -109,7 +109,7 @@ def test_embedded_json_has_no_markup(text: str) -> None:
 
 
 def test_title_is_text() -> None:
-    """Also one with bytes that are no UTF-8: the file can be written."""
+    """Also one with bytes that are not UTF-8: the file can be written."""
     text = page({**SAMPLE, "title": NASTY})
 
     text.encode()

@@ -145,7 +145,7 @@ def test_segment_after_a_torn_segment_is_lost(tmp_path: Path) -> None:
     (found,) = content(tmp_path).damage
 
     assert found.path == str(folder / f"{0:020}.log")
-    assert "7 bytes that are no whole batch" in found.reason
+    assert "7 bytes that are not a whole batch" in found.reason
     assert found.lost == 7
 
 
@@ -173,9 +173,9 @@ def test_only_a_thorough_reading_verifies_what_the_snapshot_replaces(tmp_path: P
     ("data", "reason"),
     [
         pytest.param(b"", "it is empty", id="empty"),
-        pytest.param(b"\xff" * 90, "position 0: 90 bytes that are no whole batch", id="garbage"),
+        pytest.param(b"\xff" * 90, "position 0: 90 bytes that are not a whole batch", id="garbage"),
         pytest.param(
-            snapshot_bytes(no_ops(0, 2))[:-5], "bytes that are no whole batch", id="truncated"
+            snapshot_bytes(no_ops(0, 2))[:-5], "bytes that are not a whole batch", id="truncated"
         ),
         pytest.param(no_ops(0, 2), "it has no footer: its end is missing", id="no footer"),
     ],

@@ -48,7 +48,7 @@ def test_checksum_before_the_limit_is_not_verified(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "rest"),
-    [(b"", "it is empty"), (no_ops(0, 1)[:-1], "bytes that are no whole batch")],
+    [(b"", "it is empty"), (no_ops(0, 1)[:-1], "bytes that are not a whole batch")],
 )
 def test_end_that_is_no_batch_is_the_rest(path: Path, data: bytes, rest: str) -> None:
     path.write_bytes(data)

@@ -68,9 +68,9 @@ class TestBootstrap:
         ("data", "damage"),
         [
             pytest.param(b"", "empty", id="empty"),
-            pytest.param(BOOTSTRAP[:-1], "no whole batch", id="cut"),
+            pytest.param(BOOTSTRAP[:-1], "not a whole batch", id="cut"),
             pytest.param(BOOTSTRAP[:50], "position 0", id="cut at once"),
-            pytest.param(BOOTSTRAP + b"\0", "no whole batch", id="a byte more"),
+            pytest.param(BOOTSTRAP + b"\0", "not a whole batch", id="a byte more"),
             pytest.param(b"not a log at all, but some text of a few more bytes", "", id="text"),
             pytest.param(
                 patched(BOOTSTRAP, 200, bytes([BOOTSTRAP[200] ^ 1])), "the CRC does not", id="a bit"

@@ -102,7 +102,7 @@ class TestReading:
             ("directory", "Is a directory"),
             ("loop", "Too many levels of symbolic links"),
             ("link to nothing", None),
-            ("fifo", "it is no regular file"),
+            ("fifo", "it is not a regular file"),
             ("below a file", "Not a directory"),
         ],
     )

@@ -249,7 +249,7 @@ class TestFindings:
         (finding,) = found()
 
         assert "d1/bootstrap.checkpoint" in str(finding)
-        assert "no whole batch" in str(finding)
+        assert "not a whole batch" in str(finding)
 
     def test_lock_that_cannot_be_looked_at(self) -> None:
         Path("d2/.lock").unlink()

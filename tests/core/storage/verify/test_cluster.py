@@ -91,7 +91,7 @@ def formatted_again(*args: str, cluster_id: str = CLUSTER_ID) -> Callable[[Path]
         pytest.param(
             lambda node: controller(node.parent, 2, process_roles="broker", listeners=""),
             ["node-2/server.properties: it is the voter 2@localhost:29002:"],
-            id="voter that is no controller",
+            id="voter that is not a controller",
         ),
     ],
 )

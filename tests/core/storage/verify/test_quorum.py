@@ -146,7 +146,7 @@ def test_damaged_quorum_state(static: Path) -> None:
     used(static)
     (static / "d1/__cluster_metadata-0/quorum-state").write_text("")
 
-    assert stopping(static) == ["d1/__cluster_metadata-0/quorum-state: it is no JSON"]
+    assert stopping(static) == ["d1/__cluster_metadata-0/quorum-state: it is not JSON"]
 
 
 WAITS = "controller.quorum.bootstrap.servers names no other controller: it would wait for ever"

@@ -127,7 +127,7 @@ def test_recovered_log_and_a_copy_of_it_are_one_history(tmp_path: Path) -> None:
     (copy / segment).write_bytes((first / segment).read_bytes())
     go_on(first, 6, 2)
 
-    assert losses(first, copy) == []  # the copy is no voter, and waits
+    assert losses(first, copy) == []  # the copy is not a voter, and waits
 
 
 def test_old_disk_with_records_that_were_given_up(tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ def test_unsecured_token(tmp_path: Path) -> None:
     ("status", "body", "reason"),
     [
         (401, b"no", "no token: "),
-        (200, b"{}", "no JSON with an access_token"),
-        (200, b"<", "no JSON"),
+        (200, b"{}", "not JSON with an access_token"),
+        (200, b"<", "not JSON"),
     ],
 )
 def test_endpoint_without_a_token_is_named(

@@ -230,9 +230,9 @@ def test_silent_server_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "it is no store of the kinds JKS, PKCS12 and PEM"),
-        (b"\xce\xce\xce\xce12345", "it is no store"),
-        (b"\x30\x03\x02\x01\x03", "the password is wrong, or it is no PKCS12 store"),
+        (b"", "it is not a store of the kinds JKS, PKCS12 and PEM"),
+        (b"\xce\xce\xce\xce12345", "it is not a store"),
+        (b"\x30\x03\x02\x01\x03", "the password is wrong, or it is not a PKCS12 store"),
         (b"\xfe\xed\xfe\xed\0\0", "a JKS store that is cut short"),
         (
             b"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n",

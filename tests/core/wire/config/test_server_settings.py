@@ -50,7 +50,7 @@ def test_first_controller_listener_has_its_own_security() -> None:
     [
         (("controller.listener.names=C",), "says where controllers are"),
         (("controller.quorum.voters=1@a:1",), "controller.listener.names is missing"),
-        (("controller.quorum.voters=a",), r"^server.properties: 'a' is no address"),
+        (("controller.quorum.voters=a",), r"^server.properties: 'a' is not an address"),
         (
             (
                 "controller.quorum.voters=1@a:1",

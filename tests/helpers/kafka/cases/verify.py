@@ -265,12 +265,12 @@ CASES = {
         "two", STARTS, "", written(f"d2/{BOOTSTRAP}", GARBAGE)
     ),
     "bootstrap file without footer": Case(
-        "controller", STARTS, "no whole batch", cut(f"d1/{BOOTSTRAP}", 10)
+        "controller", STARTS, "not a whole batch", cut(f"d1/{BOOTSTRAP}", 10)
     ),
     "truncated bootstrap file": Case(
         "controller",
         ENDS,
-        "no whole batch",
+        "not a whole batch",
         cut(f"d1/{BOOTSTRAP}", 200),
     ),
     "bad CRC in the bootstrap file": Case(
@@ -288,7 +288,7 @@ CASES = {
     "garbage for a broker's bootstrap file": Case(
         "broker",
         ENDS,
-        "no whole batch",
+        "not a whole batch",
         written(f"d1/{BOOTSTRAP}", GARBAGE),
         removed(f"d1/{BOOTSTRAP}"),
     ),
@@ -305,8 +305,10 @@ CASES = {
     "bad CRC in the voters": Case(
         "controller", ENDS, "CRC does not match", flipped(VOTERS_SNAPSHOT)
     ),
-    "truncated voters": Case("controller", WAITS, "no whole batch", cut(VOTERS_SNAPSHOT, 140)),
-    "voters without footer": Case("controller", STARTS, "no whole batch", cut(VOTERS_SNAPSHOT, 20)),
+    "truncated voters": Case("controller", WAITS, "not a whole batch", cut(VOTERS_SNAPSHOT, 140)),
+    "voters without footer": Case(
+        "controller", STARTS, "not a whole batch", cut(VOTERS_SNAPSHOT, 20)
+    ),
     "voter with another directory": Case(
         "controller", WAITS, "it would not vote", voting((1, OTHER_ID)), voter_with_its_directory
     ),
@@ -512,7 +514,7 @@ CASES = {
     ),
     # quorum-state
     "garbage for a quorum-state": Case(
-        "used", ENDS, "it is no JSON", written(QUORUM_STATE, GARBAGE), removed(QUORUM_STATE)
+        "used", ENDS, "it is not JSON", written(QUORUM_STATE, GARBAGE), removed(QUORUM_STATE)
     ),
     "quorum-state of a newer version": Case(
         "used", ENDS, "its data_version is 2", written(QUORUM_STATE, b'{"data_version":2}')

@@ -81,7 +81,7 @@ def test_harmless_loss_is_said() -> None:
         (("--lose", "9"), "there is no broker 9", 4),
         (("--lose", "2147483647"), "there is no broker 2147483647", 4),
         (("--lose-rack", "b"), "there is no rack 'b'", 4),
-        (("--lose", "one"), "'one' is no id of a broker", 1),
+        (("--lose", "one"), "'one' is not an id of a broker", 1),
     ],
 )
 def test_unknown_names_are_refused(

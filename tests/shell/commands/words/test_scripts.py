@@ -100,7 +100,7 @@ def test_watch_refuses_other_times(text: str) -> None:
     one.console, one.is_on_terminal = Streams().console, True
 
     assert run_line(one, ["watch", f"-n={text}", "ls"]) == 1
-    assert err[0].startswith(f"argument -n: '{text}' is no time")
+    assert err[0].startswith(f"argument -n: '{text}' is not a time")
 
 
 @pytest.mark.parametrize("word", ["watch", "browse"])
