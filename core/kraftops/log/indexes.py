@@ -4,6 +4,7 @@ Layouts from Kafka's `OffsetIndex`, `TimeIndex`, `AbortedTxn`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import le
 from struct import Struct
 from typing import NamedTuple
 
@@ -68,12 +69,16 @@ class _Entries:
             raise SourceError(f"{self._file.path} lost bytes from position {position} on")
         return self.layout.unpack(entry)
 
-    def _last_used(self) -> tuple[int, ...]:
-        """Return the last entry before the zeros; only the first one may begin with a zero."""
+    def _last_used(self, most: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """Return the last entry before the zeros; only the first one may begin with a zero.
+
+        With *most*, no number of the entry is larger than the one there.
+        """
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self._at(middle)[0] > 0:
+            numbers = self._at(middle)
+            if numbers[0] > 0 and all(map(le, numbers, most)):
                 low = middle + 1
             else:
                 high = middle
@@ -108,6 +113,11 @@ class OffsetIndex(_Entries):
         """Return the last entry before the zeros of a preallocated file; zeros without one."""
         relative, position = self._last_used()
         return OffsetEntry(self.base_offset + relative, position)
+
+    def last_up_to(self, offset: int, position: int) -> OffsetEntry:
+        """Return the last entry up to an offset and a position; zeros without one."""
+        relative, entry_position = self._last_used((offset - self.base_offset, position))
+        return OffsetEntry(self.base_offset + relative, entry_position)
 
     def position_below(self, offset: int) -> int:
         """Return the position in the log to search *offset* from (`OffsetIndex.lookup`)."""

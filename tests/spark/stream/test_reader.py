@@ -1,5 +1,7 @@
 """Streams of growing directories, asked as Spark asks them, without a JVM."""
 
+import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -48,7 +50,8 @@ def test_each_record_comes_once_over_rolls_and_starts(log: GrowingLog, *, is_old
 
 
 @BOTH
-def test_a_directory_may_have_no_log_yet_and_get_more(tmp_path: Path, *, is_old: bool) -> None:
+def test_a_log_directory_may_have_no_log_yet_and_get_more(tmp_path: Path, *, is_old: bool) -> None:
+    (tmp_path / "meta.properties").write_text("version=1\ncluster.id=c\nnode.id=1\n")
     stream = Stream(str(tmp_path), {"decoder": "user"}, is_old=is_old)
 
     assert stream.offsets() == []
@@ -62,12 +65,17 @@ def test_a_directory_may_have_no_log_yet_and_get_more(tmp_path: Path, *, is_old:
     assert sorted(map(str, stream.rows)) == sorted(map(str, table(str(tmp_path), decoder="user")))
 
 
-def test_a_directory_above_log_directories_is_refused(tmp_path: Path) -> None:
+@BOTH
+def test_a_path_that_holds_no_log_is_refused_as_by_the_table(
+    tmp_path: Path, *, is_old: bool
+) -> None:
     GrowingLog(tmp_path / "disk1/orders-0").append(2)
 
-    with pytest.raises(UsageError, match=r"holds no log, and .*/disk1 does") as refusal:
-        Stream(str(tmp_path), {"decoder": "user"}).offsets()
-    assert refusal.value.hint == f"name the log directories, as {tmp_path}/*"
+    for path in (tmp_path, tmp_path / "*" / "nothing-*"):
+        with pytest.raises((UsageError, SourceError)) as refusal:
+            Stream(str(path), {"decoder": "user"}, is_old=is_old).offsets()
+        with pytest.raises(type(refusal.value), match=re.escape(str(refusal.value))):
+            table(str(path), decoder="user")
 
 
 def test_only_whole_batches_are_read(log: GrowingLog) -> None:
@@ -360,6 +368,7 @@ def test_a_loss_ends_the_stream_or_is_a_line(
     *,
     is_old: bool,
 ) -> None:
+    GrowingLog(log.folder.parent / "other-0")
     stream = Stream(str(log.folder.parent), {"decoder": "user"}, is_old=is_old)
     lenient = Stream(stream.path, {"decoder": "user", "failOnDataLoss": "false"}, is_old=is_old)
     stream.step()
@@ -481,7 +490,7 @@ def snapshot_rows(log: GrowingLog) -> list[tuple[str, str]]:
 
 
 @BOTH
-def test_a_query_that_died_in_its_first_batch_begins_with_a_newer_snapshot(
+def test_a_query_that_died_in_its_first_batch_reads_it_again_beside_a_newer_snapshot(
     metadata: GrowingLog, *, is_old: bool
 ) -> None:
     died = Stream(str(metadata.folder), is_old=is_old)
@@ -490,12 +499,48 @@ def test_a_query_that_died_in_its_first_batch_begins_with_a_newer_snapshot(
     (metadata.folder / snapshot(7)).write_bytes(SNAPSHOT)
     stream = Stream(str(metadata.folder), is_old=is_old)
 
+    assert stream.begin_again(died.offset or {}) == died.rows
+    assert stream.offsets() == [5, 6]
+    metadata.append(1)
+    assert stream.offsets() == [7]
+
+
+@BOTH
+def test_a_snapshot_that_is_gone_after_the_first_batch_died_gives_way_to_the_newer_one(
+    metadata: GrowingLog, *, is_old: bool
+) -> None:
+    (metadata.folder / snapshot(4)).write_bytes(SNAPSHOT)
+    died = Stream(str(metadata.folder), is_old=is_old)
+    died.step()
+    metadata.append(2)
+    (metadata.folder / snapshot(4)).rename(metadata.folder / snapshot(7))
+    stream = Stream(str(metadata.folder), is_old=is_old)
+
     rows = stream.begin_again(died.offset or {})
 
     assert [(row["file"], row["type"]) for row in rows] == snapshot_rows(metadata)
     assert stream.offsets() == [5, 6]
-    metadata.append(1)
-    assert stream.offsets() == [7]
+
+
+@BOTH
+@pytest.mark.parametrize("starts", ["earliest", "latest"])
+def test_a_query_that_died_in_its_first_batch_goes_on_beside_new_partitions(
+    log: GrowingLog, starts: str, *, is_old: bool
+) -> None:
+    options = {"decoder": "user", "startingOffsets": starts}
+    died = Stream(str(log.folder.parent), options, is_old=is_old)
+    reader = died.reader()
+    if starts == "latest" and not is_old:
+        died.offset = json.loads(json.dumps(reader.initialOffset()))
+    log.append(1)
+    first_rows = died.step(reader)
+    GrowingLog(log.folder.parent / "orders-1").append(2)
+    log.append(1)
+    stream = Stream(str(log.folder.parent), options, is_old=is_old)
+
+    assert stream.begin_again(died.offset or {}) == first_rows
+    assert sorted(stream.offsets()) == [0, 1, 7]
+    assert stream.offsets() == []
 
 
 @pytest.mark.parametrize("options", [{}, {"maxBytesPerTrigger": "1"}], ids=["all", "limit"])
@@ -575,7 +620,6 @@ def test_objects_of_a_bucket_are_followed(
             found += [row["offset"] for row in rows]
         return found
 
-    assert stream.step() == []
     log.append(2)
     found = [put()]
     log.append(3)

@@ -15,6 +15,7 @@ from kraftops.dump.scan.arrow import arrow_batches, merged
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
+from kraftops.log.sought import resumed
 from kraftops.memory import keep_freed_memory
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import Split, plan_splits
@@ -63,14 +64,16 @@ class SplitPartition(InputPartition):
 
     *topic_ids* belong to the topics that are asked for: Spark copies the reader to its workers
     before it asks for partitions, so that they cannot stay in it. Records before *first_offset*,
-    if there is one, are not rows. *isolations* are those of the files, if only committed rows are
-    asked for.
+    if there is one, are not rows. A resumed range begins with the first batch that was not whole
+    when the bytes before it were read. *isolations* are those of the files, if only committed rows
+    are asked for.
     """
 
     split: Split | None
     topic_ids: frozenset[str] = frozenset()
     first_offset: int | None = None
     isolations: Mapping[str, Isolation] = field(default_factory=dict)
+    is_resumed: bool = False
 
 
 def _say(text: str) -> None:
@@ -159,13 +162,13 @@ class Reader(DataSourceReader):
             asked = replace(asked, first_offset=max(asked.first_offset, partition.first_offset))
         query = replace(self.query, filter=asked)
         for labelled in split.ranges:
-            query_here = query.for_source(labelled.decoder, labelled.range.path)
+            part = resumed(labelled.range) if partition.is_resumed else labelled.range
+            query_here = query.for_source(labelled.decoder, part.path)
             if is_last_try(tries):
-                rows = self._in_process(labelled.range, query_here, schema)
+                rows = self._in_process(part, query_here, schema)
             else:
-                report = self._table.report()
-                rows = self._read_range(labelled.range, query_here, schema, report)
-            isolation = partition.isolations.get(labelled.range.path)
+                rows = self._read_range(part, query_here, schema, self._table.report())
+            isolation = partition.isolations.get(part.path)
             yield from rows if isolation is None else map(isolation.committed, rows)
 
     def _in_process(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kraftops.dump.scan.arrow import has_bytes
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.heads import heads
+from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.reader import Reader, SplitPartition
 from kraftops.spark.source.shape import Shape
-from kraftops.spark.stream.ends import end_mark, limited_mark
+from kraftops.spark.stream.ends import End, end_of, limited_end
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog, snapshot_marks, stream_logs
 from kraftops.spark.stream.marks import Mark, Marks, moved
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DirectoryStream:
-    """Logs in directories, which are listed at each call."""
+    """Logs in directories, which are listed once a batch."""
 
     def __init__(
         self,
@@ -43,9 +43,11 @@ class DirectoryStream:
         kinds = {field.name: field.dataType.typeName() for field in table.scanned}
         self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
         self._decoders = decoders
-        self._ends: dict[str, tuple[StreamLog, Mark]] = {}
-        """The logs that were listed last, each with its end."""
+        self._ends: dict[str, tuple[StreamLog, End]] = {}
+        """The logs that were listed last, with their ends."""
         self._listed: Mapping[str, StreamLog] | None = None
+        self._batches: dict[tuple[str, Mark], Head] = {}
+        """The batches that end at marks, so that nobody looks for them again."""
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
@@ -57,18 +59,36 @@ class DirectoryStream:
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
         self._listed = stream_logs(self._options)
-        self._ends = {name: (log, self._end(log)) for name, log in self._listed.items()}
-        return {name: end for name, (_, end) in self._ends.items()}
+        self._ends = {name: (log, self._end_of(log)) for name, log in self._listed.items()}
+        ends = {name: end for name, (_, end) in self._ends.items()}
+        self._remember(ends)
+        return {name: end.mark for name, end in ends.items()}
 
-    def _end(self, log: StreamLog) -> Mark:
-        earlier_log, end = self._ends.get(log.name, (None, log.beginning))
-        return end if log == earlier_log and log.ends_at(end) else end_mark(log, end)
+    def _end_of(self, log: StreamLog) -> End:
+        earlier_log, end = self._ends.get(log.name, (None, End(log.beginning)))
+        position = end.batch.end if end.batch else 0
+        is_same = log == earlier_log and log.ends_at(end.mark, position)
+        return end if is_same else end_of(log, end)
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
         """Return the end of the next batch, of the logs that `latest` has just listed."""
-        logs, self._listed = self._listed, None
-        logs = stream_logs(self._options) if logs is None else logs
-        return next_marks(logs, moved(start, logs), ends, most)
+        logs = self._logs()
+        start = moved(start, logs)
+        next_ends = next_marks(logs, self._ends_at(start), self._ends_at(ends), most)
+        self._remember(next_ends)
+        return {name: end.mark for name, end in next_ends.items()}
+
+    def _remember(self, ends: Mapping[str, End]) -> None:
+        self._batches |= {(name, end.mark): end.batch for name, end in ends.items() if end.batch}
+
+    def _logs(self) -> Mapping[str, StreamLog]:
+        if self._listed is None:
+            self._listed = stream_logs(self._options)
+        return self._listed
+
+    def _ends_at(self, marks: Marks) -> dict[str, End]:
+        batches = self._batches
+        return {name: End(mark, batches.get((name, mark))) for name, mark in marks.items()}
 
     def partitions(self, start: Marks, end: Marks, on_loss: OnLoss) -> Sequence[SplitPartition]:
         """Return the splits of a batch.
@@ -77,26 +97,31 @@ class DirectoryStream:
             SourceError: a segment cannot be read, or *on_loss* raises it.
             UsageError: a log of another kind has come, or an end has gone back.
         """
-        options = self._options
-        logs = stream_logs(options)
-        start = moved(start, end)
+        options, logs = self._options, self._logs()
+        self._listed = None
+        starts, ends = self._ends_at(moved(start, end)), self._ends_at(end)
         ranges = []
-        for name in sorted({*start, *end}):
-            first, last, log = start.get(name), end.get(name), logs.get(name)
+        for name in sorted({*starts, *ends}):
+            first, last, log = starts.get(name), ends.get(name), logs.get(name)
             if first == last:
                 continue
             if last is None or log is None:
                 on_loss(f"{name}: the log is gone")
                 continue
             self._check_decoder(log)
-            first = first or log.beginning
-            ranges.append((log, first, unread(log, first, last, on_loss)))
+            first = first or End(log.beginning)
+            ranges.append((log, first.mark, unread(log, first, last, on_loss)))
+        self._batches = {}
+        self._remember(ends)
         splits = batch_splits(ranges, options.cores, options.split_bytes)
         query = self._rows.query
         ids = query.filter.topic_ids
         if splits and query.filter.topics:
             ids = topic_ids_here(options.sources(), query).topic_ids
-        return [SplitPartition(part.split, ids, part.first_offset) for part in splits]
+        return [
+            SplitPartition(part.split, ids, part.first_offset, is_resumed=part.is_resumed)
+            for part in splits
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split.
@@ -129,13 +154,15 @@ def first_marks(
     A log of metadata begins with its newest snapshot, as the table does.
 
     Raises:
-        UsageError: starts name no offset of a partition, or one that it does not have.
+        UsageError: a path holds no log; starts name no offset of a partition, or one that it does
+            not have.
         SourceError: a segment cannot be read.
     """
+    snapshots = snapshot_marks(options)
     if starts == LATEST:
-        return {name: end_mark(log, log.beginning) for name, log in logs.items()}
+        return {name: end_of(log, End(log.beginning)).mark for name, log in logs.items()}
     earliest = {name: log.beginning for name, log in logs.items()} | {
-        name: mark for name, mark in snapshot_marks(options).items() if name in logs
+        name: mark for name, mark in snapshots.items() if name in logs
     }
     if isinstance(starts, str):
         return earliest
@@ -164,7 +191,7 @@ def _first_mark(log: StreamLog, starts: Starts, earliest: Mark) -> Mark:
     if start == EARLIEST:
         return earliest
     if start == LATEST:
-        return end_mark(log, log.beginning)
+        return end_of(log, End(log.beginning)).mark
     assert isinstance(start, int)
     return _mark_at(log, start)
 
@@ -186,15 +213,16 @@ def _mark_at(log: StreamLog, offset: int) -> Mark:
         else:
             if index == len(log.segments) - 1 and end < offset:
                 raise SourceError(f"{log.name}: it ends at offset {end}, before {offset}")
-    if before is None:
-        return Mark(segment.name, 0, offset)
-    return Mark(segment.name, before.end, offset, before.epoch, before.position, before.crc)
+    return Mark(offset, -1 if before is None else before.epoch)
 
 
 def next_marks(
-    logs: Mapping[str, StreamLog], start: Marks, ends: Mapping[str, Mark], most: int | None
-) -> Marks:
-    """Return the marks up to which the next batch reads.
+    logs: Mapping[str, StreamLog],
+    starts: Mapping[str, End],
+    ends: Mapping[str, End],
+    most: int | None,
+) -> dict[str, End]:
+    """Return the ends up to which the next batch reads.
 
     Logs share *most* bytes by what is left of each, and each reads at least one batch. A log that
     is gone is left out; one that has become shorter gets its end, which tells of the loss.
@@ -202,35 +230,40 @@ def next_marks(
     Raises:
         SourceError: a segment cannot be read.
     """
-    marks: Marks = {}
+    next_ends: dict[str, End] = {}
     unread: dict[str, int] = {}
     for name, log in logs.items():
-        first, end = start.get(name), ends.get(name)
-        if end is None or (first is not None and not first.is_before(end)):
-            kept = first if first is None or end is None else _kept(log, first, end)
-            marks |= {} if kept is None else {name: kept}
+        start, end = starts.get(name), ends.get(name)
+        if end is None:
+            next_ends |= {} if start is None else {name: start}
             continue
-        if first is not None and first.is_unread_snapshot and end.offset < first.offset:
-            marks[name] = limited_mark(log, first, end, 0)  # it is newer than the ends
+        start = start or End(log.beginning)
+        if start.mark.is_unread_snapshot and end.mark.offset < start.mark.offset:
+            next_ends[name] = limited_end(log, start, end, 0)  # it is newer than the ends
             continue
-        marks[name] = end
-        unread[name] = _bytes_left(log, first or log.beginning)
+        is_unread = log.is_known_by_size and not start.mark.size  # or not: `_bytes_left` tells
+        is_unread = is_unread or start.mark.is_before(end.mark)
+        if is_unread and (most is not None or log.is_known_by_size):
+            unread[name] = _bytes_left(log, start)
+            is_unread = unread[name] > 0
+        next_ends[name] = end if is_unread or name not in starts else _kept(log, start, end)
     total = sum(unread.values())
     if most is None or total <= most:
-        return marks
+        return next_ends
     for name, size in unread.items():
-        first = start.get(name) or logs[name].beginning
-        marks[name] = limited_mark(logs[name], first, marks[name], most * size // total)
-    return marks
+        start = starts.get(name) or End(logs[name].beginning)
+        next_ends[name] = limited_end(logs[name], start, next_ends[name], most * size // total)
+    return next_ends
 
 
-def _kept(log: StreamLog, first: Mark, end: Mark) -> Mark:
-    """Return the mark of a log that has nothing new: its end, if that tells of a loss."""
-    if first == end or not isinstance(locate(log, first), Loss):
-        return first
+def _kept(log: StreamLog, start: End, end: End) -> End:
+    """Return the end of a log that has nothing new: its last one, if that tells of a loss."""
+    if start == end or not isinstance(locate(log, start.mark, start.batch), Loss):
+        return start
     return end
 
 
-def _bytes_left(log: StreamLog, mark: Mark) -> int:
-    place = resume_position(log, mark)
-    return max(1, sum(file.size for file in place.files) - place.position)
+def _bytes_left(log: StreamLog, start: End) -> int:
+    place = resume_position(log, start.mark, start.batch)
+    size = sum(file.size for file in place.files) - place.position
+    return size if log.is_known_by_size else max(1, size)

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kraftops.dump.sources.follow import is_whole_batch
 from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
+from kraftops.log.sought import NO_LIMIT, indexed_position, last_entry
 from kraftops.spark.stream.logs import Segment, StreamLog
-from kraftops.spark.stream.marks import Mark
-from kraftops.spark.stream.places import Loss, locate, resume_position
-
-NO_END = 1 << 63
+from kraftops.spark.stream.marks import READ, Mark
+from kraftops.spark.stream.places import Loss, Place, locate, resume_position
 
 
-def end_mark(log: StreamLog, start: Mark) -> Mark:
-    """Return the mark after the last whole batch, below the high watermark; else *start*.
+class End(NamedTuple):
+    """A mark, and the batch that ends there, if it was read."""
 
-    Only the last segment with a batch is read, from *start* on if it lies there.
+    mark: Mark
+    batch: Head | None = None
+
+
+def end_of(log: StreamLog, start: End) -> End:
+    """Return the end after the last whole batch, below the high watermark; else *start*.
+
+    Only the last segment with a batch is read, from its last index entry on. Of an object nothing
+    is read: its size is the end.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    until = NO_END if log.high_watermark is None else log.high_watermark
-    place = locate(log, start)
+    if log.is_known_by_size:
+        last_segment = log.segments[-1]
+        return End(Mark(last_segment.base_offset, size=last_segment.size))
+    until = NO_LIMIT if log.high_watermark is None else log.high_watermark
+    place = locate(log, start.mark, start.batch)
     if isinstance(place, Loss):
-        return end_mark(log, log.beginning)
+        return end_of(log, End(log.beginning))
     for index in reversed(range(len(place.files))):
         segment = place.files[index]
         if segment.base_offset >= until:
@@ -35,36 +46,60 @@ def end_mark(log: StreamLog, start: Mark) -> Mark:
         position = 0 if index else place.position
         last = deque(_whole_heads(segment, position, until, is_growing), 1)
         if last:
-            return _after(segment, last[0])
+            return _after(last[0])
     return start
 
 
-def limited_mark(log: StreamLog, start: Mark, end: Mark, most: int) -> Mark:
-    """Return the mark after about *most* bytes of batches, at least one, at the latest *end*.
+def limited_end(log: StreamLog, start: End, end: End, most: int) -> End:
+    """Return the end after about *most* bytes of batches, at least one, at the latest *end*.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    place = resume_position(log, start)
-    mark, taken = start, 0
+    place = resume_position(log, start.mark, start.batch)
+    if log.is_known_by_size and not start.mark.snapshot:
+        return _limited_end_of_objects(place, end, most)
+    reached, taken = start, 0
     for index, segment in enumerate(place.files):
-        if start.is_unread_snapshot and not index:
-            mark, taken = Mark(segment.name, segment.size, start.offset, start.epoch), segment.size
+        if start.mark.is_unread_snapshot and not index:
+            reached, taken = End(Mark(start.mark.offset, start.mark.epoch, 0, READ)), segment.size
             if taken >= most:
-                return mark
+                return reached
             continue
         is_growing = index == len(place.files) - 1
-        position = 0 if index else place.position
-        for head in _whole_heads(segment, position, end.offset, is_growing):
-            # Behind a snapshot, its segment is read from the first batch on, as the table does.
-            if mark.offset > start.offset and taken + head.size > most:
-                return mark
-            mark, taken = _after(segment, head), taken + head.size
-    return end if mark.offset >= end.offset or not taken else mark
+        begin = 0 if index else place.position
+        limit, before = begin + most - taken, taken
+        for head in _whole_heads(segment, begin, end.mark.offset, is_growing, limit):
+            # After a snapshot, its segment is read from the first batch on, as the table does.
+            if reached.mark.offset > start.mark.offset and head.end > limit:
+                return reached
+            reached, taken = _after(head), before + head.end - begin
+    return end if reached.mark.offset >= end.mark.offset or not taken else reached
 
 
-def _after(segment: Segment, head: Head) -> Mark:
-    return Mark(segment.name, head.end, head.last_offset + 1, head.epoch, head.position, head.crc)
+def _limited_end_of_objects(place: Place, end: End, most: int) -> End:
+    """Return the end after whole objects, or at an index entry of the first that is too large."""
+    taken = 0
+    for index, segment in enumerate(place.files):
+        begin = 0 if index else place.position
+        rest = segment.size - begin
+        if taken + rest <= most:
+            taken += rest
+            continue
+        entry = last_entry(segment.path, position=begin + most - taken)
+        if entry is not None and entry.position > begin:
+            return End(Mark(segment.base_offset, size=entry.position))
+        whole = place.files[index - 1] if taken else segment
+        return min(End(Mark(whole.base_offset, size=whole.size)), end, key=_order)
+    return end
+
+
+def _order(end: End) -> tuple[int, int]:
+    return end.mark.offset, end.mark.size
+
+
+def _after(head: Head) -> End:
+    return End(Mark(head.last_offset + 1, head.epoch), head)
 
 
 def _whole_heads(
@@ -72,14 +107,16 @@ def _whole_heads(
     start: int,
     until: int,
     is_growing: bool,  # noqa: FBT001
+    limit: int = NO_LIMIT,
 ) -> Iterator[Head]:
-    """Yield the heads of batches before the offset *until*.
+    """Yield the heads of batches before the offset *until*, those near its end or *limit*.
 
     The last batch of a growing segment counts only if its checksum says that it is written.
     """
     with LogFile(segment.path) as log:
         stop = min(segment.size, log.size)
-        for head in heads(log, start, stop):
+        first = max(start, indexed_position(log, stop, offset=until - 1, near=limit))
+        for head in heads(log, first, stop):
             if head.last_offset >= until:
                 return
             if is_growing and head.end == stop and not is_whole_batch(log, head.position, stop):

@@ -12,14 +12,14 @@ from pyspark.sql.datasource import InputPartition
 
 from kraftops.dump.scan.arrow import scan_batches
 from kraftops.errors import UsageError
-from kraftops.log.files import METADATA_TOPIC, FileKind
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.records.internal_topics import METADATA
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.followed import OnLoss
-from kraftops.spark.stream.marks import Mark, Marks
-from kraftops.spark.stream.options import DIED_AT_START, EARLIEST, LATEST, StreamOptions
+from kraftops.spark.stream.marks import UNREAD, Mark, Marks
+from kraftops.spark.stream.options import EARLIEST, LATEST, StreamOptions
 from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.live_parts import live_parts
 from kraftops.wire.quorum.log_slices import LogSlices, Restart
@@ -96,8 +96,8 @@ class QuorumStream:
     def partitions(self, start: Marks, end: Marks, on_loss: OnLoss) -> Sequence[LivePartition]:
         """Return the partitions between two offsets.
 
-        Of a query that died in its first batch, Spark asks for the beginning again, which may be a
-        snapshot after *end* by then: it is read, and the log from *end* on after it.
+        A query that died in its first batch may begin with a snapshot after *end*: it is read, and
+        the log from *end* on after it.
 
         Raises:
             SourceError: *on_loss* raises it.
@@ -110,14 +110,11 @@ class QuorumStream:
             reason, place = loss
             if first.offset:
                 on_loss(reason)
-        elif stop < first.offset and not first.is_of_snapshot:
-            raise UsageError(
-                f"the high watermark has gone back from {first.offset} to {stop}",
-                hint=DIED_AT_START,
-            )
+        elif stop < first.offset and not first.snapshot:
+            raise UsageError(f"the high watermark has gone back from {first.offset} to {stop}")
         if not isinstance(place, SnapshotId):
             return [LivePartition(place, stop)] if place.offset < stop else []
-        if place.end_offset > stop and not first.is_of_snapshot:
+        if place.end_offset > stop and first.offset and not first.snapshot:
             return []  # it is in the next batch, which ends after it
         after = FetchPosition(*place)
         log = [LivePartition(after, stop)] if after.offset < stop else []
@@ -151,11 +148,10 @@ def _note(line: str) -> None:
 
 
 def _mark(place: Restart) -> Mark:
-    if isinstance(place, SnapshotId):
-        return Mark(f"{place}{FileKind.CHECKPOINT.value}", 0, *place)
-    return Mark("", 0, *place)
+    offset, epoch = place
+    return Mark(offset, epoch, snapshot=UNREAD if isinstance(place, SnapshotId) else "")
 
 
 def _place(mark: Mark) -> Restart:
-    kind = SnapshotId if mark.is_of_snapshot else FetchPosition
+    kind = SnapshotId if mark.snapshot else FetchPosition
     return kind(mark.offset, mark.epoch)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import dropwhile
 from typing import NamedTuple
 
 from kraftops.dump.small_files import small_file
@@ -14,12 +12,13 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.dump.sources.partition_directory import NoLogError
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME, FileKind, FileName, file_name
+from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
+from kraftops.records.internal_topics import METADATA
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.options import SourceOptions
-from kraftops.spark.stream.marks import Mark, Marks, directories_by_partition
-from kraftops.uris import is_remote, local_path
+from kraftops.spark.stream.marks import UNREAD, Mark, Marks, directories_by_partition
+from kraftops.uris import is_remote
 
 _PROPERTIES = "meta.properties"
 _NEVER_MOVED = "__cluster_metadata-0"
@@ -33,11 +32,6 @@ class Segment(NamedTuple):
     path: str
     base_offset: int
     size: int
-
-    @property
-    def name(self) -> str:
-        """The name in its directory."""
-        return os.path.basename(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +51,26 @@ class StreamLog:
     @property
     def beginning(self) -> Mark:
         """The mark before the first segment."""
-        return Mark(self.segments[0].name, 0, self.segments[0].base_offset)
+        return Mark(self.segments[0].base_offset)
 
-    def ends_at(self, mark: Mark) -> bool:
-        """Tell whether nothing can be read after a mark, by sizes and the high watermark."""
+    @property
+    def is_known_by_size(self) -> bool:
+        """Whether its end is the size of its last object, which only workers read.
+
+        A high watermark can be anywhere in an object, and a snapshot, too.
+        """
+        is_whole = self.high_watermark is None and self.decoder != METADATA
+        return is_whole and is_remote(self.name)
+
+    def ends_at(self, mark: Mark, position: int) -> bool:
+        """Tell whether nothing can be read after a mark and its position in the last segment."""
         if self.high_watermark is not None and mark.offset >= self.high_watermark:
             return True
-        rest = dropwhile(lambda segment: segment.name != mark.file, self.segments)
-        return sum(segment.size for segment in rest) == mark.position
+        return position == self.segments[-1].size
 
 
 def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
-    """Return the logs that are there now; directories and patterns may have none yet.
+    """Return the logs that are there now; directories and patterns may have none any more.
 
     Of a partition that a broker is just moving between its log directories, one is left out.
 
@@ -76,7 +78,7 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
         UsageError: a file is not a segment that grows.
         SourceError: a directory cannot be read, or a file that is named does not exist.
     """
-    sources = list(_sources(options, from_start=True))
+    sources = list(_sources(options))
     by_name: dict[str, dict[str, tuple[Source, int]]] = {}
     for source, size in zip(sources, source_sizes(sources), strict=True):
         by_name.setdefault(os.path.dirname(source.path), {})[source.path] = source, size
@@ -90,26 +92,33 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
 
 
 def snapshot_marks(options: SourceOptions) -> Marks:
-    """Return the marks before the newest snapshots, with which logs of metadata begin."""
+    """Return the marks before the newest snapshots, with which logs of metadata begin.
+
+    Raises:
+        UsageError, SourceError: a path holds no log, and is not an empty log directory either.
+    """
     marks: Marks = {}
-    for source in _sources(options, from_start=options.from_start):
+    for source in _sources(options, from_start=options.from_start, may_be_gone=False):
         file = file_name(source.path)
         if file and file.kind is FileKind.CHECKPOINT:
-            directory, name = os.path.split(source.path)
-            marks[directory] = Mark(name, 0, *file.snapshot_id)
+            offset, epoch = file.snapshot_id
+            marks[os.path.dirname(source.path)] = Mark(offset, epoch, snapshot=UNREAD)
     return marks
 
 
-def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
+def _sources(
+    options: SourceOptions, *, from_start: bool = True, may_be_gone: bool = True
+) -> Iterable[Source]:
+    """Yield the files that are there: logs may be deleted while the stream goes on."""
     for name in options.names:
         try:
             expanded = expand([name], from_start=from_start, raw=options.raw)
         except NoLogError:
-            if not is_remote(name):
-                _refuse_parent(local_path(name) if "://" in name else name)
-            continue
+            if may_be_gone or os.path.exists(os.path.join(name, _PROPERTIES)):
+                continue
+            raise
         except SourceError as error:
-            if error.code != "not-found":
+            if not may_be_gone or error.code != "not-found":
                 raise
             continue
         for source in expanded:
@@ -117,24 +126,6 @@ def _sources(options: SourceOptions, *, from_start: bool) -> Iterable[Source]:
                 raise SourceError(f"cannot read {name}: No such file or directory")
             if not (is_remote(name) and source.path == name and file_name(name) is None):
                 yield source  # else nothing in a store has this prefix yet
-
-
-def _refuse_parent(directory: str) -> None:
-    """Refuse a directory above log directories: no log can ever come into it.
-
-    Raises:
-        UsageError: it is one.
-    """
-    for name in sorted(os.listdir(directory)):
-        path = os.path.join(directory, name)
-        if PARTITION_NAME.fullmatch(name) or not os.path.isdir(path):
-            continue  # as a partition that comes, which is not read yet
-        with suppress(NoLogError, SourceError):
-            if expand([path]):
-                raise UsageError(
-                    f"{directory} holds no log, and {path} does",
-                    hint=f"name the log directories, as {directory.rstrip('/')}/*",
-                )
 
 
 def _parent(name: str) -> str:

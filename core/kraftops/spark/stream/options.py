@@ -25,7 +25,6 @@ from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.endpoints import Endpoints
 
 EARLIEST, LATEST = "earliest", "latest"
-DIED_AT_START = "a query from latest on that died in its first batch needs a new checkpointLocation"
 _NUMBERS = {-2: EARLIEST, -1: LATEST}
 """Offsets that stand for a beginning or an end, as Spark's kafka source has them."""
 _SIZE = re.compile(r"([0-9]{1,15})\s*([kmgt]?)b?", re.IGNORECASE)

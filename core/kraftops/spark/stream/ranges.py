@@ -6,49 +6,55 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.log.files import file_name
 from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log
 from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
+from kraftops.spark.stream.ends import End
 from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark
-from kraftops.spark.stream.options import DIED_AT_START
 from kraftops.spark.stream.places import Loss, Place, locate
 from kraftops.uris import is_remote
 
 
 class BatchSplit(NamedTuple):
-    """A split of a batch; records before *first_offset*, if there is one, do not belong to it."""
+    """A split of a batch; records before *first_offset*, if there is one, do not belong to it.
+
+    It is resumed if the object was shorter when the bytes before it were read.
+    """
 
     split: Split
     first_offset: int | None = None
+    is_resumed: bool = False
 
 
-def unread(log: StreamLog, start: Mark, end: Mark, on_loss: OnLoss) -> list[ByteRange]:
+def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss) -> list[ByteRange]:
     """Return the byte ranges of a log between two marks.
 
     Before Spark 4.2, a query that is started again may get an *end* before *start*: compaction has
     removed the last batches below the high watermark, and it is unknown where the query was.
-    Of a query that died in its first batch, Spark asks for the beginning again, which may be a
-    snapshot after *end* by then: it is read, and the log from *end* on after it.
+    A query that died in its first batch may begin with a snapshot after *end*: it is read, and the
+    log from *end* on after it.
 
     Raises:
         SourceError: a segment cannot be read, or *on_loss* raises it.
         UsageError: *end* lies before *start*, and there are records between them.
     """
-    first, last = locate(log, start), locate(log, end)
+    first, last = locate(log, start.mark, start.batch), locate(log, end.mark, end.batch)
     for loss in dict.fromkeys(place for place in (first, last) if isinstance(place, Loss)):
         on_loss(loss.reason)
     begin, stop = (place.place if isinstance(place, Loss) else place for place in (first, last))
-    if isinstance(first, Loss) or isinstance(last, Loss) or not end.is_before(start):
+    if isinstance(first, Loss) or isinstance(last, Loss) or not end.mark.is_before(start.mark):
         return list(_between(begin, stop))
-    if start.is_unread_snapshot:
+    if start.mark.is_unread_snapshot:
         return [ByteRange(begin.files[0].path, 0, begin.files[0].size)]
     if any(_between(stop, begin)):
         raise UsageError(
-            f"{log.name}: its end has gone back from offset {start.offset} to {end.offset}",
-            hint=f"start the query again when the high watermark is written anew; {DIED_AT_START}",
+            f"{log.name}: its end has gone back from offset {start.mark.offset} to"
+            f" {end.mark.offset}",
+            hint="start the query again when the high watermark is written anew",
         )
     return []
 
@@ -80,7 +86,7 @@ def batch_splits(
     for log, start, parts in ranges:
         for index, part in enumerate(parts):
             labelled = LabelledRange(part, log.decoder, log.topic, log.partition)
-            rest = labelled if index else _without_half(labelled, start, halves)
+            rest = labelled if index else _without_begin(labelled, start, halves)
             plain += [rest] if rest.range.size else []
     total = sum(labelled.range.size for labelled in plain)
     target = split_bytes(total, cores) if size is None else size
@@ -89,19 +95,22 @@ def batch_splits(
     return [*halves, *(BatchSplit(split) for split in splits)]
 
 
-def _without_half(labelled: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
+def _without_begin(labelled: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
     """Return a range without its first batch, if this begins before the offset of the mark.
 
-    That batch becomes a split of its own in *halves*.
+    That batch becomes a split of its own in *halves*, and so does the rest of an object that has
+    grown, whose first batch a worker looks for.
     """
     part = labelled.range
+    if start.size and part.start:
+        halves.append(BatchSplit(Split(len(halves), (labelled,), part.size), is_resumed=True))
+        return labelled._replace(range=part._replace(start=part.stop or part.start))
+    file = file_name(part.path)
+    if start.snapshot or start.size or file is None or start.offset <= file.base_offset:
+        return labelled
     with LogFile(part.path) as log:
         head = next(heads(log, part.start, min(part.stop or 0, log.size)), None)
-    if (
-        start.is_of_snapshot
-        or head is None
-        or not head.base_offset < start.offset <= head.last_offset
-    ):
+    if head is None or not head.base_offset < start.offset <= head.last_offset:
         return labelled
     half = labelled._replace(range=part._replace(stop=head.end, is_last=False))
     halves.append(BatchSplit(Split(len(halves), (half,), head.size), start.offset))

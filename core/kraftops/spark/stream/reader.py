@@ -23,8 +23,14 @@ from kraftops.spark.stream.options import HAS_LIMITS, StreamOptions
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Offset = dict[str, dict[str, Any]]
-"""The end of each log, in JSON; see `kraftops.spark.stream.marks.Mark`."""
+Offset = dict[str, Any]
+"""The marks of logs as JSON, and where the *first* batch begins.
+
+Spark asks for the beginning again when a query died in its first batch, and by then there may be
+other logs and records. So the end of that batch has the marks where it begins; a beginning itself
+has true.
+"""
+_LOGS, _FIRST = "logs", "first"
 _PAUSE = 0.2  # seconds: Spark asks a hundred times a second while nothing comes
 
 
@@ -36,16 +42,25 @@ class StreamReader(DataSourceStreamReader):
         self._followed = followed
         self._fails_on_loss = fails_on_loss
         self._last: Marks | None = None
+        self._first_look: tuple[Marks, Marks] | None = None
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's
         """Return where a new stream begins."""
         with shown_hints():
-            return marks_to_json(self._followed.first())
+            return {_LOGS: marks_to_json(self._followed.first()), _FIRST: True}
 
     def latestOffset(self) -> Offset:  # type: ignore[override]  # noqa: N802 - before 4.2
-        """Return the ends of the logs."""
+        """Return the ends of the logs.
+
+        Those releases do not tell whether the first batch is about to begin: the first look may.
+        """
         with shown_hints():
-            return marks_to_json(self._looked())
+            if self._first_look is None:
+                self._first_look = self._followed.first(), self._followed.latest()
+            beginning, first_ends = self._first_look
+            marks = self._looked()
+            first = {_FIRST: marks_to_json(beginning)} if marks == first_ends else {}
+            return {_LOGS: marks_to_json(marks), **first}
 
     def partitions(
         self, start: Mapping[str, Any], end: Mapping[str, Any]
@@ -56,8 +71,7 @@ class StreamReader(DataSourceStreamReader):
             SourceError: records between them are gone, and the stream is to fail then.
         """
         with shown_hints():
-            first, last = marks_from_json(start), marks_from_json(end)
-            return self._followed.partitions(first, last, self._lose)
+            return self._followed.partitions(_begin(start, end), _marks(end), self._lose)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition in record batches.
@@ -126,12 +140,41 @@ if HAS_LIMITS:
                 target = self._target
                 ends = self._looked() if target is None else target
                 most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
-                return marks_to_json(self._followed.step(marks_from_json(start), ends, most))
+                marks = _marks(start)
+                next_marks = self._followed.step(marks, ends, most)
+                if next_marks == marks:
+                    return dict(start)
+                is_first = start.get(_FIRST) is True
+                first = {_FIRST: marks_to_json(marks)} if is_first else {}
+                return {_LOGS: marks_to_json(next_marks), **first}
 
         def reportLatestOffset(self) -> Offset:  # noqa: N802 - Spark's
             """Return the ends that were found last, for the progress of the query."""
             with shown_hints():
-                return marks_to_json(self._followed.latest() if self._last is None else self._last)
+                marks = self._followed.latest() if self._last is None else self._last
+                return {_LOGS: marks_to_json(marks)}
+
+
+def _marks(offset: Mapping[str, Any]) -> Marks:
+    """Return the marks of an offset; those of 0.2 have them by the names of logs."""
+    logs = offset.get(_LOGS)
+    return marks_from_json(offset if logs is None or "file" in logs else logs)
+
+
+def _begin(start: Mapping[str, Any], end: Mapping[str, Any]) -> Marks:
+    """Return where a batch begins, also if it is the first one, and is read again.
+
+    A snapshot that was not read then may be gone: the present one is in its place.
+    """
+    first, marks = end.get(_FIRST), _marks(start)
+    if start.get(_FIRST) is not True or first is None:
+        return marks
+    if first is True:
+        return _marks(end)
+    return {
+        name: marks.get(name, mark) if mark.is_unread_snapshot else mark
+        for name, mark in marks_from_json(first).items()
+    }
 
 
 def stream_reader(
