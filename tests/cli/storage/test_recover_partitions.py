@@ -84,6 +84,17 @@ def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path:
     assert state(node).leader == 101
 
 
+def test_without_high_watermarks_it_is_unknown_what_was_acknowledged(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path, noted=None)
+
+    plan = recovery_data(node, *SELF, *disks, "--dry-run")
+
+    total = plan["lossTotal"]
+    assert (total["acknowledged"], total["possible"]) == (None, 83)
+    assert plan["losses"][0]["acknowledged"] is None
+    assert total["text"].startswith("83 possibly acknowledged records of orders-0 would be cut")
+
+
 def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
     node, disks = cluster(tmp_path)
     before = state(node)
@@ -137,7 +148,7 @@ def test_garbage_in_the_high_watermarks_is_told(tmp_path: Path) -> None:
     plan = recovery_data(node, *SELF, *disks)
 
     assert "bad-checkpoint" in codes(plan)
-    assert plan["lossTotal"]["acknowledged"] == 0
+    assert plan["lossTotal"]["acknowledged"] is None
 
 
 def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Path) -> None:

@@ -69,10 +69,12 @@ LOSS = (
     ),
     counted(
         "acknowledged",
-        "those below a high watermark that a broker noted; the others are possibly acknowledged",
+        "those below a high watermark that a broker noted, others are possibly acknowledged; null: "
+        "no broker noted one",
         "acknowledged",
         "ACKNOWLEDGED",
         numeral="amount",
+        may_be_null=True,
     ),
     _NEWEST_RECORD,
     counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
@@ -140,9 +142,10 @@ BROKER = (
     ),
     counted(
         "lostIfGone",
-        "acknowledged records that are lost if it is gone for good",
+        "acknowledged records that are lost if it is gone for good; null: no broker noted how many",
         "gone.acknowledged",
         "ACKNOWLEDGED LOST IF GONE",
+        may_be_null=True,
     ),
     counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
     texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
