@@ -63,20 +63,7 @@ class RecoverPlanOptions:
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(
-        ours=frozenset(
-            {
-                "copies",
-                "voters",
-                "choice",
-                "output_dir",
-                "elect_newest",
-                "unseen_brokers",
-                "offline",
-                "form",
-            }
-        ),
-    ),
+    syntax=Argparse4j(kafkas=frozenset()),
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,

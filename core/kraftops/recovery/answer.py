@@ -19,12 +19,12 @@ from kraftops.answers.fields import (
     time,
 )
 from kraftops.findings.answer import FINDINGS
-from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import RemoveFile
 from kraftops.recovery.host_script import Role
 from kraftops.recovery.missing_state import KINDS
-from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES, PARTITION, counted
+from kraftops.recovery.partitions.answer import COPIES, LOSS_TOTAL, LOSSES, PARTITION, counted
 from kraftops.recovery.plan import RecoveryPlan
+from kraftops.recovery.procedure import WorkStep
 from kraftops.uuids import to_text
 
 
@@ -35,7 +35,7 @@ class Recovery:
     is_changed: bool
     backup: str | None
     plan: RecoveryPlan | None = None
-    next_steps: Sequence[Advice] = ()
+    next_steps: Sequence[WorkStep] = ()
 
 
 UNDO = (
@@ -69,7 +69,7 @@ _VOTER = (
     text("host", "host of its listener"),
     number("port", "port of its listener"),
 )
-_STEP = (
+_FILE_STEP = (
     text(
         "action",
         "what is done",
@@ -79,10 +79,11 @@ _STEP = (
     text("name", "name of the file"),
     number("bytes", "to write", may_be_null=True, get=lambda step: getattr(step, "size", None)),
 )
-_ADVICE = (
+_WORK_STEP = (
     number("nodeId", "node; null: this or any", may_be_null=True),
     text("text", "what to do"),
     text("command", "command to paste", may_be_null=True),
+    text("check", "what is so once it has worked", may_be_null=True),
 )
 ELECTION = (
     PARTITION,
@@ -94,6 +95,7 @@ ELECTION = (
 _PLAN = (
     LOSS_TOTAL,
     LOSSES,
+    *(replace(field, get=f"partitions.comparison.{field.name}") for field in COPIES),
     boolean(
         "electsNewest", "whether the elections are written", get=attrgetter("partitions.is_elected")
     ),
@@ -123,7 +125,7 @@ _PLAN = (
     numbers("lostVoters", "ids of removed voters", get=lambda plan: [*plan.lost_ids]),
     number("offset", "offset of the first new batch; null if nothing is added", may_be_null=True),
     number("epoch", "epoch of the new batches, or of the log"),
-    parts("steps", "changes of files", _STEP),
+    parts("steps", "changes of files", _FILE_STEP),
     FINDINGS,
 )
 
@@ -133,7 +135,9 @@ def _of_plan(field: Field) -> Field:
     return replace(field, may_be_missing=True, get=lambda recovery: field.value_of(recovery.plan))
 
 
-_NEXT_STEPS = replace(parts("nextSteps", "what to do next, in order", _ADVICE), may_be_missing=True)
+_NEXT_STEPS = replace(
+    parts("nextSteps", "what to do next, in order", _WORK_STEP), may_be_missing=True
+)
 RECOVER = Answer(
     (*UNDO, *map(_of_plan, _PLAN), _NEXT_STEPS), "With --undo only changed and backup."
 )

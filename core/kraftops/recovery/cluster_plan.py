@@ -56,12 +56,6 @@ class ClusterPlan:
         # The log of a first voter that is a broker, too, is read twice: as it is, and in a copy.
         return list(dict.fromkeys(self.recovery.findings))
 
-    def of_role(self, role: Role) -> list[Host]:
-        """Return the hosts of a role, in the order of their start."""
-        hosts = [host for host in self.hosts if host.role is role]
-        order = self.start_order
-        return sorted(hosts, key=lambda host: [*order, host.node_id].index(host.node_id))
-
     @property
     def start_order(self) -> list[int]:
         """The brokers whose copies of partitions were read, in the order of their start."""

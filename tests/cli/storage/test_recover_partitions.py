@@ -54,10 +54,12 @@ def test_table_of_losses_comes_first(tmp_path: Path) -> None:
 
     done = recover(node, *SELF, *disks, "--dry-run")
 
-    first, header, row, *_ = done.text.splitlines()
+    first, header, row, _, title, *_ = done.text.splitlines()
     assert first == "83 acknowledged records of orders-0 would be cut from broker 102."
     assert header.startswith("PARTITION")
     assert row.split()[:6] == ["orders-0", "102", "220", "303", "83", "83"]
+    assert row.split()[-3:] == ["101", "-", "-"]  # it leads, nobody else has them, no meaning
+    assert title == "Copies that differ"
     assert "Elections by --elect-newest:" in done.text
 
 
@@ -165,8 +167,7 @@ def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Pa
     plan = recovery_data(node, *SELF, *disks, "--dry-run")
 
     texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
-    assert texts[0].startswith("once it does, start broker 102, and wait")
-    assert texts[1:] == ["then start broker 101"]
+    assert texts == ["start broker 102", "start broker 101"]
 
 
 def test_second_election_changes_nothing(tmp_path: Path) -> None:
@@ -344,11 +345,11 @@ def test_newest_broker_starts_first(tmp_path: Path) -> None:
 
     plan = recovery_data(node, *SELF, *disks, "--dry-run")
 
-    waits = "and wait until it is there: it alone has the newest copies of 1 partition"
-    texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
-    assert texts == [
-        f"once it does, start broker 102, {waits}",
-        "then start broker 101",
+    texts = [step["text"] for step in plan["nextSteps"] if " broker 10" in step["text"]]
+    assert texts[-3:] == [
+        "start broker 102",
+        "wait for broker 102: it alone has the newest copies of 1 partition",
+        "start broker 101",
     ]
 
 

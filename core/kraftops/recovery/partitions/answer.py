@@ -79,7 +79,12 @@ LOSS = (
     _NEWEST_RECORD,
     counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
     numbers("leaders", "all brokers that may lead"),
-    numbers("alsoOn", "other brokers that have all of them"),
+    numbers(
+        "alsoOn",
+        "other brokers that have all of them",
+        column=folded("ALSO ON", 1),
+        cell=lambda loss: ",".join(map(str, loss.also_on)) or None,
+    ),
     boolean("isCertain", "whether no other broker can lead, and the ends of both copies were read"),
     boolean(
         "isAtLeast",
@@ -150,10 +155,13 @@ BROKER = (
     counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
     texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
 )
+COPIES = (
+    parts("brokers", "brokers, in the order in which they should start", BROKER),
+    parts("copies", "copies of all partitions", COPY),
+)
 COMPARE = Answer(
     (
-        parts("brokers", "brokers, in the order in which they should start", BROKER),
-        parts("copies", "copies of all partitions", COPY),
+        *COPIES,
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,
