@@ -131,8 +131,9 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     with node_copies(options.copies) as nodes:
         plan = write_cluster_plan(nodes, request, ask, now, options.output_dir)
     if options.form == "text":
-        terminal.write("".join(losses_text(terminal.console, plan.loss_total, plan.losses)) + "\n")
-        terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
+        console, recovery = terminal.console, plan.recovery
+        terminal.write("".join(losses_text(console, recovery.loss_total, recovery.losses)) + "\n")
+        terminal.write("".join(finding_blocks(console, recovery.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(
         terminal,

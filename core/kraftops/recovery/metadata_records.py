@@ -92,6 +92,11 @@ class PartitionPlan:
         return self.comparison.brokers
 
     @property
+    def start_order(self) -> list[int]:
+        """The ids of these brokers."""
+        return [broker.broker for broker in self.brokers]
+
+    @property
     def first_brokers(self) -> list[ComparedBroker]:
         """The brokers to start before the others: each alone has newest copies of partitions."""
         return [broker for broker in self.brokers if broker.newest_alone]

@@ -147,6 +147,11 @@ class RecoveryPlan:
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
 
     @property
+    def cluster_id(self) -> str:
+        """The id of the cluster."""
+        return (self.directory.meta and self.directory.meta.cluster_id) or ""
+
+    @property
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
         return self.partitions.losses
@@ -247,6 +252,12 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         raise NotFound("not-there", text, f"registered brokers: {registered or 'none'}")
     if is_copied:  # who recovered the log has accounted for the brokers
         unseen = unseen._replace(ids=frozenset(), long_fenced=frozenset())
+    findings = [
+        *recovery_findings(image, compared, disks, partitions, unseen),
+        *address_findings(config, new_voters),
+        *live_findings(answers),
+        *quorum_findings(config, compared, new_voters, minority),
+    ]
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -263,16 +274,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         partitions=partitions,
         unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
-        findings=tuple(
-            worst_first(
-                [
-                    *recovery_findings(image, compared, disks, partitions, unseen),
-                    *address_findings(config, new_voters),
-                    *live_findings(answers),
-                    *quorum_findings(config, compared, new_voters, minority),
-                ]
-            )
-        ),
+        # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
+        findings=tuple(worst_first(dict.fromkeys(findings))),
         is_copied=is_copied,
         files=files,
         answers=answers,

@@ -31,10 +31,10 @@ def plan_page(plan: ClusterPlan) -> str:
 
 def _head(plan: ClusterPlan) -> Iterator[str]:
     recovery = plan.recovery
-    yield f"Recovery of the cluster {plan.cluster_id}"
+    yield f"Recovery of the cluster {recovery.cluster_id}"
     yield ""
-    yield f"{plan.loss_total}."
-    for loss in plan.losses:
+    yield f"{recovery.loss_total}."
+    for loss in recovery.losses:
         offsets = f"offsets {loss.offsets.start} to {loss.offsets.stop - 1}"
         cut = f"{offsets} of broker {loss.copy.broker} would be cut"
         yield f"- {loss.copy.name}: {cut}, since broker {loss.leader} may lead"
@@ -44,15 +44,15 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         yield f"- {copy.name}: broker {copy.broker} is made the leader, which has the newest copy"
         yield f"    (end offset {copy.end}), in leader epoch {epoch}"
     yield ""
-    yield f"The metadata log of {plan.log_name} goes on, from offset {recovery.chosen.end}."
-    yield f"Voters: {', '.join(map(str, plan.voters))}"
+    yield f"The metadata log of {recovery.chosen.name} goes on, from offset {recovery.chosen.end}."
+    yield f"Voters: {', '.join(map(str, recovery.new_voters))}"
     yield ""
     yield (
         "What is lost of the metadata, and what is to know:"
-        if plan.findings
+        if recovery.findings
         else "No metadata is lost."
     )
-    for finding in plan.findings:
+    for finding in recovery.findings:
         yield f"- {finding.severity}: {finding}"
         yield from (f"    {evidence}" for evidence in finding.evidence)
     yield ""

@@ -24,6 +24,7 @@ from kraftops.recovery.host_script import (
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
+from kraftops.storage.config.server_config import ServerConfig
 
 _LOGIN = "with --command-config CLIENT.PROPERTIES if the controllers ask for a login or for TLS"
 """What is to know of commands that ask a controller: they do not read a server.properties."""
@@ -63,7 +64,7 @@ def _other_brokers(plan: RecoveryPlan, hosts: Hosts) -> list[int]:
     """Return the brokers that are not started as controllers, in the order of their start."""
     brokers = {*plan.brokers} | {id_ for id_, host in hosts.items() if host.role is Role.BROKER}
     brokers -= {*_joining(plan, hosts), *(voter.node_id for voter in plan.new_voters)}
-    order = [broker.broker for broker in plan.partitions.brokers]
+    order = plan.partitions.start_order
     return sorted(brokers, key=lambda broker: [*order, broker].index(broker))
 
 
@@ -207,7 +208,7 @@ def _join(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> Iterator[WorkStep]:
     if host:
         yield _script(host, "once the voters lead, pack and remove its old metadata log")
     else:
-        yield from _wipe(plan, node_id)
+        yield from _wipe(plan, node_id, plan.config if not hosts else None)
     yield _start(node_id, _path(plan, node_id, hosts) or _CONFIG)
     if joins_itself:
         yield WorkStep(f"node {node_id} joins by itself ({AUTO_JOIN})", node_id=node_id)
@@ -220,7 +221,7 @@ def _join(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> Iterator[WorkStep]:
     yield WorkStep("see who votes", controllers, check=f"node {node_id} is a voter, too")
 
 
-def _wipe(plan: RecoveryPlan, node_id: int) -> Iterator[WorkStep]:
+def _wipe(plan: RecoveryPlan, node_id: int, config: ServerConfig | None) -> Iterator[WorkStep]:
     """Yield the steps that make a node without a script an empty one."""
     files = " ".join(f'"$LOG_DIR"/{name}' for name in VOID_NAMES)
     meta = f'"$LOG_DIR"/{META_FILE}'
@@ -232,9 +233,7 @@ def _wipe(plan: RecoveryPlan, node_id: int) -> Iterator[WorkStep]:
         f"if grep -qsx node.id={node_id} {meta}; then rm -rf {files}; fi",
         node_id,
     )
-    assert plan.directory.meta
-    cluster_id, is_broker = plan.directory.meta.cluster_id or "", node_id in plan.brokers
-    form = format_command(plan.config, cluster_id, plan.release, is_broker=is_broker)
+    form = format_command(config, plan, is_broker=node_id in plan.brokers)
     command = f'kafka-storage {shlex.join(form)} -c "$CONFIG"'
     yield WorkStep(f"node {node_id}: format it, with a new id", command, node_id)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TypedDict, Unpack
 
 from kraftops.answers.fields import (
@@ -34,27 +33,23 @@ def counted(
     name: str, meaning: str, path: str, title: str, priority: int = 0, **more: Unpack[Counted]
 ) -> Field:
     """Return the field of a number at a path of attributes, with a column of this title."""
-    return number(
-        name, meaning, get=attrgetter(path), column=number_column(title, priority), **more
-    )
+    return number(name, meaning, get=path, column=number_column(title, priority), **more)
 
 
-PARTITION = text(
-    "name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")
-)
+PARTITION = text("name", "topic and partition", column=folded("PARTITION"), get="copy.name")
 _COPY_NAME = (
-    text("topic", "topic", get=attrgetter("copy.topic")),
-    number("partition", "partition", get=attrgetter("copy.number")),
+    text("topic", "topic", get="copy.topic"),
+    number("partition", "partition", get="copy.number"),
     PARTITION,
     counted("broker", "broker of the copy", "copy.broker", "BROKER"),
-    text("place", "directory or archive of the copy", get=attrgetter("copy.place")),
+    text("place", "directory or archive of the copy", get="copy.place"),
 )
 _NEWEST_RECORD = time(
     "lastTimestamp",
     "of the newest record of the copy",
     may_be_null=True,
     column=Column("NEWEST RECORD", 3),
-    get=attrgetter("copy.time"),
+    get="copy.time",
 )
 LOSS = (
     *_COPY_NAME,
@@ -98,7 +93,7 @@ LOSS = (
         column=folded("MEANING", 2),
     ),
 )
-LOSSES = parts("losses", "records that would be cut", LOSS)
+LOSSES = parts("losses", "records that would be cut", LOSS, get="losses")
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
@@ -114,12 +109,12 @@ LOSS_TOTAL = part(
 COPY = (
     *_COPY_NAME,
     counted("epoch", "latest leader epoch; -1 without one", "copy.epoch", "EPOCH"),
-    number("startOffset", "first offset", get=attrgetter("copy.start")),
+    number("startOffset", "first offset", get="copy.start"),
     counted("endOffset", "offset after the last record", "copy.end", "END"),
     boolean(
         "isEndExact",
         "whether the end is known; else it is the lowest possible",
-        get=attrgetter("copy.is_end_exact"),
+        get="copy.is_end_exact",
     ),
     counted(
         "highWatermark",
@@ -131,7 +126,7 @@ COPY = (
     ),
     _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer"),
-    number("newestOn", "broker of the newest copy", get=attrgetter("newest.broker")),
+    number("newestOn", "broker of the newest copy", get="newest.broker"),
     counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
     counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
     counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
@@ -153,7 +148,7 @@ BROKER = (
         may_be_null=True,
     ),
     counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
-    texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
+    texts("partitionsLostIfGone", "names of their partitions", get="gone.partitions"),
 )
 COPIES = (
     parts("brokers", "brokers, in the order in which they should start", BROKER),
