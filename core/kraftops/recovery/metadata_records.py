@@ -77,6 +77,7 @@ class PartitionPlan:
         is_elected: whether they are written.
         producer_ids: the next producer id, and the raised one; equal where it stays.
         records: the records to write.
+        replica_brokers: the ids of the brokers that have replicas by the metadata.
     """
 
     comparison: Comparison
@@ -85,6 +86,7 @@ class PartitionPlan:
     is_elected: bool
     producer_ids: tuple[int, int]
     records: tuple[MetadataRecord, ...]
+    replica_brokers: frozenset[int]
 
     @property
     def brokers(self) -> tuple[ComparedBroker, ...]:
@@ -141,6 +143,9 @@ def plan_partitions(
         is_elected=elects_newest,
         producer_ids=(before, after),
         records=tuple(records),
+        replica_brokers=frozenset(
+            broker for assignment in assigned.values() for broker in assignment.state.replicas
+        ),
     )
 
 

@@ -14,10 +14,11 @@ import pytest
 from kraftops import load
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.uuids import to_text
-from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
+from tests.helpers.logs.metadata_logs import feature, no_ops, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
+    broker,
     other_node,
     recover,
     recovery_data,
@@ -170,6 +171,18 @@ def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Pa
     assert texts == ["start broker 102", "start broker 101"]
 
 
+def test_broker_that_only_replicas_name_is_a_note(tmp_path: Path) -> None:
+    registration = records_batch(5, broker(101))
+    node = survivor(tmp_path / "node", registration, no_ops(6, 1), *ORDERS[1:])
+    disk = broker_disk(tmp_path / "b101", 101, {"orders-0": [(0, 220)]}, noted=220)
+
+    plan = recovery_data(node, *SELF, f"--from={disk}")
+
+    (note,) = [finding for finding in plan["findings"] if finding["code"] == "brokers-not-given"]
+    assert note["severity"] == "note"
+    assert note["text"].endswith("have replicas, and are not registered, were not given: 102")
+
+
 def test_second_election_changes_nothing(tmp_path: Path) -> None:
     node, disks = cluster(tmp_path)
     recovery_data(node, *SELF, *disks, "--elect-newest")
@@ -219,8 +232,8 @@ def test_open_transaction_is_aborted_before_the_records(tmp_path: Path) -> None:
 
 def test_producer_ids_of_disks_are_not_handed_out_again(tmp_path: Path) -> None:
     node = survivor(tmp_path / "node", *ORDERS)
-    for broker in (101, 102):
-        broker_disk(tmp_path / f"b{broker}", broker, {"orders-0": [(0, 9)]}, producer=2500)
+    for node_id in (101, 102):
+        broker_disk(tmp_path / f"b{node_id}", node_id, {"orders-0": [(0, 9)]}, producer=2500)
     disks = [f"--from={tmp_path / name}" for name in ("b101", "b102")]
 
     plan = recovery_data(node, *SELF, *disks)
