@@ -318,7 +318,7 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
             "{quorum}": given.quorum,
         }
         words = [_filled(word, values) for word in case.words]
-        environment = {"PATH": f"{bin_}:/usr/bin:/bin", **_JAVA, **around.environment}
+        environment = {"PATH": f"{bin_}:/usr/bin:/bin:/usr/sbin", **_JAVA, **around.environment}
         environment["XDG_CONFIG_HOME"] = out  # completions are installed there, also without HOME
         if around.user is None:
             environment |= {"HOME": out, "TMPDIR": out}

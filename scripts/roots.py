@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ SUITES = ("bullseye", "bookworm", "trixie")
 _IMAGE = "kraftops"
 _NOBODY = 65532
 """The user of the image: one that no root knows."""
+_AT_ONCE = 8
+"""Cases that run together: some wait half a minute for a broker that does not answer."""
 _HOSTS = "127.0.0.1 localhost\n"
 _STATE = ("var/lib/dpkg", "var/lib/rpm", "var/log", "var/cache", "usr/lib/sysimage", "tmp", "dev")
 """Where package managers keep their own files."""
@@ -132,7 +135,9 @@ def check(name: str, root: Path, bin_: Path, given: Place, *, is_locked: bool = 
     if is_locked:
         subprocess.run(["mount", "-o", "remount,bind,ro", str(root)], check=True)
         usual = Surroundings(name, root, usual.environment, user=_NOBODY)
-    wrong = [text for case in CASES if (text := run(bin_, case, given, usual))]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        texts = pool.map(lambda case: run(bin_, case, given, usual), CASES)
+        wrong = [text for text in texts if text]
     return Row(name, "locked" if is_locked else "", len(CASES), wrong)
 
 
