@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.answers.fields import json_of
 from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.errors import WireError
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.description_output import feature_text
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -38,20 +36,16 @@ _APIS = (number("KEY"), Column("API"), number("MIN"), number("MAX"))
 class ApiVersionsOptions(TargetOptions):
     """The values of the options."""
 
-    compare: bool = False
+    compare: bool = option(
+        "--compare", is_flag=True, help="Show only the differences between nodes."
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=TARGET_SYNTAX,
-    name="api-versions",
-    options=ApiVersionsOptions,
+@subcommand(
+    ApiVersionsOptions,
     examples=EXAMPLES,
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
-@added(TARGET)
-@click.option("--compare", is_flag=True, help="Show only the differences between nodes.")
-@click.pass_obj
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of

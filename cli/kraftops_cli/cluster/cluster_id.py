@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -13,18 +10,6 @@ EXAMPLES = (
     ("which cluster is it?", "kafka-cluster cluster-id -b localhost:9092"),
     ("for a script", "kafka-cluster cluster-id -C localhost:9093 --format json"),
 )
-
-
-def _command(name: str) -> click.Command:
-    return click.command(
-        cls=ToolCommand,
-        syntax=TARGET_SYNTAX,
-        name=name,
-        options=TargetOptions,
-        hidden=name == "id",
-        examples=EXAMPLES if name == "cluster-id" else (),
-        help="Print the id of a cluster, as a broker or a controller knows it.",
-    )(added(TARGET)(click.pass_obj(_run)))
 
 
 def _run(terminal: Terminal, options: TargetOptions) -> int:
@@ -47,5 +32,6 @@ def _run(terminal: Terminal, options: TargetOptions) -> int:
     return 0
 
 
-cluster_id = _command("cluster-id")
-id_ = _command("id")
+_HELP = "Print the id of a cluster, as a broker or a controller knows it."
+cluster_id = subcommand(TargetOptions, name="cluster-id", examples=EXAMPLES, help=_HELP)(_run)
+id_ = subcommand(TargetOptions, name="id", hidden=True, help=_HELP)(_run)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops.errors import UsageError
-from kraftops_cli.cluster.options import ACCESS, SYNTAX, YES, AccessOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import ChangeOptions, subcommand
+from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import JavaInteger
 from kraftops_cli.terminal.streams import Terminal
 
@@ -41,20 +41,26 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllersOptions(AccessOptions):
+class ControllersOptions(ChangeOptions):
     """The values of the options."""
 
-    action: str | None = None
-    node: int | None = None
-    by: int | None = None
-    listeners: tuple[str, ...] = ()
+    action: str | None = argument(required=False, type=click.Choice((ADD, REMOVE, REPLACE)))
+    node: int | None = option(
+        "--id", "-i", metavar="ID", type=JavaInteger(), help="The controller."
+    )
+    by: int | None = option(
+        "--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself."
+    )
+    listeners: tuple[str, ...] = option(
+        "--listener",
+        metavar="NAME://HOST:PORT",
+        multiple=True,
+        help="A listener of the new voter; may be given more than once.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="controllers",
-    options=ControllersOptions,
+@subcommand(
+    ControllersOptions,
     answer="kraftops_cli.cluster.controllers_fields:CONTROLLERS",
     examples=EXAMPLES,
     help="""\
@@ -76,19 +82,6 @@ ALTER. Releases, and the listeners of a new voter, are read from the metadata lo
 CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where
 that is not so.""",
 )
-@click.argument("action", required=False, type=click.Choice((ADD, REMOVE, REPLACE)))
-@added(ACCESS)
-@click.option("--id", "-i", "node", metavar="ID", type=JavaInteger(), help="The controller.")
-@click.option("--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself.")
-@click.option(
-    "--listener",
-    "listeners",
-    metavar="NAME://HOST:PORT",
-    multiple=True,
-    help="A listener of the new voter; may be given more than once.",
-)
-@YES
-@click.pass_obj
 def controllers(terminal: Terminal, options: ControllersOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.voters.access import QuorumAccess

@@ -6,11 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.errors import AnswerError, KraftopsError, WireError
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions, ids_option
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
@@ -47,18 +45,30 @@ the one before.""",
 class DescribeOptions(TargetOptions):
     """The values of the options."""
 
-    ids: tuple[int, ...] = ()
-    racks: tuple[str, ...] = ()
-    fenced: bool = False
-    watch: float | None = None
+    ids: tuple[int, ...] = ids_option(
+        metavar="ID[,ID|-ID…]", text="Only these brokers; may be given more than once."
+    )
+    racks: tuple[str, ...] = option(
+        "--rack",
+        metavar="RACK",
+        multiple=True,
+        help="Only brokers of this rack; may be given more than once.",
+    )
+    fenced: bool = option("--fenced", is_flag=True, help="Only brokers that are fenced.")
+    watch: float | None = option(
+        "--watch",
+        metavar="[SECONDS]",
+        type=Seconds(),
+        is_flag=False,
+        flag_value="2",
+        help="Repeat it after this time (2), until interrupted; on a terminal as a screen, see"
+        " below. --format json prints an object on a line each time.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
+@subcommand(
+    DescribeOptions,
     sections=SECTIONS,
-    syntax=TARGET_SYNTAX,
-    name="describe",
-    options=DescribeOptions,
     answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
     examples=EXAMPLES,
     help="""\
@@ -68,32 +78,6 @@ Show the brokers and their states, the quorum and its leader, features, and the 
 and ALTER. -b shows the knowledge of a broker, and needs DESCRIBE for the quorum. A dash stands for
 a value that the node does not know, or that the user may not see.""",
 )
-@added(
-    TARGET,
-    ids_option(
-        *("--id", "-i", "ids"),
-        metavar="ID[,ID|-ID…]",
-        help_text="Only these brokers; may be given more than once.",
-    ),
-)
-@click.option(
-    "--rack",
-    "racks",
-    metavar="RACK",
-    multiple=True,
-    help="Only brokers of this rack; may be given more than once.",
-)
-@click.option("--fenced", is_flag=True, help="Only brokers that are fenced.")
-@click.option(
-    "--watch",
-    metavar="[SECONDS]",
-    type=Seconds(),
-    is_flag=False,
-    flag_value="2",
-    help="Repeat it after this time (2), until interrupted; on a terminal as a screen, see below."
-    " --format json prints an object on a line each time.",
-)
-@click.pass_obj
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.wire.rpc.error_codes import may_pass

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -29,22 +27,16 @@ _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 class ListOptions(TargetOptions):
     """The values of the options."""
 
-    include_fenced_brokers: bool = False
+    include_fenced_brokers: bool = option(
+        "--include-fenced-brokers", is_flag=True, help="List fenced brokers too; only with -b."
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=TARGET_SYNTAX,
-    name="list-endpoints",
-    options=ListOptions,
+@subcommand(
+    ListOptions,
     examples=EXAMPLES,
     help="List the brokers or the controllers, each at the listener of the connection.",
 )
-@added(TARGET)
-@click.option(
-    "--include-fenced-brokers", is_flag=True, help="List fenced brokers too; only with -b."
-)
-@click.pass_obj
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of

@@ -4,128 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds, Size
-from kraftops_cli.terminal.answer import FORM
-
-F = TypeVar("F", bound=Callable[..., object])
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
+from kraftops_cli.terminal.streams import Terminal
 
 _MAX_BATCH = 1_000_000
-_BATCH = 100
-_STALL_SECONDS = 300.0
 _KAFKAS = frozenset(
     {"bootstrap_server", "bootstrap_controller", "command_config", "config", "ids"}
     | {"include_fenced_brokers"}
 )
-SYNTAX = Argparse4j(kafkas=_KAFKAS, expands_files=False)
-"""That of subcommands which may take brokers and controllers."""
-TARGET_SYNTAX = Argparse4j(
+_SYNTAX = Argparse4j(kafkas=_KAFKAS, expands_files=False)
+_TARGET_SYNTAX = Argparse4j(
     kafkas=_KAFKAS, one_of=(("bootstrap_server", "bootstrap_controller"),), expands_files=False
 )
-"""That of subcommands which take one of the two."""
-_CLUSTER = (
-    click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
-    click.option(
-        "--bootstrap-controller", "-C", metavar="HOST:PORT,...", help="Addresses of controllers."
-    ),
-    click.option(
-        "--command-config", "-c", metavar="FILE", help="Client properties, for login and TLS."
-    ),
-)
-_CLUSTER_ID = click.option(
-    "--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."
-)
-TARGET = (
-    *_CLUSTER,
-    click.option("--config", metavar="FILE", help="The former name of --command-config."),
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=Seconds(),
-        help="Time for the whole command, of unregister for each broker; 15, unless the file has"
-        " default.api.timeout.ms.",
-    ),
-    _CLUSTER_ID,
-    FORM,
-)
-ACCESS = (
-    *_CLUSTER,
-    click.option(
-        "--controller-config",
-        metavar="FILE",
-        help="Client properties for -C; without it, those of --command-config.",
-    ),
-    _CLUSTER_ID,
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=Seconds(),
-        help="Time for the whole command; without it, there is no limit.",
-    ),
-    click.option(
-        "--check-permissions",
-        is_flag=True,
-        help="Only print the permissions that it needs; 2 if one is missing.",
-    ),
-    FORM,
-)
-DRY_RUN = click.option(
-    "--dry-run",
-    "dry_run",
-    cls=RenamedOption,
-    former=("--plan-only",),
-    is_flag=True,
-    help="Print the plan, change nothing; with --format json for --plan.",
-)
-STALL_TIMEOUT = click.option(
-    "--stall-timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=_STALL_SECONDS,
-    show_default=True,
-    help="End with code 5 if nothing has moved for so long; all stays as `operations` shows it.",
-)
-PACE = (
-    click.option(
-        "--throttle",
-        metavar="SIZE",
-        type=Size(1),
-        help="Most bytes a second that a broker copies, sent and received, as 50M.",
-    ),
-    STALL_TIMEOUT,
-)
-BATCH = click.option(
-    "--batch",
-    metavar="N",
-    type=Number(_MAX_BATCH, minimum=1),
-    default=_BATCH,
-    show_default=True,
-    help="Most partitions in flight at once; the next begin when some have ended.",
-)
-ALLOW_SINGLE_REPLICA = click.option(
-    "--allow-single-replica",
-    is_flag=True,
-    help="Partitions of a single replica may go offline.",
-)
-UNCOUNTED_TOPIC = click.option(
-    "--exclude-topic",
-    metavar="TOPIC",
-    multiple=True,
-    help="A topic that does not count; may be given more than once.",
-)
-DEFAULT_MIN_ISR = click.option(
-    "--min-isr",
-    metavar="N",
-    type=Number(1000, minimum=1),
-    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
-)
-YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 
 def _ids(_context: click.Context, _param: click.Parameter, ids: Any) -> tuple[int, ...]:
@@ -133,96 +32,199 @@ def _ids(_context: click.Context, _param: click.Parameter, ids: Any) -> tuple[in
 
 
 def ids_option(
-    *names: str, metavar: str = "ID,...", is_required: bool = False, help_text: str
-) -> Callable[[F], F]:
-    """Return an option that takes ids of nodes, and may be given more than once."""
-    return click.option(
-        *names,
+    *names: str,
+    metavar: str = "ID,...",
+    is_required: bool = False,
+    text: str = "The brokers; may be given more than once.",
+) -> Any:
+    """Return a field for ids of nodes, by default `--id`."""
+    return option(
+        *(names or ("--id", "-i")),
         metavar=metavar,
         type=BrokerIds(),
         multiple=True,
         required=is_required,
         callback=_ids,
-        help=help_text,
+        help=text,
     )
 
 
-IDS, REQUIRED_IDS = (
-    ids_option(
-        *("--id", "-i", "ids"),
-        is_required=is_required,
-        help_text="The brokers; may be given more than once.",
+def topics_option(text: str) -> Any:
+    """Return a field for topics that are left out."""
+    return option("--exclude-topic", metavar="TOPIC", multiple=True, help=text)
+
+
+def yes_option(text: str = "Do not ask for confirmation.") -> Any:
+    """Return a field for the agreement to a change."""
+    return option("--yes", "-y", is_flag=True, help=text)
+
+
+def single_replica_option() -> Any:
+    """Return a field for whether partitions of a single replica may go offline."""
+    return option(
+        "--allow-single-replica",
+        is_flag=True,
+        help="Partitions of a single replica may go offline.",
     )
-    for is_required in (False, True)
-)
-NEW_PLAN = (
-    ids_option("--to", help_text="Only these brokers take replicas."),
-    DRY_RUN,
-    BATCH,
-    click.option(
-        "--check-disks", is_flag=True, help="Refuse a plan for which a broker has too little room."
-    ),
-    *PACE,
-)
-"""Those of a plan that is not read from a file, and is about named partitions."""
-PLAN = (
-    click.option(
-        "--exclude-topic",
-        metavar="TOPIC",
-        multiple=True,
-        help="A topic that stays where it is; may be given more than once.",
-    ),
-    click.option(
-        "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
-    ),
-    *NEW_PLAN,
-)
+
+
+def min_isr_option() -> Any:
+    """Return a field for the default of min.insync.replicas."""
+    return option(
+        "--min-isr",
+        metavar="N",
+        type=Number(1000, minimum=1),
+        help="The brokers' default of min.insync.replicas, where it cannot be seen.",
+    )
+
+
+def throttle_option() -> Any:
+    """Return a field for a rate in bytes a second."""
+    return option(
+        "--throttle",
+        metavar="SIZE",
+        type=Size(1),
+        help="Most bytes a second that a broker copies, sent and received, as 50M.",
+    )
+
+
+def stall_option() -> Any:
+    """Return a field for the time without progress after which a run ends."""
+    return option(
+        "--stall-timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        default=300.0,
+        help="End with code 5 if nothing has moved for so long; all stays as `operations` shows"
+        " it.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """The values of the options that all have in common; *form* is text or json."""
+    """The options that all subcommands have in common."""
 
-    bootstrap_server: str | None = None
-    bootstrap_controller: str | None = None
-    command_config: str | None = None
-    expect_cluster_id: str | None = None
-    timeout: float | None = None
-    form: str = "text"
+    bootstrap_server: str | None = option(
+        "--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."
+    )
+    bootstrap_controller: str | None = option(
+        "--bootstrap-controller", "-C", metavar="HOST:PORT,...", help="Addresses of controllers."
+    )
+    command_config: str | None = option(
+        "--command-config", "-c", metavar="FILE", help="Client properties, for login and TLS."
+    )
+    expect_cluster_id: str | None = option(
+        "--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."
+    )
+    timeout: float | None = option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="Time for the whole command; without it, there is no limit.",
+    )
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions(ClusterOptions):
     """Those of subcommands that ask brokers or controllers."""
 
-    config: str | None = None
+    config: str | None = option(
+        "--config", metavar="FILE", help="The former name of --command-config."
+    )
+    timeout: float | None = option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="Time for the whole command, of unregister for each broker; 15, unless the file has"
+        " default.api.timeout.ms.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessOptions(ClusterOptions):
     """Those of subcommands that may ask both."""
 
-    controller_config: str | None = None
-    check_permissions: bool = False
+    controller_config: str | None = option(
+        "--controller-config",
+        metavar="FILE",
+        help="Client properties for -C; without it, those of --command-config.",
+    )
+    check_permissions: bool = option(
+        "--check-permissions",
+        is_flag=True,
+        help="Only print the permissions that it needs; 2 if one is missing.",
+    )
     yes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class MovingOptions(AccessOptions):
-    """Those of how replicas are moved."""
+class ChangeOptions(AccessOptions):
+    """Those of subcommands that change something."""
 
-    dry_run: bool = False
-    batch: int = _BATCH
-    throttle: int | None = None
-    stall_timeout: float = _STALL_SECONDS
+    yes: bool = yes_option()
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(MovingOptions):
-    """Those of a plan, and of the brokers that it is about."""
+class MovingOptions(ChangeOptions):
+    """Those of how replicas are moved."""
 
-    ids: tuple[int, ...] = ()
-    to: tuple[int, ...] = ()
-    check_disks: bool = False
+    dry_run: bool = option(
+        "--dry-run",
+        former=("--plan-only",),
+        is_flag=True,
+        help="Print the plan, change nothing; with --format json for --plan.",
+    )
+    batch: int = option(
+        "--batch",
+        metavar="N",
+        type=Number(_MAX_BATCH, minimum=1),
+        default=100,
+        help="Most partitions in flight at once; the next begin when some have ended.",
+    )
+    throttle: int | None = throttle_option()
+    stall_timeout: float = stall_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPlanOptions(MovingOptions):
+    """Those of a plan that is not read from a file, and is about named partitions."""
+
+    to: tuple[int, ...] = ids_option("--to", text="Only these brokers take replicas.")
+    check_disks: bool = option(
+        "--check-disks", is_flag=True, help="Refuse a plan for which a broker has too little room."
+    )
     exclude_topic: tuple[str, ...] = ()
-    plan: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(NewPlanOptions):
+    """Those of a plan for all partitions."""
+
+    exclude_topic: tuple[str, ...] = topics_option(
+        "A topic that stays where it is; may be given more than once."
+    )
+    plan: str | None = option(
+        "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
+    )
+
+
+UNCOUNTED_TOPIC = "A topic that does not count; may be given more than once."
+
+
+def subcommand(
+    options: type[ClusterOptions], **attributes: Any
+) -> Callable[[Callable[[Terminal, Any], int]], click.Command]:
+    """Return a decorator that makes a function a subcommand with options.
+
+    Args:
+        options: The dataclass of its options.
+        **attributes: Those of Click and `ToolCommand`.
+    """
+    syntax = _TARGET_SYNTAX if issubclass(options, TargetOptions) else _SYNTAX
+
+    def make(run: Callable[[Terminal, Any], int]) -> click.Command:
+        command = click.command(cls=ToolCommand, syntax=syntax, options=options, **attributes)
+        return command(click.pass_obj(run))
+
+    return make

@@ -6,10 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
-from kraftops_cli.cluster.options import ACCESS, DEFAULT_MIN_ISR, SYNTAX, AccessOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import AccessOptions, min_isr_option, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -35,15 +33,17 @@ _LOOK_SECONDS = 2.0
 class ProblemsOptions(AccessOptions):
     """The values of the options."""
 
-    snapshot: str | None = None
-    min_isr: int | None = None
+    snapshot: str | None = option(
+        "--snapshot",
+        "-s",
+        metavar="SOURCE",
+        help="Instead of a cluster: a directory with the metadata log, a snapshot or a segment.",
+    )
+    min_isr: int | None = min_isr_option()
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="problems",
-    options=ProblemsOptions,
+@subcommand(
+    ProblemsOptions,
     answer="kraftops_cli.cluster.problems_fields:PROBLEMS",
     examples=EXAMPLES,
     help="""\
@@ -56,15 +56,6 @@ With -b, brokers tell their log directories, and by how many bytes followers are
 --snapshot, the metadata log tells since when. Best give both -b and -C. The exit code is 2 if there
 are problems; other leaders and reassignments alone are none.""",
 )
-@added(ACCESS)
-@click.option(
-    "--snapshot",
-    "-s",
-    metavar="SOURCE",
-    help="Instead of a cluster: a directory with the metadata log, a snapshot or a segment.",
-)
-@DEFAULT_MIN_ISR
-@click.pass_obj
 def problems(terminal: Terminal, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of

@@ -10,16 +10,15 @@ import click
 from kraftops.errors import RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.options import (
-    ACCESS,
-    ALLOW_SINGLE_REPLICA,
-    IDS,
-    STALL_TIMEOUT,
-    SYNTAX,
     UNCOUNTED_TOPIC,
-    YES,
-    AccessOptions,
+    ChangeOptions,
+    ids_option,
+    single_replica_option,
+    stall_option,
+    subcommand,
+    topics_option,
 )
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds
 from kraftops_cli.terminal.streams import Terminal
 
@@ -48,26 +47,48 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RestartOptions(AccessOptions):
+class RestartOptions(ChangeOptions):
     """The values of the options."""
 
-    ids: tuple[int, ...] = ()
-    hook: str
-    roles: str | None = None
-    at_once: int = 1
-    hook_timeout: float
-    stall_timeout: float
-    dry_run: bool = False
-    allow_single_replica: bool = False
-    exclude_topic: tuple[str, ...] = ()
-    take_over: bool = False
+    ids: tuple[int, ...] = ids_option()
+    hook: str = option(
+        "--hook",
+        metavar="COMMAND",
+        required=True,
+        help="Restarts a node; {id}, {host}, {role} and {rack} stand for its own.",
+    )
+    roles: str | None = option(
+        "--roles", type=click.Choice([*_ROLES]), help="Only nodes with this role."
+    )
+    at_once: int = option(
+        "--at-once",
+        metavar="N",
+        type=Number(_MOST_AT_ONCE, minimum=1),
+        default=1,
+        help="Most brokers of a rack to restart at once, as far as that is safe.",
+    )
+    hook_timeout: float = option(
+        "--hook-timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        default=300.0,
+        help="The command is killed after so long.",
+    )
+    stall_timeout: float = stall_option()
+    dry_run: bool = option(
+        "--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now."
+    )
+    allow_single_replica: bool = single_replica_option()
+    exclude_topic: tuple[str, ...] = topics_option(UNCOUNTED_TOPIC)
+    take_over: bool = option(
+        "--take-over",
+        is_flag=True,
+        help="Go on with a restart whose process has ended, as on another host that is gone.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="restart",
-    options=RestartOptions,
+@subcommand(
+    RestartOptions,
     answer="kraftops_cli.cluster.restart_fields:RESTART",
     examples=EXAMPLES,
     help="""\
@@ -85,40 +106,6 @@ left. `operations` shows it, and `operations cancel restart` ends it and gives t
 
 The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
 )
-@added(ACCESS, IDS)
-@click.option(
-    "--hook",
-    metavar="COMMAND",
-    required=True,
-    help="Restarts a node; {id}, {host}, {role} and {rack} stand for its own.",
-)
-@click.option("--roles", type=click.Choice([*_ROLES]), help="Only nodes with this role.")
-@click.option(
-    "--at-once",
-    metavar="N",
-    type=Number(_MOST_AT_ONCE, minimum=1),
-    default=1,
-    show_default=True,
-    help="Most brokers of a rack to restart at once, as far as that is safe.",
-)
-@click.option(
-    "--hook-timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=300.0,
-    show_default=True,
-    help="The command is killed after so long.",
-)
-@STALL_TIMEOUT
-@click.option("--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now.")
-@added(ALLOW_SINGLE_REPLICA, UNCOUNTED_TOPIC)
-@click.option(
-    "--take-over",
-    is_flag=True,
-    help="Go on with a restart whose process has ended, as on another host that is gone.",
-)
-@YES
-@click.pass_obj
 def restart(terminal: Terminal, options: RestartOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.restart.rolling import Rolling, check_alone, follow_log

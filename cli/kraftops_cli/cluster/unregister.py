@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kraftops.errors import AnswerError, RefusedError, UsageError, WireError
 from kraftops.outcomes import Outcome, Result, work_through
 from kraftops_cli.cluster.broker_ids import ids_text
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions, ids_option
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand, yes_option
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
@@ -57,60 +55,42 @@ _PAUSE_SECONDS = 0.5
 class UnregisterOptions(TargetOptions):
     """The values of the options; times are in ms."""
 
-    ids: tuple[int, ...] = ()
-    racks: tuple[str, ...] = ()
-    all_fenced: bool = False
-    fenced_for: int | None = None
-    force: bool = False
-    dry_run: bool = False
-    if_registered: bool = False
-    yes: bool = False
+    ids: tuple[int, ...] = ids_option(
+        metavar="ID[,ID|-ID…]",
+        text="The broker, several, or a range as 101-120; may be given more than once.",
+    )
+    racks: tuple[str, ...] = option(
+        "--rack",
+        metavar="RACK",
+        multiple=True,
+        help="All brokers of a rack; may be given more than once.",
+    )
+    all_fenced: bool = option("--all-fenced", is_flag=True, help="All brokers that are fenced.")
+    fenced_for: int | None = option(
+        "--fenced-for",
+        metavar="TIME",
+        type=Duration(),
+        help="Of --all-fenced or --rack, those that are fenced for at least this time, as 1h; only"
+        " with -C.",
+    )
+    force: bool = option(
+        "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."
+    )
+    dry_run: bool = option(
+        "--dry-run", "-n", is_flag=True, help="Check everything, change nothing."
+    )
+    if_registered: bool = option(
+        "--if-registered", is_flag=True, help="Succeed if there is no such broker."
+    )
+    yes: bool = yes_option("Do not ask for confirmation; without a terminal nobody is asked.")
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=TARGET_SYNTAX,
-    name="unregister",
-    options=UnregisterOptions,
+@subcommand(
+    UnregisterOptions,
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Unregister brokers that are stopped and hold no replicas.",
 )
-@added(
-    TARGET,
-    ids_option(
-        *("--id", "-i", "ids"),
-        metavar="ID[,ID|-ID…]",
-        help_text="The broker, several, or a range as 101-120; may be given more than once.",
-    ),
-)
-@click.option(
-    "--rack",
-    "racks",
-    metavar="RACK",
-    multiple=True,
-    help="All brokers of a rack; may be given more than once.",
-)
-@click.option("--all-fenced", is_flag=True, help="All brokers that are fenced.")
-@click.option(
-    "--fenced-for",
-    metavar="TIME",
-    type=Duration(),
-    help="Of --all-fenced or --rack, those that are fenced for at least this time, as 1h; only with"
-    " -C.",
-)
-@click.option(
-    "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."
-)
-@click.option("--dry-run", "-n", is_flag=True, help="Check everything, change nothing.")
-@click.option("--if-registered", is_flag=True, help="Succeed if there is no such broker.")
-@click.option(
-    "--yes",
-    "-y",
-    is_flag=True,
-    help="Do not ask for confirmation; without a terminal nobody is asked.",
-)
-@click.pass_obj
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of

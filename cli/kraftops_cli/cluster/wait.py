@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.errors import KraftopsError, UsageError, WireError
-from kraftops_cli.cluster.options import TARGET, TARGET_SYNTAX, TargetOptions
-from kraftops_cli.syntax.command import ToolCommand, added
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
@@ -39,14 +36,18 @@ EXAMPLES = (
 class WaitOptions(TargetOptions):
     """The values of the options."""
 
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...] = option(
+        "--for",
+        former=("--until",),
+        metavar="CONDITION",
+        multiple=True,
+        required=True,
+        help="A condition, as broker=103:fenced; may be given more than once.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=TARGET_SYNTAX,
-    name="wait",
-    options=WaitOptions,
+@subcommand(
+    WaitOptions,
     examples=EXAMPLES,
     help="""\
 Wait until conditions are true, all at one moment.
@@ -59,18 +60,6 @@ Addresses that refuse connections are tried again until --timeout is over. -C re
 log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later list fenced
 brokers.""",
 )
-@added(TARGET)
-@click.option(
-    "--for",
-    "conditions",
-    cls=RenamedOption,
-    former=("--until",),
-    metavar="CONDITION",
-    multiple=True,
-    required=True,
-    help="A condition, as broker=103:fenced; may be given more than once.",
-)
-@click.pass_obj
 def wait(terminal: Terminal, options: WaitOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.conditions import parse_condition

@@ -12,6 +12,7 @@ import click
 
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
 from kraftops_cli.syntax.lazy_group import LazyGroup
+from kraftops_cli.syntax.option_fields import parameters
 from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
@@ -49,10 +50,14 @@ class ToolCommand(click.Command):
             answer: Where the `Answer` of `--format json` is defined, as `MODULE:NAME`; its schema
                 and its part of the manual are generated.
             options: Makes the values of the options one object, the only argument of the command's
-                function beside Click's; without it, each value is an argument.
+                function beside Click's; without it, each value is an argument. If it is a
+                dataclass, its `option_fields` are options of the command, too.
             **kwargs: Click's own arguments.
         """
-        super().__init__(*args, **_with_common_options(kwargs, COMMON_OPTIONS))
+        params = [*(kwargs.pop("params", None) or ()), *parameters(options)]
+        super().__init__(
+            *args, **_with_common_options({**kwargs, "params": params}, COMMON_OPTIONS)
+        )
         self._syntax = syntax
         self.examples = examples
         self.sections = sections

@@ -8,14 +8,13 @@ import click
 
 from kraftops_cli.terminal.streams import Terminal
 
-FORM = click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+FORM_ATTRIBUTES = {
+    "type": click.Choice(("text", "json")),
+    "default": "text",
+    "show_default": True,
+    "help": "The form of the output.",
+}
+FORM = click.option("--format", "form", **FORM_ATTRIBUTES)
 
 
 def print_answer(

@@ -21,7 +21,7 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
 from kraftops.wire.rpc.endpoints import endpoints_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
-from kraftops_cli.cluster.options import AccessOptions, MovingOptions, PlanOptions
+from kraftops_cli.cluster.options import AccessOptions, MovingOptions, NewPlanOptions, PlanOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
@@ -120,7 +120,7 @@ def work_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool =
     return work
 
 
-def limits_of(placement: Placement, options: PlanOptions, disks: Disks) -> Limits:
+def limits_of(placement: Placement, options: NewPlanOptions, disks: Disks) -> Limits:
     """Return the limits of a plan, with the sizes of the partitions on these disks.
 
     Raises:

@@ -9,9 +9,9 @@ import click
 
 from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.options import ACCESS, IDS, PLAN, SYNTAX, YES, PlanOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import PlanOptions, ids_option, subcommand
 from kraftops_cli.syntax.given import given_options
+from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
@@ -50,16 +50,18 @@ EXAMPLES = (
 class DecommissionOptions(PlanOptions):
     """The values of the options."""
 
-    action: str | None = None
-    wait: bool = False
-    no_wait: bool = False
+    ids: tuple[int, ...] = ids_option()
+    action: str | None = argument(required=False, type=click.Choice([*_IGNORED]))
+    wait: bool = option(
+        "--wait", is_flag=True, help="Wait until the brokers are stopped; the default."
+    )
+    no_wait: bool = option(
+        "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="decommission",
-    options=DecommissionOptions,
+@subcommand(
+    DecommissionOptions,
     examples=EXAMPLES,
     help="""\
 Take brokers out of a cluster: move their replicas away, wait until they are stopped, unregister
@@ -79,14 +81,6 @@ With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well 
 log is followed instead of asking a broker every second, the brokers stay closed for new
 partitions until they are down, and settings are removed also from brokers that are down.""",
 )
-@click.argument("action", required=False, type=click.Choice([*_IGNORED]))
-@added(ACCESS, IDS, PLAN)
-@click.option("--wait", is_flag=True, help="Wait until the brokers are stopped; the default.")
-@click.option(
-    "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
-)
-@YES
-@click.pass_obj
 def decommission(terminal: Terminal, options: DecommissionOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.moving.access import check_plan, refuse_together, work_of
@@ -117,11 +111,11 @@ def _refuse_ignored(context: click.Context, action: str) -> None:
         UsageError: one is given.
     """
     spellings = given_options(context)
-    for name, option in spellings.items():
+    for name, spelling in spellings.items():
         if name in _IGNORED[action]:
-            raise click.UsageError(f"{option} and {action} do not go together", context)
+            raise click.UsageError(f"{spelling} and {action} do not go together", context)
         if name in _OF_MOVES and "plan" not in spellings:
-            raise click.UsageError(f"{option} goes with --plan for {action}", context)
+            raise click.UsageError(f"{spelling} goes with --plan for {action}", context)
 
 
 def _request(

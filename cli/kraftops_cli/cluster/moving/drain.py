@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.options import (
-    ACCESS,
-    ALLOW_SINGLE_REPLICA,
-    REQUIRED_IDS,
-    SYNTAX,
-    YES,
-    AccessOptions,
+    ChangeOptions,
+    ids_option,
+    single_replica_option,
+    subcommand,
 )
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import Table, table_text
 
@@ -38,26 +34,30 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrainOptions(AccessOptions):
+class DrainOptions(ChangeOptions):
     """The values of the options of drain."""
 
-    ids: tuple[int, ...]
-    save: str
-    allow_single_replica: bool = False
+    ids: tuple[int, ...] = ids_option(is_required=True)
+    save: str = option(
+        "--save",
+        metavar="FILE",
+        required=True,
+        help="Keep the order before in this file, for undrain; a second run adds to it.",
+    )
+    allow_single_replica: bool = single_replica_option()
 
 
 @dataclass(frozen=True, kw_only=True)
-class UndrainOptions(AccessOptions):
+class UndrainOptions(ChangeOptions):
     """The values of the options of undrain."""
 
-    plan: str
+    plan: str = option(
+        "--plan", metavar="FILE", required=True, help="The file that drain --save has made."
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="drain",
-    options=DrainOptions,
+@subcommand(
+    DrainOptions,
     examples=EXAMPLES,
     help="""\
 Have brokers lead no partitions: their replicas come last in the lists, and others are elected.
@@ -66,16 +66,6 @@ No data is moved: the sets of replicas stay. --save keeps the order before, for 
 Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
 replica and --allow-single-replica is given.""",
 )
-@added(ACCESS, REQUIRED_IDS)
-@click.option(
-    "--save",
-    metavar="FILE",
-    required=True,
-    help="Keep the order before in this file, for undrain; a second run adds to it.",
-)
-@ALLOW_SINGLE_REPLICA
-@YES
-@click.pass_obj
 def drain(terminal: Terminal, options: DrainOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.leaders import plan_drain
@@ -135,11 +125,8 @@ def _save(path: str, moves: Sequence[Move]) -> None:
         write_all(fd, text.encode())
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="undrain",
-    options=UndrainOptions,
+@subcommand(
+    UndrainOptions,
     examples=(_AFTER,),
     help="""\
 Give replica lists the order that they had before a drain, and have the first replicas lead.
@@ -147,10 +134,6 @@ Give replica lists the order that they had before a drain, and have the first re
 Partitions that have other replicas by now, or whose first replica is not in sync, are listed; the
 exit code is then 2.""",
 )
-@added(ACCESS)
-@click.option("--plan", metavar="FILE", required=True, help="The file that drain --save has made.")
-@YES
-@click.pass_obj
 def undrain(terminal: Terminal, options: UndrainOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.leaders import plan_restore

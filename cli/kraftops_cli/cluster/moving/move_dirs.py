@@ -6,11 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
-from kraftops_cli.cluster.options import ACCESS, BATCH, DRY_RUN, PACE, SYNTAX, YES, MovingOptions
-from kraftops_cli.syntax.command import ToolCommand, added
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.cluster.options import MovingOptions, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
 from kraftops_cli.terminal.streams import Terminal
 
@@ -33,16 +30,28 @@ EXAMPLES = (
 class MoveDirsOptions(MovingOptions):
     """The values of the options."""
 
-    broker: int
-    source: str
-    targets: tuple[str, ...] = ()
+    broker: int = option(
+        "--id", "-i", metavar="ID", type=JavaInteger(), required=True, help="The broker."
+    )
+    source: str = option(
+        "--from-dir",
+        former=("--from",),
+        metavar="DIR",
+        required=True,
+        help="The log directory to empty.",
+    )
+    targets: tuple[str, ...] = option(
+        "--to-dir",
+        former=("--to",),
+        metavar="DIR",
+        multiple=True,
+        help="A log directory that takes replicas, by default all others; may be given more than"
+        " once.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="move-dirs",
-    options=MoveDirsOptions,
+@subcommand(
+    MoveDirsOptions,
     answer="kraftops_cli.cluster.moving.plan_output:MOVE_DIRS",
     examples=EXAMPLES,
     help="""\
@@ -54,30 +63,6 @@ partitions where the fewest are, and so into an empty directory: cordon it (Kafk
 killed, run it again, or resume it by `operations`. A directory that has failed is a case for
 repair.""",
 )
-@added(ACCESS)
-@click.option(
-    "--id", "-i", "broker", metavar="ID", type=JavaInteger(), required=True, help="The broker."
-)
-@click.option(
-    "--from-dir",
-    "source",
-    cls=RenamedOption,
-    former=("--from",),
-    metavar="DIR",
-    required=True,
-    help="The log directory to empty.",
-)
-@click.option(
-    "--to-dir",
-    "targets",
-    cls=RenamedOption,
-    former=("--to",),
-    metavar="DIR",
-    multiple=True,
-    help="A log directory that takes replicas, by default all others; may be given more than once.",
-)
-@added(DRY_RUN, BATCH, PACE, YES)
-@click.pass_obj
 def move_dirs(terminal: Terminal, options: MoveDirsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from functools import partial

@@ -12,11 +12,11 @@ from kraftops.reassign.disks import check_room
 from kraftops.reassign.moves import run_moves
 from kraftops_cli.cluster.moving.access import Work, move_options
 from kraftops_cli.cluster.moving.plan_output import print_plan
-from kraftops_cli.cluster.options import PlanOptions
+from kraftops_cli.cluster.options import NewPlanOptions
 
 
 def shown_plan(
-    work: Work, placement: Placement, moves: Sequence[Move], disks: Disks, options: PlanOptions
+    work: Work, placement: Placement, moves: Sequence[Move], disks: Disks, options: NewPlanOptions
 ) -> Effects:
     """Print a plan, all of it for --dry-run, and return its effects.
 
@@ -33,7 +33,7 @@ def shown_plan(
 
 def carry_out(
     work: Work,
-    options: PlanOptions,
+    options: NewPlanOptions,
     moves: Sequence[Move],
     left: Callable[[Placement], Sequence[Move]],
     question: tuple[str, str],

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.cluster.options import ACCESS, PACE, SYNTAX, YES, PlanOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import (
+    ChangeOptions,
+    PlanOptions,
+    stall_option,
+    subcommand,
+    throttle_option,
+)
+from kraftops_cli.syntax.option_fields import argument
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -27,18 +33,17 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperationsOptions(PlanOptions):
-    """The values of the options, and those of a decommission that is resumed."""
+class OperationsOptions(ChangeOptions):
+    """The values of the options."""
 
-    action: str | None = None
-    names: tuple[str, ...] = ()
+    action: str | None = argument(required=False, type=click.Choice(ACTIONS))
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME]...")
+    throttle: int | None = throttle_option()
+    stall_timeout: float = stall_option()
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="operations",
-    options=OperationsOptions,
+@subcommand(
+    OperationsOptions,
     answer="kraftops.reassign.answer:ANSWER",
     examples=EXAMPLES,
     help="""\
@@ -58,10 +63,6 @@ cordons and marks; what has been moved stays. After a restart it gives leaders b
 `resume` goes on with a decommission; of all others it waits for the end of what is in flight, and
 then removes throttles and marks: rebalance itself plans anew.""",
 )
-@click.argument("action", required=False, type=click.Choice(ACTIONS))
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@added(ACCESS, PACE, YES)
-@click.pass_obj
 def operations(terminal: Terminal, options: OperationsOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import UsageError
@@ -106,7 +107,7 @@ def _steer(work: Work, action: str, chosen: Sequence[Operation]) -> int:
     return print_steered(work, steered, _DONE[action])
 
 
-def _resume(work: Work, chosen: Sequence[Operation], plan: PlanOptions) -> int:
+def _resume(work: Work, chosen: Sequence[Operation], options: OperationsOptions) -> int:
     from kraftops.errors import RefusedError
     from kraftops.reassign.marks import DECOMMISSION, RESTART
     from kraftops.reassign.steering import Steered, follow_to_end
@@ -114,6 +115,7 @@ def _resume(work: Work, chosen: Sequence[Operation], plan: PlanOptions) -> int:
     from kraftops_cli.cluster.moving.decommission import resume_decommission
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
+    plan = PlanOptions(throttle=options.throttle, stall_timeout=options.stall_timeout)
     printer = work.printer()
     for operation in chosen:
         if operation.kind == RESTART:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from kraftops_cli.cluster.options import ACCESS, PLAN, SYNTAX, YES, PlanOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import PlanOptions, subcommand
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -27,11 +24,8 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="rebalance",
-    options=PlanOptions,
+@subcommand(
+    PlanOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
     help="""\
@@ -42,8 +36,6 @@ The plan is shown and must be confirmed. It keeps the replicas of a partition in
 they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
 on beside what is in flight.""",
 )
-@added(ACCESS, PLAN, YES)
-@click.pass_obj
 def rebalance(terminal: Terminal, options: PlanOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.moving.access import check_plan, work_of

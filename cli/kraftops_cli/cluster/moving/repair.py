@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
-from kraftops_cli.cluster.options import ACCESS, NEW_PLAN, REQUIRED_IDS, SYNTAX, YES, PlanOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import NewPlanOptions, ids_option, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -34,18 +32,27 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepairOptions(PlanOptions):
+class RepairOptions(NewPlanOptions):
     """The values of the options."""
 
-    elect_unclean: tuple[str, ...] = ()
-    disks: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ids_option(is_required=True)
+    elect_unclean: tuple[str, ...] = option(
+        "--elect-unclean",
+        metavar="TOPIC-N,...",
+        multiple=True,
+        help="Partitions without a leader for which a replica may lead that lacks records.",
+    )
+    disks: tuple[str, ...] = option(
+        "--from",
+        metavar="DIR|ARCHIVE",
+        multiple=True,
+        help="The disk of a broker, of those that are gone and those that run, which tells the"
+        " records at stake, as for kafka-storage compare; may be given more than once.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="repair",
-    options=RepairOptions,
+@subcommand(
+    RepairOptions,
     answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
     examples=EXAMPLES,
     help="""\
@@ -61,23 +68,6 @@ of the brokers tell (--from): no server does.
 Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
 unregistered: decommission does that. If it is killed, run it again.""",
 )
-@added(ACCESS, REQUIRED_IDS)
-@click.option(
-    "--elect-unclean",
-    metavar="TOPIC-N,...",
-    multiple=True,
-    help="Partitions without a leader for which a replica may lead that lacks records.",
-)
-@click.option(
-    "--from",
-    "disks",
-    metavar="DIR|ARCHIVE",
-    multiple=True,
-    help="The disk of a broker, of those that are gone and those that run, which tells the records"
-    " at stake, as for kafka-storage compare; may be given more than once.",
-)
-@added(NEW_PLAN, YES)
-@click.pass_obj
 def repair(terminal: Terminal, options: RepairOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.metadata_facts import MetadataFacts, facts_of
@@ -212,7 +202,7 @@ def _run(
     placement: Placement,
     elected: Sequence[TopicPartition],
     disks: Disks,
-    options: PlanOptions,
+    options: NewPlanOptions,
 ) -> int:
     from kraftops.display.sizes import many
     from kraftops.placement.placement import shown

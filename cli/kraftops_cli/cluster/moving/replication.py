@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
-from kraftops_cli.cluster.options import ACCESS, NEW_PLAN, SYNTAX, YES, PlanOptions
-from kraftops_cli.syntax.command import ToolCommand, added
+from kraftops_cli.cluster.options import NewPlanOptions, subcommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.streams import Terminal
 
@@ -25,18 +23,27 @@ _MOST_REPLICAS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplicationOptions(PlanOptions):
+class ReplicationOptions(NewPlanOptions):
     """The values of the options."""
 
-    topics: tuple[str, ...]
-    factor: int
+    topics: tuple[str, ...] = option(
+        "--topic",
+        metavar="TOPIC",
+        multiple=True,
+        required=True,
+        help="The topic; may be given more than once.",
+    )
+    factor: int = option(
+        "--factor",
+        metavar="N",
+        type=Number(_MOST_REPLICAS, minimum=1),
+        required=True,
+        help="The number of replicas of each partition.",
+    )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="replication",
-    options=ReplicationOptions,
+@subcommand(
+    ReplicationOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
     help="""\
@@ -46,24 +53,6 @@ The plan is shown and must be confirmed. New replicas come to as many racks as t
 load brokers evenly. Of replicas that go, those that are not in sync are the first; the leader's
 stays. If it is killed, run it again: it goes on where the cluster is.""",
 )
-@added(ACCESS)
-@click.option(
-    "--topic",
-    "topics",
-    metavar="TOPIC",
-    multiple=True,
-    required=True,
-    help="The topic; may be given more than once.",
-)
-@click.option(
-    "--factor",
-    metavar="N",
-    type=Number(_MOST_REPLICAS, minimum=1),
-    required=True,
-    help="The number of replicas of each partition.",
-)
-@added(NEW_PLAN, YES)
-@click.pass_obj
 def replication(terminal: Terminal, options: ReplicationOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.display.sizes import many

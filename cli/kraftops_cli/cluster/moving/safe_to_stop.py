@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.options import (
-    ACCESS,
-    ALLOW_SINGLE_REPLICA,
-    DEFAULT_MIN_ISR,
-    IDS,
-    SYNTAX,
     UNCOUNTED_TOPIC,
     AccessOptions,
+    ids_option,
+    min_isr_option,
+    single_replica_option,
+    subcommand,
+    topics_option,
 )
-from kraftops_cli.syntax.command import ToolCommand, added
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import table_of, table_text
@@ -42,17 +39,14 @@ _SHOWN = 20
 class StopOptions(AccessOptions):
     """The values of the options."""
 
-    ids: tuple[int, ...] = ()
-    min_isr: int | None = None
-    allow_single_replica: bool = False
-    exclude_topic: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ids_option()
+    min_isr: int | None = min_isr_option()
+    allow_single_replica: bool = single_replica_option()
+    exclude_topic: tuple[str, ...] = topics_option(UNCOUNTED_TOPIC)
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=SYNTAX,
-    name="safe-to-stop",
-    options=StopOptions,
+@subcommand(
+    StopOptions,
     answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
     examples=EXAMPLES,
     help="""\
@@ -70,8 +64,6 @@ is read from the metadata log, which does not have the defaults of server.proper
 gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE on the cluster to be
 seen.""",
 )
-@added(ACCESS, IDS, DEFAULT_MIN_ISR, ALLOW_SINGLE_REPLICA, UNCOUNTED_TOPIC)
-@click.pass_obj
 def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of

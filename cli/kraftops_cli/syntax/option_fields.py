@@ -1,0 +1,50 @@
+"""Options and arguments of a command as fields of the dataclass that takes their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields, is_dataclass
+from typing import Any
+
+import click
+
+from kraftops_cli.syntax.renamed import RenamedOption
+
+_PARAMETER = "parameter"
+
+
+def option(*names: str, **attributes: Any) -> Any:
+    """Return a field for an option, with Click's attributes, and *former* names if it has any.
+
+    Help shows its default, if there is one.
+    """
+    make = RenamedOption if "former" in attributes else click.Option
+    return _field(make, names, {"show_default": "default" in attributes, **attributes})
+
+
+def argument(**attributes: Any) -> Any:
+    """Return a field for an argument, with Click's attributes."""
+    return _field(click.Argument, (), attributes)
+
+
+def _field(
+    make: Callable[..., click.Parameter], names: Sequence[str], attributes: Mapping[str, Any]
+) -> Any:
+    empty: object = False if attributes.get("is_flag") else None
+    if attributes.get("multiple") or attributes.get("nargs") == -1:
+        empty = ()
+    return field(
+        default=attributes.get("default", empty),
+        metadata={_PARAMETER: lambda name: make([*names, name], **attributes)},
+    )
+
+
+def parameters(options: object) -> list[click.Parameter]:
+    """Return Click's parameters of a dataclass, in the order of its fields; none of another."""
+    if not is_dataclass(options):
+        return []
+    return [
+        each.metadata[_PARAMETER](each.name)
+        for each in fields(options)
+        if _PARAMETER in each.metadata
+    ]
