@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import click
 
 from kraftops_cli.terminal.streams import Terminal
 
-FORM_ATTRIBUTES = {
+FORM_ATTRIBUTES: dict[str, Any] = {
     "type": click.Choice(("text", "json")),
     "default": "text",
     "show_default": True,

@@ -88,15 +88,15 @@ def has_restarted(view: View, node: int) -> bool:
 def why_not_back(view: View, node: int) -> str | None:
     """Return why a node that was restarted is not what it was before, or None."""
     if not has_restarted(view, node):
-        return "has not registered with a new incarnation"
+        return "has not registered with a new incarnation yet"
     if BROKER in view.nodes[node].incarnations:
         if view.placement.brokers[node].is_fenced:
-            return "has registered, and is still fenced"
+            return "has registered, but is still fenced"
         if behind := _behind(view.rules.placement, node):
             return f"is not in sync yet: {many(len(behind), 'partition')}, {shown(behind)}"
     quorum = view.rules.quorum
     if quorum is not None and node in quorum.missing:
-        return "has not caught up with the metadata log"
+        return "has not caught up with the metadata log yet"
     return None
 
 

@@ -313,7 +313,8 @@ class Rolling:
             raise KraftopsError(text, hint, code="stalled")
         if now > self._reported_at + _PROGRESS_SECONDS:
             self._reported_at = now
-            self._tell("waiting", step.reason, nodes)
+            pronoun = "it" if len(nodes) == 1 else "they"
+            self._tell("waiting", f"waiting, {pronoun} {step.reason}", nodes)
         time.sleep(_PAUSE_SECONDS)
 
     def _failed(self, view: View) -> dict[int, list[str]]:

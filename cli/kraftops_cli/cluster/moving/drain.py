@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kraftops.display.columns import Cell, Column, Styled, folded
+from kraftops.display.sizes import many
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops_cli.cluster.options import (
     ChangeOptions,
@@ -156,8 +157,6 @@ def undrain(terminal: Terminal, options: UndrainOptions) -> int:
 
 
 def _question(moves: Sequence[Move]) -> str:
-    from kraftops.display.sizes import many
-
     return f"change the order of the replicas of {many(len(moves), 'partition')}"
 
 
@@ -174,7 +173,7 @@ def print_leaders(
             "movedPartitions": [*map(str, moved)],
             "stayingPartitions": [*map(str, stay)],
         },
-        f"partitions with another order: {len(moved)}\n"
+        f"replica lists reordered: {many(len(moved), 'partition')}\n"
         + table_text(work.terminal.console, Table(_PARTITIONS, rows)),
     )
     return HAS_FINDINGS if stay else 0
