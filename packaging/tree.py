@@ -1,12 +1,14 @@
 """Make the tree without Python: an interpreter, the wheel and what it needs, in one archive.
 
 tree.py INTERPRETER WHEEL OUT: the directory that `interpreter.sh` made, a wheel with the engine,
-and a directory for `kraftops-VERSION-linux-x86_64.tar.zst`, and its bill of materials.
+and a directory for `kraftops-VERSION-linux-x86_64.tar.zst`, its bill of materials and provenance.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -60,7 +62,10 @@ def main() -> int:
         arguments.out.mkdir(parents=True, exist_ok=True)
         bill = arguments.out / f"{name}.cdx.json"
         bill.write_text(sbom.document(version, components(tree)), encoding="utf-8")
-        pack(tree, arguments.out / f"{name}.tar.zst")
+        archive = arguments.out / f"{name}.tar.zst"
+        pack(tree, archive)
+        statement = provenance(tree, archive, arguments.wheel)
+        (arguments.out / f"{name}.provenance.json").write_text(statement, encoding="utf-8")
     return 0
 
 
@@ -151,6 +156,33 @@ def components(tree: Path) -> Iterator[Component]:
     yield from packages_in(site)
     (bill,) = site.glob("kraftops-*.dist-info/sboms/*.json")  # of crates and scripts of pages
     yield from sbom.components(bill.read_text("utf-8"))
+
+
+def provenance(tree: Path, archive: Path, wheel: Path) -> str:
+    """Return what the archive was built of, as a statement of in-toto with SLSA's predicate."""
+    sources = tomllib.loads((HERE / "sources.toml").read_text("utf-8"))
+    materials = {source["file"]: source["sha256"] for source in sources.values()}
+    materials |= {file.name: _sha256(file) for file in (wheel, TREE_LOCK, HERE / "sources.toml")}
+    (commit,) = tree.glob("lib/python*/site-packages/kraftops/commit.txt")
+    definition = {
+        "buildType": "packaging/tree.py",
+        "externalParameters": {"commit": commit.read_text("ascii").strip()},
+        "resolvedDependencies": [
+            {"name": name, "digest": {"sha256": digest}}
+            for name, digest in sorted(materials.items())
+        ],
+    }
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": archive.name, "digest": {"sha256": _sha256(archive)}}],
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {"buildDefinition": definition, "runDetails": {"builder": {"id": "local"}}},
+    }
+    return json.dumps(statement, indent=2) + "\n"
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def mode_of(path: Path) -> int:

@@ -1,5 +1,7 @@
 """The tree without Python: what is refused, how it starts, and that its bytes depend on its files."""
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -101,19 +103,23 @@ def test_archive_is_the_same_for_the_same_files(
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_host_without_glibc_is_named(tree: Path) -> None:
-    launcher = tree / "bin/kraftops"
-    launcher.write_text(launcher.read_text().replace("/lib64/", "/no-lib64/"))
+def test_provenance_names_commit_and_everything_that_went_in(
+    builder: ModuleType, tree: Path, tmp_path: Path
+) -> None:
+    archive, wheel = tmp_path / "a.tar.zst", tmp_path / "k.whl"
+    archive.write_bytes(b"archive")
+    wheel.write_bytes(b"wheel")
+    (tree / "lib/python3.13/site-packages/kraftops/commit.txt").write_text("c0ffee\n")
 
-    done = subprocess.run(
-        [tree / "bin/kafka-storage.sh"], capture_output=True, text=True, check=False
-    )
+    statement = json.loads(builder.provenance(tree, archive, wheel))
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "kafka-storage.sh: /no-lib64/ld-linux-x86-64.so.2 is missing: "
-        "this tree needs glibc, which Alpine does not have\n"
-    )
+    digest = hashlib.sha256(b"archive").hexdigest()
+    assert statement["subject"] == [{"name": "a.tar.zst", "digest": {"sha256": digest}}]
+    definition = statement["predicate"]["buildDefinition"]
+    assert definition["externalParameters"] == {"commit": "c0ffee"}
+    names = {material["name"] for material in definition["resolvedDependencies"]}
+    sources = tomllib.loads((PACKAGING / "sources.toml").read_text()).values()
+    assert names == {"k.whl", "tree.lock", "sources.toml", *(source["file"] for source in sources)}
 
 
 def test_everything_in_the_tree_is_pinned() -> None:

@@ -25,7 +25,7 @@ LIMITS = {
     "made": 7,
     "told": 2,
     "held": 3,
-    "around": 11,
+    "around": 0,
     "behind": 12,
     "result": 38,
     "item": 36,

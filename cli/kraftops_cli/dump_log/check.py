@@ -13,7 +13,8 @@ from kraftops.dump.check.answer import CHECK, PARTITION, CheckAnswer
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.files import can_be_checked
 from kraftops.dump.check.findings import PartitionCheck, State
-from kraftops.dump.check.units import RunUnits, run_units
+from kraftops.dump.check.tier import Surroundings
+from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.names import expand, matching_paths
 from kraftops.errors import SourceError
 from kraftops.findings.finding import (
@@ -27,7 +28,7 @@ from kraftops.findings.finding import (
 from kraftops.log.reader import DamagedArchive
 from kraftops.uris import is_remote, local_path
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.findings import finding_line
+from kraftops_terminal.findings import finding_blocks, finding_line
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
 from kraftops_terminal.tables import print_table, table_of
@@ -97,35 +98,46 @@ def run_check(
         UsageError: a directory holds no log.
         SourceError: a directory or remote log metadata cannot be read.
     """
-    output = _Json(terminal) if terminal.is_json else _Text(terminal)
     bundles, skipped = archives or Archives({})
+    cut = list(_of_archives(skipped))
 
     def shown(text: str) -> str:
         for bundle in bundles.values():
             text = bundle.shown(text)
         return text
 
-    cut = list(_of_archives(skipped))
-
-    def as_packed(check: PartitionCheck) -> PartitionCheck:
-        renamed = check.renamed(shown)
-        return replace(
-            renamed, findings=tuple(_doubted(finding, cut) for finding in renamed.findings)
-        )
+    def as_packed(finding: Finding) -> Finding:
+        renamed = _doubted(finding.renamed(shown), cut)
+        # No command mends what is packed.
+        return replace(renamed, commands=()) if renamed.place != finding.place else renamed
 
     with Progress(terminal.status, is_shown=is_seen(-1) and has_progress) as progress:
         task = progress.add(Task(0, "partitions"))
 
-        def on_check(check: PartitionCheck) -> None:
-            output.partition(as_packed(check))
-            progress.advance(task, 1)
+        def run_counted(
+            units: Sequence[Unit], surroundings: Surroundings
+        ) -> Iterator[PartitionCheck]:
+            for check in run(units, surroundings):
+                progress.advance(task, 1)
+                yield check
 
-        partition_checks, of_directories = check_directories(request, on_check, run)
-    checks = [as_packed(check) for check in partition_checks]
-    common = (*cut, *(_doubted(finding.renamed(shown), cut) for finding in of_directories))
-    output.end(checks, common)
-    findings = [*common, *(finding for check in checks for finding in check.findings)]
-    return exit_code(findings) or int(any(check.unreadable for check in checks))
+        checks, common = check_directories(request, run_counted)
+    checks = [
+        replace(
+            check,
+            path=shown(check.path),
+            unreadable=shown(check.unreadable),
+            findings=tuple(map(as_packed, check.findings)),
+        )
+        for check in checks
+    ]
+    findings = [finding for check in checks for finding in check.findings]
+    answered = CheckAnswer(checks, worst_first([*cut, *map(as_packed, common), *findings]))
+    if terminal.is_json:
+        terminal.answer("check", json_of(CHECK.fields, answered))
+    else:
+        _print(answered, terminal)
+    return exit_code(answered.findings) or int(any(check.unreadable for check in checks))
 
 
 def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
@@ -147,36 +159,23 @@ def _doubted(finding: Finding, cut: Sequence[Finding]) -> Finding:
     return replace(finding, is_possible=True, evidence=(*finding.evidence, *evidence))
 
 
-class _Text:
-    """Findings as lines, then a table of the partitions."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-        self._printed: set[Finding] = set()
-
-    def partition(self, check: PartitionCheck) -> None:
+def _print(answered: CheckAnswer, terminal: Terminal) -> None:
+    """Print the findings, the worst first, then a table of the partitions."""
+    for check in answered.partitions:
         if check.unreadable:
-            self._terminal.error(check.unreadable)
-        self._findings(check.findings)
-
-    def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
-        self._findings(common)
-        # What others say of a partition comes at the end.
-        self._findings(finding for check in checks for finding in check.findings)
-        print_table(self._terminal.console, table_of(PARTITION, checks))
-        states = Counter(check.state for check in checks)
-        state_counts = ", ".join(f"{states[state]} {state}" for state in State if states[state])
-        self._terminal.write(f"{_counted(checks)}: {state_counts}\n")
-
-    def _findings(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            if finding not in self._printed:
-                self._printed.add(finding)
-                self._terminal.write(f"{finding_line(finding)}\n")
-        self._terminal.flush()
+            terminal.error(check.unreadable)
+    findings = dict.fromkeys(answered.findings)
+    if terminal.console.is_drawn_on:
+        terminal.write("".join(finding_blocks(terminal.console, findings)))
+    else:
+        terminal.write("".join(f"{finding_line(finding)}\n" for finding in findings))
+    print_table(terminal.console, table_of(PARTITION, answered.partitions))
+    states = Counter(check.state for check in answered.partitions)
+    counts = ", ".join(f"{states[state]} {state}" for state in State if states[state])
+    terminal.write(f"{_counted(answered.partitions)}: {counts}\n")
 
 
-def _counted(checks: list[PartitionCheck]) -> str:
+def _counted(checks: Sequence[PartitionCheck]) -> str:
     files = sum(check.is_file for check in checks)
     if len(checks) == 1:
         return "1 file" if files else "1 partition"
@@ -184,18 +183,3 @@ def _counted(checks: list[PartitionCheck]) -> str:
         noun for noun, count in (("partitions", len(checks) - files), ("files", files)) if count
     ]
     return f"{len(checks)} {' and '.join(nouns)}"
-
-
-class _Json:
-    """One object at the end, with the partitions and the findings of all."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-
-    def partition(self, check: PartitionCheck) -> None:
-        """Wait for the others."""
-
-    def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
-        findings = [*common, *(finding for check in checks for finding in check.findings)]
-        answered = CheckAnswer(checks, worst_first(findings))
-        self._terminal.answer("check", json_of(CHECK.fields, answered))

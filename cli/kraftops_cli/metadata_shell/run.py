@@ -7,7 +7,7 @@ import time
 from functools import partial
 
 from kraftops.errors import KraftopsError, WireError
-from kraftops.storage.logdirs.directories import directory_paths_near
+from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 from kraftops.tree.view import Form

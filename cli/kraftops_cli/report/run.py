@@ -31,7 +31,7 @@ from kraftops.report.commands import of_controllers
 from kraftops.report.document import as_data
 from kraftops.report.metadata_log import Span, read_metadata_log
 from kraftops.report.story import span_of_incident, story_of
-from kraftops.storage.logdirs.directories import cluster_id_near
+from kraftops.server.nearby import cluster_id_near
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import QuorumOptions

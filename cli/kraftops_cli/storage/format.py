@@ -237,7 +237,7 @@ def _check_losses(terminal: Terminal, plan: FormatPlan, metadata: tuple[str, ...
     """
     if not metadata and not any(map(_holds_partitions, plan.directories)):
         return
-    from kraftops.image.verify.reformat import format_losses
+    from kraftops.image.verify.losses import format_losses
 
     for loss in format_losses(plan, metadata):
         if not plan.force:
@@ -246,7 +246,7 @@ def _check_losses(terminal: Terminal, plan: FormatPlan, metadata: tuple[str, ...
 
 
 def _holds_partitions(directory: LogDirectory) -> bool:
-    from kraftops.storage.logdirs.directories import partition_data
+    from kraftops.server.formatted import partition_data
 
     with suppress(OSError):  # it does not exist, or is none of those that are formatted
         return partition_data(directory.path) is not None
@@ -322,8 +322,8 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
 
 
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.server.formatted import has_metadata_log
     from kraftops.storage.config.server_config import DEFAULT_HOST
-    from kraftops.storage.logdirs.directories import has_metadata_log
 
     for directory in plan.unreadable:
         terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")

@@ -63,7 +63,20 @@ class RecoverPlanOptions:
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset()),
+    syntax=Argparse4j(
+        ours=frozenset(
+            {
+                "copies",
+                "voters",
+                "choice",
+                "output_dir",
+                "elect_newest",
+                "unseen_brokers",
+                "offline",
+                "form",
+            }
+        ),
+    ),
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,
@@ -131,9 +144,8 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     with node_copies(options.copies) as nodes:
         plan = write_cluster_plan(nodes, request, ask, now, options.output_dir)
     if options.form == "text":
-        console, recovery = terminal.console, plan.recovery
-        terminal.write("".join(losses_text(console, recovery.loss_total, recovery.losses)) + "\n")
-        terminal.write("".join(finding_blocks(console, recovery.findings)))
+        terminal.write("".join(losses_text(terminal.console, plan.loss_total, plan.losses)) + "\n")
+        terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(
         terminal,

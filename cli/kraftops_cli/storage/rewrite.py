@@ -90,7 +90,7 @@ them aside.""",
 @click.pass_obj
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.image.verify.takeover import refusal, takeover_by
+    from kraftops.image.verify.losses import refusal, takeover_by
     from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all

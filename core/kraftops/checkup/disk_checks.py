@@ -102,7 +102,7 @@ def partitions(examination: Examination) -> Iterator[Finding]:
     """Yield what is wrong with partitions, by reading everything."""
     for _, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
-            checks, common = check_directories(CheckRequest([directory.path]), lambda _: None)
+            checks, common = check_directories(CheckRequest([directory.path]))
             yield from common
             for check in checks:
                 yield from check.findings

@@ -16,7 +16,7 @@ from kraftops.report.document import as_data
 from kraftops.report.findings import MOST_FINDINGS
 from kraftops.report.metadata_log import Span, read_metadata_log
 from kraftops.report.page.render import page
-from kraftops.storage.logdirs.directories import cluster_id_near
+from kraftops.server.nearby import cluster_id_near
 
 
 def page_of(diagnosis: Diagnosis, examination: Examination, generator: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from kraftops.findings.finding import Severity
+from kraftops.findings.finding import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class CatalogueRow:
         kafka: what Kafka does, with the class and the release where that was seen.
         action: what to do.
         proof: how to be sure.
+        commands: what does the action, with names of places in braces.
     """
 
     code: str
@@ -35,6 +38,7 @@ class CatalogueRow:
     kafka: str
     action: str
     proof: str
+    commands: tuple[str, ...] = ()
 
 
 @cache
@@ -44,5 +48,28 @@ def catalogue() -> Mapping[str, CatalogueRow]:
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
 
 
-def _row(code: str, severity: str, tools: list[str], **texts: str) -> CatalogueRow:
-    return CatalogueRow(code, Severity(severity), tuple(tools), **texts)
+def with_cure(finding: Finding, partition: str) -> Finding:
+    """Return a finding about a partition on a server's disk with what its code says to do.
+
+    *partition* is its directory. A note needs nothing; a copy without its log directory has no
+    server that would mend it.
+    """
+    place = finding.place
+    row = catalogue().get(finding.code)
+    if row is None or not (finding.is_severe and place.directory) or finding.commands:
+        return finding
+    paths = {
+        "file": place.path,
+        "segment": os.path.splitext(place.path)[0],
+        "partition": partition,
+        "directory": place.directory,
+    }
+    quoted = {name: shlex.quote(path) for name, path in paths.items()}
+    commands = tuple(command.format_map(quoted) for command in row.commands)
+    return replace(finding, cure=finding.cure or row.action, commands=commands)
+
+
+def _row(
+    code: str, severity: str, tools: list[str], commands: Iterable[str] = (), **texts: str
+) -> CatalogueRow:
+    return CatalogueRow(code, Severity(severity), tuple(tools), commands=tuple(commands), **texts)

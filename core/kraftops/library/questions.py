@@ -53,7 +53,7 @@ def check(source: Paths) -> Check:
     from kraftops.dump.check.answer import PARTITION
     from kraftops.dump.check.directories import CheckRequest, check_directories
 
-    partitions, common = check_directories(CheckRequest(_names(source)), lambda _: None)
+    partitions, common = check_directories(CheckRequest(_names(source)))
     found = [*common, *(finding for each in partitions for finding in each.findings)]
     lines = Results(partitions, PARTITION, lambda each: f"{each.path}: {each.state}")
     return Check(lines, _findings(found))

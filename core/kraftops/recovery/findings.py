@@ -18,11 +18,11 @@ from kraftops.findings.finding import (
 )
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import misplaced_finding
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     SET_ASIDE,
     DirectoryOwner,
+    misplaced_finding,
     misplacement,
 )
 from kraftops.java.hosts import host_text
@@ -246,24 +246,17 @@ def quorum_findings(
 
 
 class UnseenBrokers(NamedTuple):
-    """Brokers of whose disks nothing was given, and all that are registered.
+    """Registered brokers of whose disks nothing was given; some had been fenced for a day."""
 
-    Apart are those that had been fenced for a day, and those that only replicas name.
-    """
-
+    ids: frozenset[int]
+    long_fenced: frozenset[int]
     registered: frozenset[int]
-    ids: frozenset[int] = frozenset()
-    long_fenced: frozenset[int] = frozenset()
-    unregistered: frozenset[int] = frozenset()
 
 
 def unseen_brokers(
-    image: MetadataImage,
-    logs: Sequence[ComparedLog],
-    disks: Sequence[BrokerDisk],
-    replica_brokers: frozenset[int],
+    image: MetadataImage, logs: Sequence[ComparedLog], disks: Sequence[BrokerDisk]
 ) -> UnseenBrokers:
-    """Return the brokers that a log names, and of whose disks nothing was given.
+    """Return the brokers that are registered in a log, and of whose disks nothing was given.
 
     Raises:
         KraftopsError: a source of an image cannot be read any more.
@@ -277,12 +270,7 @@ def unseen_brokers(
         for broker in unseen
         if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
     }
-    return UnseenBrokers(
-        registered,
-        unseen - long_fenced,
-        frozenset(long_fenced),
-        replica_brokers - registered - read,
-    )
+    return UnseenBrokers(unseen - long_fenced, frozenset(long_fenced), registered)
 
 
 def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
@@ -311,11 +299,10 @@ def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]
             consequence="records that only they have would be cut; one that has applied other "
             f"metadata from offset {chosen.end} on would crash",
         )
-    for ids, what in (
-        (unseen.long_fenced, "had been fenced for more than a day"),
-        (unseen.unregistered, "have replicas, and are not registered,"),
-    ):
-        if ids:
-            brokers = ", ".join(map(str, sorted(ids)))
-            text = f"brokers that {what} were not given: {brokers}"
-            yield Finding("brokers-not-given", Severity.NOTE, text)
+    if unseen.long_fenced:
+        brokers = ", ".join(map(str, sorted(unseen.long_fenced)))
+        yield Finding(
+            "brokers-not-given",
+            Severity.NOTE,
+            f"brokers that had been fenced for more than a day were not given: {brokers}",
+        )

@@ -11,11 +11,12 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy, has_partitions, partition_folder, read_log
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.server.formatted import has_metadata_log
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.batch_comparison import common_prefix
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import check_ids, has_metadata_log, read_directories
+from kraftops.storage.logdirs.directories import check_ids, read_directories
 from kraftops.uuids import random_uuid, to_text
 
 

@@ -23,7 +23,9 @@ from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.load_plan import (
+    HIGH_WATERMARK,
     LOG_START,
+    RECOVERY_POINT,
     REMOTE_INDEXES,
     FolderKind,
     LoadPlan,
@@ -217,6 +219,19 @@ class LogDirectory:
             folder = parse_folder_name(name)
             if folder and name != METADATA_PARTITION:
                 yield PartitionDirectory(os.path.join(self.path, name), *folder)
+
+    @property
+    def present(self) -> set[tuple[str, int]]:
+        """The partitions that have a directory, also a renamed one."""
+        return {(folder.topic, folder.partition) for folder in self.plan.folders.values()}
+
+    def missing(self) -> dict[tuple[str, int], str]:
+        """Return the partitions without a directory, each with the checkpoint that names it."""
+        checkpoints: dict[tuple[str, int], str] = {}
+        for name in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
+            for partition in sorted(self.plan.offsets.get(name, {}).keys() - self.present):
+                checkpoints.setdefault(partition, name)
+        return checkpoints
 
     def is_beside(self, other: LogDirectory) -> bool:
         """Tell whether another directory is of the same server."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-
-from kraftops.errors import KraftopsError, UsageError
+from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Stake
 from kraftops.log.batch import HEADER_SIZE, Batch
-from kraftops.log.files import FileKind, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
 from kraftops.server.metadata_log.files import Segment
+from kraftops.server.metadata_log.log import read_partition
 
 
 def partition_data_of(folder: str) -> Stake:
     """Return the amount of data in the directory of a partition."""
     try:
-        segments = _segments(folder)
+        segments = read_partition(folder).segments
     except OSError:
         return Stake(None, 0)
     if not segments:
@@ -28,20 +26,6 @@ def partition_data_of(folder: str) -> Stake:
         return Stake(None, size)
     size -= preallocated
     return Stake(max(0, end_offset - segments[0].base_offset), size)
-
-
-def _segments(folder: str) -> list[Segment]:
-    segments = []
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        file = file_name(path)
-        if file is None or file.kind is not FileKind.LOG or file.renamed:
-            continue
-        try:
-            segments.append(Segment(file.base_offset, path, os.path.getsize(path)))
-        except UsageError:
-            continue  # digits that are no offset
-    return sorted(segments)
 
 
 def _end(segment: Segment) -> tuple[int, int]:

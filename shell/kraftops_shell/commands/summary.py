@@ -10,8 +10,8 @@ from kraftops.errors import KraftopsError
 from kraftops.image.load.log_size import log_size
 from kraftops.image.state.health import health_counts
 from kraftops.image.state.image import MetadataImage
+from kraftops.server.nearby import cluster_id_near
 from kraftops.storage.bootstrap.releases import by_level
-from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Table, print_table

@@ -12,7 +12,7 @@ from kraftops.errors import UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.image import MetadataImage
-from kraftops.storage.logdirs.directories import directory_paths_near
+from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 

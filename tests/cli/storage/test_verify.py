@@ -83,11 +83,12 @@ def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     assert done.err == "server.properties: node 1 was checked (Kafka 4.3, by its features)\n"
     command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
     cure = "move it, or use a directory below the mount point"
+    aside = "mkdir -p d1.aside && mv d1/lost+found d1.aside/"
     assert done.text.splitlines() == [
         f"stops: d2: it is not formatted; format it: {command} [not-formatted]",
         (
             "stops: d1/lost+found: it is not the directory of a partition: a broker stops; "
-            f"{cure} [unknown-directory]"
+            f"{cure}: {aside} [unknown-directory]"
         ),
     ]
 
@@ -146,8 +147,9 @@ def test_json_of_findings(node: Path) -> None:
             "unknown-directory",
             Severity.STOPS,
             "it is not the directory of a partition: a broker stops",
-            Place(directory="d1/lost+found"),
+            Place(directory="d1", file="d1/lost+found"),
             "move it, or use a directory below the mount point",
+            ("mkdir -p d1.aside && mv d1/lost+found d1.aside/",),
         ),
         Finding(
             "ignored-key",

@@ -27,6 +27,8 @@ RAISING = {
     "finding_at": 0,
     "state_finding": 1,
     "_lose": 0,
+    "_misnamed": 0,
+    "_unless_known": 0,
     "partition_loss": 0,
 }
 """Functions that make findings, with the place of the code among their arguments."""

@@ -35,9 +35,7 @@ def codes_of(folder: Path, *names: str, remote_metadata: str | None = None) -> s
     paths = [str(folder / name) for name in names] or [str(folder)]
     more = [] if remote_metadata is None else [str(folder / remote_metadata)]
     with patch.object(partition, "_LOOKS", 1):  # no server changes anything meanwhile
-        checks, common = check_directories(
-            CheckRequest(paths, remote_metadata=more), lambda _: None
-        )
+        checks, common = check_directories(CheckRequest(paths, remote_metadata=more))
     findings = [*common, *(finding for check in checks for finding in check.findings)]
     facts = [fact.fact for finding in findings for fact in finding.evidence]
     causes = {code for code in catalogue() if any(fact.endswith(f"[{code}]") for fact in facts)}

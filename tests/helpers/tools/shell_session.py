@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from kraftops.image.load.loading import load
-from kraftops.storage.logdirs.directories import directory_paths_near
+from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from kraftops_shell.run import run_line

@@ -125,6 +125,7 @@ def test_log_directories_are_checked_on_request(tmp_path: Path) -> None:
         place = tmp_path / name / partition
         place.mkdir(parents=True)
         (place / "partition.metadata").write_text(f"version: 0\ntopic_id: {CLUSTER_ID}\n")
+        (place / f"{0:020}.log").write_bytes(b"x" * 100)
         (place.parent / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
 
     found = Shell(NODE)("verify", "--log-dirs", str(tmp_path / "d1"), str(tmp_path / "d2"))

@@ -24,19 +24,11 @@ class CheckAnswer:
     findings: Sequence[Finding]
 
 
-_LOSS = (
-    number("first", "first offset", get=lambda loss: loss.first),
-    number("last", "last offset", get=lambda loss: loss.last),
-)
+_LOSS = (number("first", "first offset"), number("last", "last offset"))
 PARTITION = (
-    text(
-        "path",
-        "directory of the partition, or file",
-        column=folded("PARTITION", style="name"),
-        get=lambda check: check.path,
-    ),
-    text("topic", "topic", may_be_null=True, get=lambda check: check.topic),
-    number("partition", "partition", may_be_null=True, get=lambda check: check.partition),
+    text("path", "directory of the partition, or file", column=folded("PARTITION", style="name")),
+    text("topic", "topic", may_be_null=True),
+    number("partition", "partition", may_be_null=True),
     text(
         "state",
         "by the worst finding",
@@ -49,51 +41,41 @@ PARTITION = (
         "starts",
         "whether Kafka's loader takes it; null where that depends on what is unknown",
         may_be_null=True,
-        get=lambda check: check.starts,
     ),
     text(
         "outcome",
         "what the loading means for the server",
         values=[consequence.value for consequence in Consequence],
         may_be_null=True,
-        get=lambda check: check.load and check.load.consequence.value,
+        get="load.consequence.value",
     ),
-    number(
-        "segments",
-        "number of segments",
-        column=number_column("SEGMENTS", 4),
-        get=lambda check: check.segments,
-    ),
-    number(
-        "bytes", "bytes of logs", column=number_column("BYTES", 3), get=lambda check: check.bytes
-    ),
+    number("segments", "number of segments", column=number_column("SEGMENTS", 4)),
+    number("bytes", "bytes of logs", column=number_column("BYTES", 3)),
     number(
         "startOffset",
         "first offset of the local log, after a start where that is known",
         may_be_null=True,
         column=number_column("START", 2),
-        get=lambda check: check.start,
+        get="start",
     ),
     number(
         "endOffset",
         "offset after the last record, likewise",
         may_be_null=True,
         column=number_column("END"),
-        get=lambda check: check.end,
+        get="end",
     ),
     number(
         "lostOffsets",
         "number of offsets that are lost, or that a start loses",
         column=number_column("LOST OFFSETS"),
-        get=lambda check: check.lost_offsets,
     ),
     number(
         "lostBytes",
         "bytes of them, as far as they are still there",
         column=number_column("LOST BYTES", 1),
-        get=lambda check: check.lost_bytes,
     ),
-    parts("losses", "spans of lost offsets", _LOSS, get=lambda check: check.losses),
+    parts("losses", "spans of lost offsets", _LOSS),
     text(
         "reason",
         "why it cannot be read",
@@ -102,13 +84,5 @@ PARTITION = (
     ),
 )
 CHECK = Answer(
-    (
-        parts(
-            "partitions",
-            "partitions, and files that were named alone",
-            PARTITION,
-            get=lambda answered: answered.partitions,
-        ),
-        FINDINGS,
-    )
+    (parts("partitions", "partitions, and files that were named alone", PARTITION), FINDINGS)
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -18,7 +18,13 @@ from kraftops.dump.check.log_directory import (
     missing_partitions,
 )
 from kraftops.dump.check.partition import check_absent_tier
-from kraftops.dump.check.start import DirectoryLoads, Start, foretold, server_findings
+from kraftops.dump.check.start import (
+    DirectoryLoads,
+    Start,
+    foretold,
+    placed,
+    server_findings,
+)
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
@@ -35,7 +41,7 @@ from kraftops.log.files import (
 )
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
-from kraftops.server.loader.load_plan import FolderKind, PartitionLoad
+from kraftops.server.loader.load_plan import FolderKind, FolderName, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, duplicates, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
@@ -55,15 +61,12 @@ class CheckRequest(NamedTuple):
 
 
 def check_directories(
-    request: CheckRequest,
-    on_check: Callable[[PartitionCheck], None],
-    run: RunUnits = run_units,
+    request: CheckRequest, run: RunUnits = run_units
 ) -> tuple[list[PartitionCheck], tuple[Finding, ...]]:
     """Check files alone, then all partitions in directories, those of tiers last.
 
     Args:
         request: what to check.
-        on_check: is called with each partition, as soon as it is checked.
         run: checks the units.
 
     Returns:
@@ -79,48 +82,43 @@ def check_directories(
     folders = list(named.values())
     tiered = dict.fromkeys(folder for folder in folders if _is_tiered(folder))
     local = [folder for folder in folders if folder not in tiered]
-    around = _surroundings(request, folders)
+    surroundings = _surroundings(request, folders)
     whole_paths = [path for path, inner in by_path.items() if inner != [path]]
     directories, whole, common = _log_directories(folders, whole_paths)
     units = [
         Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
     ]
     units += [Unit(folder, directories[folder]) for folder in local]
-    checks: list[PartitionCheck] = []
-
-    def add(check: PartitionCheck) -> None:
-        if check.unreadable and check.path in directories and not os.path.isdir(check.path):
-            return  # a server has deleted it
-        checks.append(check)
-        on_check(check)
-
-    for check in run(units, around):
-        add(check)
+    checks = [*run(units, surroundings)]
     if tiered:
-        around.locals += (check for check in checks if check.path in directories)
-        around.read_metadata()
-        for check in run([Unit(folder, directories[folder]) for folder in tiered], around):
-            add(check)
-    for path, reason in around.metadata.damage:
+        surroundings.locals += (check for check in checks if check.path in directories)
+        surroundings.read_metadata()
+        checks += run([Unit(folder, directories[folder]) for folder in tiered], surroundings)
+    checks = [check for check in checks if not _is_deleted(check, directories)]
+    for path, reason in surroundings.metadata.damage:
         if os.path.dirname(path) not in folders:
             common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
-    for check in _absent_tiers(by_path, tiered, around):
-        add(check)
-    _note_wrong_topic_ids(checks, around.topics)
+    checks += _absent_tiers(by_path, tiered, surroundings)
+    _note_wrong_topic_ids(checks, surroundings.topics)
     for directory in whole:
-        missing, unknown = missing_partitions(directory, whole, around.topics)
+        missing, unknown = missing_partitions(directory, whole, surroundings.topics)
         checks += missing
         common += unknown
     common += chain.from_iterable(map(misnamed_findings, whole))
-    common += _start_findings(whole, directories, checks, around.topics)
+    common += _start_findings(whole, directories, checks, surroundings.topics)
     return checks, tuple(common)
 
 
+def _is_deleted(check: PartitionCheck, directories: Container[str]) -> bool:
+    """Tell whether a server has deleted the directory of a partition meanwhile."""
+    return bool(check.unreadable) and check.path in directories and not os.path.isdir(check.path)
+
+
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
-    around = Surroundings([*request.remote_metadata, *_of_topic(REMOTE_TOPIC, folders)])
-    around.read_metadata()
-    around.topics = read_topics(_metadata_folders(folders))
-    return around
+    surroundings = Surroundings([*request.remote_metadata, *_of_topic(REMOTE_TOPIC, folders)])
+    surroundings.read_metadata()
+    surroundings.topics = read_topics(_metadata_folders(folders))
+    return surroundings
 
 
 def _metadata_folders(folders: Iterable[str]) -> list[str]:
@@ -170,8 +168,9 @@ def _start_findings(
         if check.load is not None and check.path in directories:
             loads[directories[check.path].path].append(check.load)
     for directory in whole:
-        for start in _renamed_starts(directory, topics):
-            yield from start.refusals()
+        for start, name in _renamed_starts(directory, topics):
+            for refusal in start.refusals():
+                yield placed(refusal, start.path, name.topic, name.partition, directory)
             loads[directory.path] += [start.load] if start.load else []
     by_directory = {directory.path: directory for directory in directories.values()}
     twice = [
@@ -204,17 +203,18 @@ def _servers(directories: Iterable[LogDirectory]) -> list[list[LogDirectory]]:
     return [list(by_id.values()) for by_id in servers.values()]
 
 
-def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[Start]:
+def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[tuple[Start, FolderName]]:
     """Yield what a start makes of partitions that are deleted or moved, or strays.
 
     `LogManager.loadLogs` loads them like all others, and fails with them.
     """
-    for name, (topic, _, kind) in directory.plan.folders.items():
-        if kind is not FolderKind.CURRENT:
+    for folder, name in directory.plan.folders.items():
+        if name.kind is not FolderKind.CURRENT:
             with suppress(SourceError):  # a server has deleted it
-                files = partition_files(os.path.join(directory.path, name))
-                settings = topics.settings(topic, is_tiered=directory.is_topic_tiered(topic))
-                yield foretold(files, directory, settings)
+                files = partition_files(os.path.join(directory.path, folder))
+                is_tiered = directory.is_topic_tiered(name.topic)
+                settings = topics.settings(name.topic, is_tiered=is_tiered)
+                yield foretold(files, directory, settings), name
 
 
 def _is_tiered(folder: str) -> bool:
@@ -239,7 +239,7 @@ def _whole(folder: str) -> str:
 
 
 def _absent_tiers(
-    by_path: dict[str, list[str]], tiered: Container[str], around: Surroundings
+    by_path: dict[str, list[str]], tiered: Container[str], surroundings: Surroundings
 ) -> Iterator[PartitionCheck]:
     """Yield the checks of partitions that have remote segments, and no directory in a tier."""
     tiers = {
@@ -251,14 +251,14 @@ def _absent_tiers(
     if not tiers:
         return
     there = {_tier_place(folder) for folders in tiers.values() for folder in folders}
-    for (topic_id, partition), remote in around.metadata.partitions.items():
+    for (topic_id, partition), remote in surroundings.metadata.partitions.items():
         if (topic_id, partition) in there or remote.is_deleted or not remote.live:
             continue
         root, folders = next(iter(tiers.items()))
         is_flat = os.path.dirname(folders[-1]) == os.path.normpath(root)
         name = f"{remote.topic}-{partition}-{topic_id}"
         folder = os.path.join(root, name if is_flat else f"{remote.topic}-{topic_id}/{partition}")
-        yield check_absent_tier(folder, remote, around)
+        yield check_absent_tier(folder, remote, surroundings)
 
 
 def _tier_place(folder: str) -> tuple[str | None, int | None]:

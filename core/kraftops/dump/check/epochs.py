@@ -11,7 +11,6 @@ from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.small_files import content_of
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Severity
 from kraftops.server.loader.text_files import EpochEntry
 from kraftops.server.partition_files import EPOCHS, PartitionFiles
 
@@ -30,7 +29,7 @@ class EpochCheck:
         log_start: int | None,
         entries: Sequence[EpochEntry] | None = None,
     ) -> None:
-        """Take the *entries* of the file, or read it among those of a partition, if it exists.
+        """Take the *entries* of the file, as the loader read them; None if it could not.
 
         Batches before *log_start* may have no epoch any more; None is an unknown one.
         """
@@ -40,7 +39,7 @@ class EpochCheck:
         self._log_start = log_start
         self.starts = entries if self._exists else None
         if self._exists and entries is None:
-            self.starts = _read(self.path, files, findings)
+            findings.add("bad-epochs", self.path, _damage(self.path, files))
         self._offsets = [start.start_offset for start in self.starts or ()]
         self._current = (_NO_END, 0, _NO_EPOCH)
         """The first offset, the end and the number of the epoch of the batch before."""
@@ -69,7 +68,7 @@ class EpochCheck:
             self._is_told = True
             code = "epochs-differ" if self._exists else "no-epochs"
             reason = f"the log has epoch {batch.epoch} at offset {batch.base_offset}"
-            self._findings.add(code, self.path, reason, Severity.RISK)
+            self._findings.add(code, self.path, reason)
             return
         first, end, epoch = self._current
         if first <= batch.base_offset and batch.last_offset < end and batch.epoch == epoch:
@@ -93,19 +92,14 @@ class EpochCheck:
         return max(self._offsets[-1], end_offset) if self._offsets else end_offset
 
     def _differs(self, reason: str) -> None:
-        self._findings.add("epochs-differ", self.path, reason, Severity.RISK)
+        self._findings.add("epochs-differ", self.path, reason)
 
 
-def _read(path: str, files: PartitionFiles, findings: Findings) -> list[EpochEntry] | None:
+def _damage(path: str, files: PartitionFiles) -> str:
+    """Return why a broker cannot read a file."""
     try:
         with files.open(path) as file:
-            content = content_of(file)
+            damage = content_of(file).get("damage", "a negative epoch or offset")
     except SourceError as error:
-        findings.add("bad-epochs", path, error.message, Severity.RISK)
-        return None
-    if "damage" in content:
-        findings.add("bad-epochs", path, f"{content['damage']}; a broker stops", Severity.RISK)
-        return None
-    return [
-        EpochEntry(entry["epoch"], entry["startOffset"]) for entry in content["data"]["entries"]
-    ]
+        return error.message
+    return f"{damage}; a broker stops"

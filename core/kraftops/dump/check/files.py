@@ -8,7 +8,7 @@ from contextlib import suppress
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, PartitionCheck
 from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
-from kraftops.dump.check.records import record_findings
+from kraftops.dump.check.records import check_records
 from kraftops.dump.check.transactions import snapshot_producers
 from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.dump.sources.parts import size_of
@@ -53,58 +53,41 @@ def check_files(paths: tuple[str, ...], decoder: str | None) -> PartitionCheck:
     topic, partition = partition_of(first.path) or (None, None)
     if decoder is None and topic is not None:
         decoder = decoder_for_topic(topic)
+    findings = Findings()
     try:
-        if first.kind is FileKind.PRODUCER_SNAPSHOT:
-            check = _snapshot(first)
-        elif first.kind is FileKind.CHECKPOINT:
-            check = _checkpoint(first, decoder or METADATA)
+        if first.kind in _OF_SEGMENTS:
+            check = _segment(files, decoder, findings)
         else:
-            check = _segment(files, decoder)
+            with LogFile(first.path) as opened:
+                size = opened.size
+            if first.kind is FileKind.PRODUCER_SNAPSHOT:
+                snapshot_producers(first.path, findings, Severity.RISK)
+            else:
+                _check_snapshot(first, decoder or METADATA, findings)
+            check = PartitionCheck(first.path, None, None, bytes=size, findings=findings.all())
     except SourceError as error:
         check = PartitionCheck(first.path, topic, partition, unreadable=error.message)
     return check.of_file(topic, partition)
 
 
-def _snapshot(file: FileName) -> PartitionCheck:
-    findings = Findings()
-    snapshot_producers(file.path, findings, Severity.RISK)
-    return _outcome(file.path, findings)
-
-
-def _checkpoint(file: FileName, decoder: str) -> PartitionCheck:
-    findings = Findings()
+def _check_snapshot(file: FileName, decoder: str, findings: Findings) -> None:
     if not is_whole(file):
-        reason = "it is damaged, or its end is missing"
-        findings.add("bad-snapshot", file.path, reason, Severity.RISK)
-    for finding in record_findings([LogFile(file.path)], decoder, findings.all()):
-        findings.add(*finding)
-    return _outcome(file.path, findings)
+        findings.add("bad-snapshot", file.path, "it is damaged, or its end is missing")
+    check_records([LogFile(file.path)], decoder, findings)
 
 
-def _outcome(path: str, findings: Findings) -> PartitionCheck:
-    with LogFile(path) as file:
-        return PartitionCheck(path, None, None, bytes=file.size, findings=findings.all())
-
-
-def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
+def _segment(files: list[FileName], decoder: str | None, findings: Findings) -> PartitionCheck:
     log = files[0].sibling(FileKind.LOG)
     by_kind = {file.kind: file.path for file in files}
     log = by_kind.pop(FileKind.LOG, log)
     segment = SegmentFiles(_base_offset(files[0], log), log, by_kind)
-    findings = Findings()
     partition = PartitionFiles.of_segment(segment)
     epochs = EpochCheck(partition, findings, log_start=None)
     epochs.ignore()
-    walk = LogWalk(
-        partition,
-        Recovery(is_known=False),
-        epochs,
-        findings,
-        Compaction(is_done=True),  # perhaps
-    )
+    compaction = Compaction(is_done=True)  # perhaps
+    walk = LogWalk(partition, Recovery(is_known=False), epochs, findings, compaction)
     walk.run()
-    for finding in record_findings([LogFile(log)], decoder, findings.all()):
-        findings.add(*finding)
+    check_records([LogFile(log)], decoder, findings)
     return PartitionCheck(
         log,
         None,
@@ -113,7 +96,7 @@ def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
         size_of(log),
         segment.base_offset,
         walk.next_offset,
-        tuple(walk.losses),
+        tuple(findings.losses),
         findings.all(),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -10,6 +10,9 @@ from typing import Self
 
 from kraftops.findings.finding import Finding, Place, Severity, Stake, worst
 from kraftops.server.loader.load_plan import PartitionLoad
+
+Span = tuple[int, int]
+"""The first and the last of some offsets."""
 
 
 class State(StrEnum):
@@ -41,6 +44,11 @@ class Loss:
     first: int
     last: int
     bytes: int = 0
+
+    @property
+    def span(self) -> Span:
+        """The first and the last offset."""
+        return self.first, self.last
 
     @property
     def offsets(self) -> int:
@@ -102,14 +110,24 @@ class PartitionCheck:
         """Return it as that of a file in the log of a partition."""
         return replace(self, topic=topic, partition=partition, is_file=True)
 
-    def renamed(self, rename: Callable[[str], str]) -> Self:
-        """Return it with paths as *shown* makes them in a text."""
-        return replace(
-            self,
-            path=rename(self.path),
-            findings=tuple(finding.renamed(rename) for finding in self.findings),
-            unreadable=rename(self.unreadable),
-        )
+
+def uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+    """Yield the offsets of *span* that no other one has."""
+    first, last = span
+    for start, end in sorted(others):
+        if start > first:
+            if start > last:
+                break
+            yield first, start - 1
+        first = max(first, end + 1)
+    if first <= last:
+        yield first, last
+
+
+def losses_in(span: Span, others: Iterable[Span], size: int) -> list[Loss]:
+    """Return the offsets of *span* that no other one has, the first of them with the bytes."""
+    gaps = enumerate(uncovered(span, others))
+    return [Loss(*gap, 0 if index else size) for index, gap in gaps]
 
 
 def offsets_text(first: int, last: int) -> str:
@@ -127,12 +145,20 @@ class Findings:
 
     def __init__(self) -> None:
         """Begin without findings."""
+        self.losses: list[Loss] = []
+        """All that is lost."""
+        self._others: list[Finding] = []
         self._firsts: dict[tuple[str, str, Severity], Finding] = {}
         self._counts: dict[tuple[str, str, Severity], int] = {}
         self._losses: dict[tuple[str, str, Severity], list[Loss]] = {}
 
     def add(
-        self, code: str, path: str, text: str, severity: Severity, position: int | None = None
+        self,
+        code: str,
+        path: str,
+        text: str,
+        severity: Severity = Severity.RISK,
+        position: int | None = None,
     ) -> None:
         """Add a finding; of those of one cause the first is kept."""
         cause = path, code, severity
@@ -145,15 +171,28 @@ class Findings:
     ) -> None:
         """Add the finding that offsets are lost."""
         self.add(code, path, text, Severity.LOSS, position)
-        self._losses.setdefault((path, code, Severity.LOSS), []).extend(losses)
+        listed = list(losses)
+        self._losses.setdefault((path, code, Severity.LOSS), []).extend(listed)
+        self.losses += listed
+
+    def put(self, finding: Finding, losses: Iterable[Loss] = ()) -> None:
+        """Add a finding as it is, beside those that are counted."""
+        self._others.append(finding)
+        self.losses += losses
+
+    @property
+    def positions(self) -> set[tuple[str, int | None]]:
+        """The files and positions of those that are counted."""
+        places = (finding.place for finding in self._firsts.values())
+        return {(place.path, place.position) for place in places}
 
     def has(self, code: str, path: str) -> bool:
         """Tell whether there is a finding of a code about a file."""
         return any((path, code) == cause[:2] for cause in self._firsts)
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings in the order of their first appearance."""
-        return tuple(
+        """Return the findings in the order of their first appearance, then those of `put`."""
+        counted = (
             replace(
                 finding,
                 count=self._counts[cause],
@@ -161,3 +200,4 @@ class Findings:
             )
             for cause, finding in self._firsts.items()
         )
+        return (*counted, *self._others)

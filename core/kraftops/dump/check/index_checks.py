@@ -5,9 +5,10 @@ The rules are those by which Kafka's `LogSegment` writes and reads them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kraftops.display.sizes import many
 from kraftops.dump.check.batches import SeenBatch
@@ -29,16 +30,6 @@ class IndexContext(NamedTuple):
 
     may_be_open: bool
     severity: Severity
-
-
-class IndexCheck(Protocol):
-    """Check of an index that is fed with the batches of its log."""
-
-    def batch(self, batch: SeenBatch) -> None:
-        """Check the entries about a batch; those before it were checked."""
-
-    def end(self) -> None:
-        """Check the entries behind the last batch."""
 
 
 class _Entries:
@@ -90,7 +81,7 @@ class _Entries:
             if not are_zeros(block):
                 if self._context.may_be_open and not self._is_zero(number):
                     return  # a server has added entries
-                self.add("order", start, "zeros, then more entries")
+                self.add("order", start, "zeros, and entries behind them")
                 return
         if not self._context.may_be_open:
             self.add("zeros", start, f"{many(end - start, 'byte')} of zeros")
@@ -101,7 +92,45 @@ def not_an_entry(size: int) -> str:
     return f"{many(size, 'byte')} {'is' if size == 1 else 'are'} no entry"
 
 
-class OffsetIndexCheck:
+class IndexCheck(ABC):
+    """Check of an index that is fed with the batches of its log."""
+
+    def __init__(self, entries: _Entries) -> None:
+        self._entries, self._rest = entries, iter(entries)
+        self._number = self._first = self._second = -1
+        self._has_entry = True
+        self._advance()
+
+    def _advance(self) -> None:
+        """Go on to the next entry; what follows one that is out of order leads nowhere."""
+        before = self._first, self._second
+        entry = next(self._rest, None)
+        self._has_entry = entry is not None
+        if entry is None:
+            return
+        self._number, self._first, self._second = entry
+        if self._number and (reason := self._disorder(*before)):
+            self._entries.add("order", self._number * self._entries.size, reason)
+            self._has_entry = False
+
+    @abstractmethod
+    def _disorder(self, first: int, second: int) -> str:
+        """Return why the entry cannot come after another one; empty if it can."""
+
+    @abstractmethod
+    def batch(self, batch: SeenBatch) -> None:
+        """Check the entries about a batch; those before it were checked."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Check the entries behind the last batch."""
+
+    def _differs(self, reason: str, number: int | None = None) -> None:
+        number = self._number if number is None else number
+        self._entries.add("differs", number * self._entries.size, f"entry {number}: {reason}")
+
+
+class OffsetIndexCheck(IndexCheck):
     """Check of an offset index.
 
     An entry has the last offset of a batch and its position. Releases before 4.0 write the last
@@ -112,70 +141,56 @@ class OffsetIndexCheck:
         self, file: LogFile, base_offset: int, findings: Findings, context: IndexContext
     ) -> None:
         """Check the open *file* of the segment *base_offset*."""
-        entries = _Entries(file, OffsetIndex(file, base_offset), "index", findings, context)
-        self._entries, self._left = entries, iter(entries)
-        self._offset = self._position = self._number = -1
+        super().__init__(_Entries(file, OffsetIndex(file, base_offset), "index", findings, context))
         self._last_offset = base_offset - 1  # of the batch before
         self._end = 0  # its last byte, exclusive
-        self._wanted = -1  # the offset of the last entry, until a batch ends there
-        self._wanted_number = -1
-        self._has_entry = True
-        self._advance()
+        self._open_offset = -1  # the offset of the last entry, until a batch ends there
+        self._open_number = -1
 
-    def _advance(self) -> None:
-        before = self._offset, self._position
-        try:
-            self._number, self._offset, self._position = next(self._left)
-        except StopIteration:
-            self._has_entry = False
-            return
-        if self._number and (self._offset <= before[0] or self._position <= before[1]):
-            reason = (
-                f"offset {self._offset} at position {self._position} comes after "
-                f"offset {before[0]} at position {before[1]}"
-            )
-            self._entries.add("order", self._number * self._entries.size, reason)
-            self._has_entry = False  # what follows leads nowhere
+    def _disorder(self, first: int, second: int) -> str:
+        if self._first > first and self._second > second:
+            return ""
+        return (
+            f"offset {self._first} at position {self._second} comes after "
+            f"offset {first} at position {second}"
+        )
 
     def batch(self, batch: SeenBatch) -> None:
         """Check the entries about a batch."""
-        while self._has_entry and self._position < batch.position:
-            self._differs(f"no batch begins at position {self._position}")
+        while self._has_entry and self._second < batch.position:
+            self._differs(f"no batch begins at position {self._second}")
             self._advance()
-        if self._wanted >= 0 and batch.last_offset >= self._wanted:
-            if batch.last_offset > self._wanted:
-                self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
-            self._wanted = -1
-        if self._has_entry and self._position == batch.position:
-            if self._wanted >= 0:
-                self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
-                self._wanted = -1
-            if not batch.base_offset <= self._offset or self._offset <= self._last_offset:
-                self._differs(f"the batch at {self._position} begins at {batch.base_offset}")
-            elif self._offset < batch.last_offset:
-                self._differs(f"the batch at {self._position} ends at {batch.last_offset}")
-            elif self._offset > batch.last_offset:
-                self._wanted, self._wanted_number = self._offset, self._number
+        if batch.last_offset > self._open_offset:
+            self._close_entry()
+        elif batch.last_offset == self._open_offset:
+            self._open_offset = -1
+        if self._has_entry and self._second == batch.position:
+            self._close_entry()
+            if not batch.base_offset <= self._first or self._first <= self._last_offset:
+                self._differs(f"the batch at {self._second} begins at {batch.base_offset}")
+            elif self._first < batch.last_offset:
+                self._differs(f"the batch at {self._second} ends at {batch.last_offset}")
+            elif self._first > batch.last_offset:
+                self._open_offset, self._open_number = self._first, self._number
             self._advance()
         self._last_offset = batch.last_offset
         self._end = batch.position + batch.size
 
+    def _close_entry(self) -> None:
+        """Report the entry at whose offset no batch has ended, if there is one."""
+        if self._open_offset >= 0:
+            self._differs(f"no batch ends at offset {self._open_offset}", self._open_number)
+            self._open_offset = -1
+
     def end(self) -> None:
         """Check the entries behind the last batch."""
-        if self._wanted >= 0:
-            self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
+        self._close_entry()
         while self._has_entry:
-            self._differs(
-                f"position {self._position} is not before {self._end}, the end of the log"
-            )
+            self._differs(f"position {self._second} is not before {self._end}, the end of the log")
             self._advance()
 
-    def _differs(self, reason: str, number: int | None = None) -> None:
-        number = self._number if number is None else number
-        self._entries.add("differs", number * self._entries.size, f"entry {number}: {reason}")
 
-
-class TimeIndexCheck:
+class TimeIndexCheck(IndexCheck):
     """Check of a time index.
 
     An entry has the largest timestamp so far, and an offset of the batch that has it: its last one,
@@ -187,44 +202,33 @@ class TimeIndexCheck:
         self, file: LogFile, base_offset: int, findings: Findings, context: IndexContext
     ) -> None:
         """Check the open *file* of the segment *base_offset*."""
-        entries = _Entries(file, TimeIndex(file, base_offset), "time-index", findings, context)
-        self._entries, self._left = entries, iter(entries)
+        super().__init__(
+            _Entries(file, TimeIndex(file, base_offset), "time-index", findings, context)
+        )
         self._may_be_open = context.may_be_open
-        self._timestamp = self._offset = self._number = -1
         self._largest = -1
         self._end = base_offset
-        self._last_entry = -1  # the timestamp of the last entry
-        self._has_entry = True
-        self._advance()
 
-    def _advance(self) -> None:
-        before = self._timestamp, self._offset
-        try:
-            self._number, self._timestamp, self._offset = next(self._left)
-        except StopIteration:
-            self._has_entry = False
-            return
-        self._last_entry = self._timestamp
-        if self._number and (self._timestamp <= before[0] or self._offset < before[1]):
-            reason = (
-                f"timestamp {self._timestamp} of offset {self._offset} comes after "
-                f"{before[0]} of offset {before[1]}"
-            )
-            self._entries.add("order", self._number * self._entries.size, reason)
-            self._has_entry = False
+    def _disorder(self, first: int, second: int) -> str:
+        if self._first > first and self._second >= second:
+            return ""
+        return (
+            f"timestamp {self._first} of offset {self._second} comes after "
+            f"{first} of offset {second}"
+        )
 
     def batch(self, batch: SeenBatch) -> None:
         """Check the entries about a batch."""
-        while self._has_entry and self._offset <= batch.last_offset:
-            if self._offset < batch.base_offset:
-                self._differs(f"no batch has offset {self._offset}")
-            elif self._timestamp != batch.max_timestamp:
+        while self._has_entry and self._second <= batch.last_offset:
+            if self._second < batch.base_offset:
+                self._differs(f"no batch has offset {self._second}")
+            elif self._first != batch.max_timestamp:
                 self._differs(
-                    f"timestamp {self._timestamp}, where the batch of offset {self._offset} "
+                    f"timestamp {self._first}, where the batch of offset {self._second} "
                     f"has {batch.max_timestamp}"
                 )
-            elif self._timestamp <= self._largest:
-                self._differs(f"timestamp {self._timestamp} is not the first of its size")
+            elif self._first <= self._largest:
+                self._differs(f"timestamp {self._first} is not the first of its size")
             self._advance()
         self._largest = max(self._largest, batch.max_timestamp)
         self._end = batch.last_offset + 1
@@ -232,13 +236,8 @@ class TimeIndexCheck:
     def end(self) -> None:
         """Check the entries behind the last batch."""
         while self._has_entry:
-            self._differs(f"offset {self._offset} is not before {self._end}, the end of the log")
+            self._differs(f"offset {self._second} is not before {self._end}, the end of the log")
             self._advance()
-        if not self._may_be_open and self._last_entry < self._largest:
-            self._entries.add(
-                "short", None, f"it ends before {self._largest}, the largest timestamp"
-            )
-
-    def _differs(self, reason: str) -> None:
-        position = self._number * self._entries.size
-        self._entries.add("differs", position, f"entry {self._number}: {reason}")
+        if not self._may_be_open and self._first < self._largest:
+            reason = f"it ends before {self._largest}, the largest timestamp"
+            self._entries.add("short", None, reason)

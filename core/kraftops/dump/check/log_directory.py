@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from kraftops.dump.check.findings import Loss, PartitionCheck, stake_of
 from kraftops.dump.check.start import damaged_checkpoint
 from kraftops.dump.check.topics import Topics
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
 from kraftops.server.loader.load_plan import (
     CHECKPOINTS,
     CLEAN_SHUTDOWN,
     HIGH_WATERMARK,
     LOG_START,
-    RECOVERY_POINT,
     REMOTE_INDEXES,
     parse_folder_name,
 )
@@ -54,16 +53,22 @@ def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
     folder = directory.folder
     for name in sorted(folder.directories - {REMOTE_INDEXES}):
         if parse_folder_name(name) is None:
-            yield stop_finding(
+            yield _misnamed(
                 "unknown-directory",
                 "it is not the directory of a partition: a broker stops",
-                Place(directory=os.path.join(directory.java_path, name)),
+                directory,
+                name,
                 "move it, or use a directory below the mount point",
             )
     for name in filter(parse_folder_name, sorted(folder.files)):
         problem = "a file where a partition's directory belongs"
-        place = Place(directory=os.path.join(directory.java_path, name))
-        yield stop_finding("file-for-partition", problem, place, "move it away")
+        yield _misnamed("file-for-partition", problem, directory, name, "move it away")
+
+
+def _misnamed(code: str, problem: str, directory: LogDirectory, name: str, cure: str) -> Finding:
+    path = os.path.join(directory.java_path, name)
+    place = Place(directory=directory.java_path, file=path)
+    return with_cure(stop_finding(code, problem, place, cure), path)
 
 
 def _marker_findings(path: str) -> Iterator[Finding]:
@@ -86,9 +91,11 @@ def missing_partitions(
     one renames its directory, and writes the checkpoints anew before that is gone (Kafka's
     `LogManager.asyncDelete`); so they are read once more.
     """
-    missing = _missing(directory)
-    again = _missing(read_log_directory(directory.path)) if missing else {}
-    elsewhere = set(chain.from_iterable(map(_present, filter(directory.is_beside, others))))
+    missing = directory.missing()
+    again = read_log_directory(directory.path).missing() if missing else {}
+    elsewhere = {
+        partition for other in filter(directory.is_beside, others) for partition in other.present
+    }
     lost: list[PartitionCheck] = []
     unknown: list[Finding] = []
     for (topic, partition), checkpoint in missing.items():
@@ -120,17 +127,3 @@ def missing_partitions(
             continue
         lost.append(PartitionCheck(path, topic, partition, losses=losses, findings=(finding,)))
     return lost, unknown
-
-
-def _present(directory: LogDirectory) -> set[tuple[str, int]]:
-    return {(folder.topic, folder.partition) for folder in directory.plan.folders.values()}
-
-
-def _missing(directory: LogDirectory) -> dict[tuple[str, int], str]:
-    """Return the partitions that have no directory, with the checkpoint that names them."""
-    plan, present = directory.plan, _present(directory)
-    checkpoints: dict[tuple[str, int], str] = {}
-    for checkpoint in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
-        for partition in sorted(plan.offsets.get(checkpoint, {}).keys() - present):
-            checkpoints.setdefault(partition, checkpoint)
-    return checkpoints

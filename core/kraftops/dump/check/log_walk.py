@@ -131,7 +131,6 @@ class LogWalk:
         self.is_compacted = compaction.is_done is True
         self._compaction = compaction
         self.producers = Producers()
-        self.losses: list[Loss] = []
         self.spans: dict[str, LogSpan] = {}
         """The offsets of the whole batches in each log, by its path, where a start cuts some."""
         self.ends: dict[str, int] = {}
@@ -190,7 +189,7 @@ class LogWalk:
             self._gap(segment.log, 0, segment.base_offset, is_between=True)
         elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
-            self._findings.add("repeated-offsets", segment.log, reason, Severity.RISK)
+            self._findings.add("repeated-offsets", segment.log, reason)
             # A later end may be that of a batch whose base offset, which no checksum has, is wrong.
             if following is None or self.next_offset <= following:
                 self._least_lost = max(self._least_lost, self.next_offset)
@@ -279,10 +278,10 @@ class LogWalk:
             self._close_hole(first)
         if batch.magic not in _KNOWN_MAGICS:
             reason = f"a batch of magic {batch.magic}"
-            self._findings.add("magic-unknown", path, reason, Severity.RISK, position)
+            self._findings.add("magic-unknown", path, reason, position=position)
         if first < self.next_offset:
             reason = f"offset {first}, where {self.next_offset} is the least that can follow"
-            self._findings.add("repeated-offsets", path, reason, Severity.RISK, position)
+            self._findings.add("repeated-offsets", path, reason, position=position)
             self._shorten_gap(first)
         elif first > self.next_offset:
             self._gap(path, position, first, is_between=False)
@@ -305,7 +304,7 @@ class LogWalk:
     @property
     def _is_exact(self) -> bool:
         """Whether each batch before this one is still as it was written."""
-        return not (self.is_compacted or self._gaps or self.losses)
+        return not (self.is_compacted or self._gaps or self._findings.losses)
 
     def _pass_snapshots(self, offset: int) -> None:
         """Compare the producer snapshots up to an offset with the log before it."""
@@ -314,7 +313,7 @@ class LogWalk:
             states = snapshot_producers(path, self._findings, opened=self._files.open) or ()
             is_exact = self._is_exact
             for reason in snapshot_differences(states, end, self.producers, is_exact=is_exact):
-                self._findings.add("producers-differ", path, reason, Severity.RISK)
+                self._findings.add("producers-differ", path, reason)
 
     def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
         first = max(self.next_offset, self._least_lost)
@@ -379,9 +378,9 @@ class LogWalk:
             # The start itself is told of with what it removes.
             self._findings.add("bad-batch", hole.path, hole.reason, Severity.NOTE, hole.position)
         elif following > (first := max(hole.first, self._least_lost)):
-            self.losses.append(Loss(first, following - 1, hole.size))
-            reason = f"{hole.reason}; {lost_text(first, following - 1)}"
-            self._findings.lose("bad-batch", hole.path, reason, self.losses[-1:], hole.position)
+            loss = Loss(first, following - 1, hole.size)
+            reason = f"{hole.reason}; {lost_text(*loss.span)}"
+            self._findings.lose("bad-batch", hole.path, reason, [loss], hole.position)
         else:
             is_read = following > self._least_lost
             severity = Severity.RISK if is_read else Severity.NOTE
@@ -395,10 +394,10 @@ class LogWalk:
         if not (self.is_compacted or self._compaction.is_done is False):
             self.unexplained = [gap for gap in self._gaps if gap not in lost]
         for gap in lost:
-            self.losses.append(Loss(gap.first, gap.last))
             reason = f"nothing has {offsets_text(gap.first, gap.last)}, before it"
             position = gap.position or None
-            self._findings.lose("missing-offsets", gap.path, reason, self.losses[-1:], position)
+            losses = [Loss(gap.first, gap.last)]
+            self._findings.lose("missing-offsets", gap.path, reason, losses, position)
 
     def _lost_gaps(self) -> list[OffsetGap]:
         """Return the gaps that compaction has not left.
@@ -445,5 +444,5 @@ class LogWalk:
             self._findings.add(code, hole.path, hole.reason, severity, hole.position)
             return
         last = hole.first if hole.last is None else hole.last
-        self.losses.append(Loss(hole.first, last, hole.size))
-        self._findings.lose("bad-batch", hole.path, hole.reason, self.losses[-1:], hole.position)
+        losses = [Loss(hole.first, last, hole.size)]
+        self._findings.lose("bad-batch", hole.path, hole.reason, losses, hole.position)

@@ -14,20 +14,29 @@ from kraftops.dump.check.findings import (
     Findings,
     Loss,
     PartitionCheck,
+    Span,
+    losses_in,
     lost_text,
     offsets_text,
     stake_of,
+    uncovered,
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
-from kraftops.dump.check.records import record_findings
-from kraftops.dump.check.spans import Span, uncovered
-from kraftops.dump.check.start import Start, absorbed, foretold
+from kraftops.dump.check.records import check_records
+from kraftops.dump.check.start import Start, absorbed, foretold, placed
 from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Evidence, Finding, Place, Severity, worst
+from kraftops.findings.finding import (
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    note_finding,
+    worst,
+)
 from kraftops.log.files import file_name
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
@@ -48,32 +57,37 @@ _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segme
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-def check_partition(path: str, directory: LogDirectory, around: Surroundings) -> PartitionCheck:
+def check_partition(
+    path: str, directory: LogDirectory, surroundings: Surroundings
+) -> PartitionCheck:
     """Check the partition in the directory *path* of a log directory, or of a tier.
 
-    *around* has what is known beside the directories of a tier.
+    *surroundings* has what is known beside the directories of a tier.
 
     What a server changes while it is read may look damaged: a finding about a partition that was
     changed just now must be found again.
     """
-    look = _look(path, directory, around)
+    look = _look(path, directory, surroundings)
     looks = 1
     while look.is_doubtful and looks < (_MOST_LOOKS if look.check.unreadable else _LOOKS):
         looks += 1
         time.sleep(_PAUSE_SECONDS)
-        again = _look(path, directory, around, is_again=True)
+        again = _look(path, directory, surroundings, is_again=True)
         look = again._replace(check=_confirmed(look.check, again.check))
     return look.check
 
 
-def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) -> PartitionCheck:
+def check_absent_tier(
+    path: str, remote: RemotePartition, surroundings: Surroundings
+) -> PartitionCheck:
     """Return the check of a partition with remote segments whose directory *path* is missing."""
     findings = Findings()
     files = PartitionFiles.missing(path, remote.topic, remote.partition)
-    check = TierCheck(files, around, findings, remote)
+    check = TierCheck(files, surroundings, findings, remote)
     check.run({})
+    losses = tuple(findings.losses)
     return PartitionCheck(
-        path, remote.topic, remote.partition, losses=tuple(check.losses), findings=findings.all()
+        path, remote.topic, remote.partition, losses=losses, findings=findings.all()
     )
 
 
@@ -108,7 +122,7 @@ class _Look(NamedTuple):
 
 
 def _look(
-    path: str, directory: LogDirectory, around: Surroundings, *, is_again: bool = False
+    path: str, directory: LogDirectory, surroundings: Surroundings, *, is_again: bool = False
 ) -> _Look:
     try:
         files = partition_files(path)
@@ -120,8 +134,9 @@ def _look(
         return _Look(check, files)
     try:
         if is_again:
-            around.read_metadata()  # after the files, which are named there before they are made
-        check = _PartitionLook(files, directory, around).check()
+            # After the files, which are named there before they are made.
+            surroundings.read_metadata()
+        check = _PartitionLook(files, directory, surroundings).check()
     except SourceError as error:
         check = PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
     return _Look(check, files)
@@ -139,16 +154,14 @@ class _PartitionLook:
     """One look at a partition."""
 
     def __init__(
-        self, files: PartitionFiles, directory: LogDirectory, around: Surroundings
+        self, files: PartitionFiles, directory: LogDirectory, surroundings: Surroundings
     ) -> None:
         self._findings = Findings()
-        self._around = around
-        self._tier = TierCheck(files, around, self._findings) if files.is_tiered else None
+        self._surroundings = surroundings
+        self._tier = TierCheck(files, surroundings, self._findings) if files.is_tiered else None
         self._files = self._tier.live_files() if self._tier else files
         self._directory = directory
-        self._losses: list[Loss] = []
-        self._more: list[Finding] = []
-        self._settings = around.topics.settings(
+        self._settings = surroundings.topics.settings(
             files.topic, is_tiered=directory.is_topic_tiered(files.topic)
         )
         self._is_stopped = directory.plan.was_clean and not files.is_metadata
@@ -183,8 +196,7 @@ class _PartitionLook:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        for finding in record_findings(map(files.open, logs), decoder, self._findings.all()):
-            self._findings.add(*finding)
+        check_records(map(files.open, logs), decoder, self._findings)
         # A loader that fails earlier does not read it.
         identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:
@@ -197,18 +209,16 @@ class _PartitionLook:
             sum(files.size_of(path) for path in logs),
             first,
             end,
-            tuple(self._losses),
-            tuple(map(self._placed, absorbed([*self._findings.all(), *self._more]))),
+            tuple(self._findings.losses),
+            tuple(absorbed(map(self._placed, self._findings.all()))),
             starts=start.starts,
             load=start.load,
             topic_id=to_text(identity) if identity else None,
         )
 
     def _placed(self, finding: Finding) -> Finding:
-        """Return a finding with the partition, and where that is in a log directory."""
-        files, directory = self._files, self._directory
-        owner = {"node": directory.node_id, "directory": directory.path} if directory.meta else {}
-        return finding.moved(topic=files.topic, partition=files.partition, **owner)
+        files = self._files
+        return placed(finding, files.path, files.topic, files.partition, self._directory)
 
     def _walk(self, start: Start, epochs: EpochCheck) -> LogWalk:
         """Walk over the log, and note what a start, or a tier, makes of it."""
@@ -216,17 +226,15 @@ class _PartitionLook:
         recovery = start.recovery(is_stopped=self._is_stopped)._replace(log_start=log_start)
         walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
         walk.run()
-        self._losses = walk.losses
         if walk.unexplained and not self._files.is_tiered:
-            self._more.append(_unexplained(walk.unexplained))
+            self._findings.put(_unexplained(walk.unexplained))
         end = walk.next_offset if self._is_stopped else 0
         for removal, losses in start.removed(walk.spans, end, log_start):
-            self._more.append(removal)
-            self._losses += losses
-        self._more += start.refusals()
+            self._findings.put(removal, losses)
+        for refusal in start.refusals():
+            self._findings.put(refusal)
         if self._tier:
             self._tier.run(walk.ends)
-            self._losses += self._tier.losses
         return walk
 
     def _check_leftovers(self) -> None:
@@ -240,7 +248,7 @@ class _PartitionLook:
         for checkpoint in files.checkpoints:
             if not is_whole(checkpoint):
                 reason = "it is damaged, or its end is missing"
-                findings.add("bad-snapshot", checkpoint.path, reason, Severity.RISK)
+                findings.add("bad-snapshot", checkpoint.path, reason)
 
     def _log_start(self, epochs: EpochCheck) -> int:
         """Return an offset before which no reader gets records: a log start never goes back."""
@@ -257,7 +265,7 @@ class _PartitionLook:
 
     @property
     def _remote(self) -> RemotePartition | None:
-        return self._around.remote_of(self._files.topic, self._files.partition)
+        return self._surroundings.remote_of(self._files.topic, self._files.partition)
 
     def _compaction(self) -> Compaction:
         """Return what is known of compaction."""
@@ -272,26 +280,24 @@ class _PartitionLook:
         self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
     ) -> None:
         """Report offsets that are lost, or perhaps, since some evidence was set aside."""
-        loss = Loss(*span)
-        self._losses.append(loss)
-        self._more.append(
-            Finding(
-                code,
-                Severity.LOSS,
-                f"{reason}: {lost_text(*span)}",
-                Place(file=evidence.source),
-                evidence=(evidence,),
-                stake=stake_of([loss]),
-                is_possible=is_possible,
-            )
+        losses = [Loss(*span)]
+        finding = Finding(
+            code,
+            Severity.LOSS,
+            f"{reason}: {lost_text(*span)}",
+            Place(file=evidence.source),
+            evidence=(evidence,),
+            stake=stake_of(losses),
+            is_possible=is_possible,
         )
+        self._findings.put(finding, losses)
 
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
         """Look for offsets behind the end in other files."""
-        covered = max([end, *(loss.last + 1 for loss in walk.losses)])
+        covered = max([end, *(loss.last + 1 for loss in self._findings.losses)])
         spans: list[Span] = []
         if not self._files.segments and (remote := self._remote):
-            spans = [(segment.start, segment.end) for segment in remote.live]
+            spans = [segment.span for segment in remote.live]
         for known_end in self._known_ends(walk, epochs, covered):
             end_offset = known_end.offset
             has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
@@ -387,22 +393,16 @@ class _PartitionLook:
         if is_certain:
             self._lose("missing-start", span, reason, evidence)
             return
-        self._more.append(
-            Finding(
-                "missing-start",
-                Severity.NOTE,
-                f"{reason}: if the topic is tiered, the tier has {offsets_text(*span)}; if it is "
-                "not, they are lost",
-                Place(file=evidence.source),
-                "check it with the __cluster_metadata-0 of this cluster, which tells",
-                evidence=(evidence,),
-                is_possible=True,
-            )
+        reason += (
+            f": if the topic is tiered, the tier has {offsets_text(*span)}; if it is not, they are "
+            "lost"
         )
+        place = Place(file=evidence.source)
+        self._findings.put(_unless_known("missing-start", reason, place, evidence=(evidence,)))
 
     def _check_behind_remote(self, remote: RemotePartition, start: int) -> None:
         """Look for offsets between the remote segments, or the log start, and the local log."""
-        spans = [(segment.start, segment.end) for segment in remote.live]
+        spans = [segment.span for segment in remote.live]
         first = self._offset(LOG_START) if self._is_stopped else None
         if first is None:
             first = 1 + max(end for _, end in spans)
@@ -425,17 +425,11 @@ class _PartitionLook:
             return
         point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
         if RECOVERY_POINT in self._directory.plan.offsets and (point is None or point < end):
-            of_point = (
-                "there is no recovery point" if point is None else f"the recovery point is {point}"
-            )
-            reason = f"{of_point}, and the log ends at {end}"
+            reason = f"{_stated('recovery point', point)}, and the log ends at {end}"
             self._differ(RECOVERY_POINT, reason, Severity.NOTE)
         least = start if log_start is None else log_start
         if HIGH_WATERMARK in self._directory.plan.offsets and (high is None or high < least):
-            of_high = (
-                "there is no high watermark" if high is None else f"the high watermark is {high}"
-            )
-            reason = f"{of_high}, and the log starts at {least}"
+            reason = f"{_stated('high watermark', high)}, and the log starts at {least}"
             self._differ(HIGH_WATERMARK, reason, Severity.NOTE)
 
     def _differ(self, checkpoint: str, reason: str, severity: Severity) -> None:
@@ -457,15 +451,10 @@ class _PartitionLook:
                 self._findings.add("no-topic-id", path, reason, Severity.NOTE)
             else:
                 reason = "it is missing: a broker takes the log for a stray, and moves it away"
-                covered = [(loss.first, loss.last) for loss in self._losses]
+                covered = [loss.span for loss in self._findings.losses]
                 size = sum(files.size_of(segment.log) for segment in files.segments)
-                size -= sum(loss.bytes for loss in self._losses)
-                losses = [
-                    Loss(*lost, 0 if index else size)
-                    for index, lost in enumerate(uncovered(span, covered))
-                ]
-                self._findings.lose("no-topic-id", path, reason, losses)
-                self._losses += losses
+                size -= sum(loss.bytes for loss in self._findings.losses)
+                self._findings.lose("no-topic-id", path, reason, losses_in(span, covered, size))
             return
         with files.open(path) as file:
             is_usual = topic_id and file.read_at(0, file.size).rstrip() == _metadata_file(topic_id)
@@ -479,12 +468,16 @@ class _PartitionLook:
         topic_id = topic_id or from_text(content["data"]["topicId"])
         if files.is_metadata and topic_id != METADATA_TOPIC_ID:
             reason = f"the topic id {to_text(topic_id)}, which is not the metadata log's"
-            self._findings.add("topic-id-differs", path, reason, Severity.RISK)
+            self._findings.add("topic-id-differs", path, reason)
 
     def _check_producers(self, walk: LogWalk) -> None:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
-            self._findings.add("no-producers", self._files.path, reason, Severity.RISK)
+            self._findings.add("no-producers", self._files.path, reason)
+
+
+def _stated(name: str, offset: int | None) -> str:
+    return f"there is no {name}" if offset is None else f"the {name} is {offset}"
 
 
 def _metadata_file(topic_id: bytes) -> bytes:
@@ -495,13 +488,18 @@ def _metadata_file(topic_id: bytes) -> bytes:
 def _unexplained(gaps: list[OffsetGap]) -> Finding:
     """Return the finding that offsets are missing, if no cleaner has removed their records."""
     first = gaps[0]
-    return Finding(
-        "missing-offsets",
-        Severity.NOTE,
+    reason = (
         f"nothing has {offsets_text(first.first, first.last)}, before it: if the topic is "
-        "compacted, that is as it should be; if it is not, they are lost",
-        Place(file=first.path, position=first.position or None),
-        "check it with the __cluster_metadata-0 of this cluster, which tells",
-        is_possible=True,
-        count=len(gaps),
+        "compacted, that is as it should be; if it is not, they are lost"
     )
+    place = Place(file=first.path, position=first.position or None)
+    return replace(_unless_known("missing-offsets", reason, place), count=len(gaps))
+
+
+def _unless_known(
+    code: str, text: str, place: Place, evidence: tuple[Evidence, ...] = ()
+) -> Finding:
+    """Return a possible loss: only the settings of the topic tell whether it is one."""
+    cure = "check it with the __cluster_metadata-0 of this cluster, which tells"
+    finding = note_finding(code, text, place, cure)
+    return replace(finding, evidence=evidence, is_possible=True)

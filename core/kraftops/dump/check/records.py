@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
+from kraftops.dump.check.findings import Findings
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import part_outcomes
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import open_scan
-from kraftops.findings.finding import Finding, Severity
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
@@ -22,21 +22,19 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 """The records whose keys are compared: a key can be a quarter of the memory budget."""
 
 
-def record_findings(
-    logs: Iterable[LogFile], decoder: str | None, findings: Iterable[Finding]
-) -> Iterator[tuple[str, str, str, Severity, int]]:
-    """Yield the arguments of findings about records that cannot be read, in whole batches.
+def check_records(logs: Iterable[LogFile], decoder: str | None, findings: Findings) -> None:
+    """Add findings about records that cannot be read, in batches without a finding.
 
     Args:
         logs: the segments; each is closed when it is read.
         decoder: its name, or None: only the framing is read.
-        findings: about batches, whose records are not reported again.
+        findings: about batches, and then about records too.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     query = _query(decoder)
-    damaged = {(finding.place.path, finding.place.position) for finding in findings}
+    damaged = findings.positions
     for log in logs:
         request = Request(log.path, query)
         with log:
@@ -45,7 +43,7 @@ def record_findings(
             ):
                 for note in outcome.notes:
                     if (log.path, note.position) not in damaged:
-                        yield "bad-record", log.path, note.reason, Severity.RISK, note.position
+                        findings.add("bad-record", log.path, note.reason, position=note.position)
 
 
 @cache

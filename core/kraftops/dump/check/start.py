@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
-from kraftops.dump.check.findings import Loss, lost_text, stake_of
+from kraftops.dump.check.findings import Loss, losses_in, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
-from kraftops.dump.check.spans import uncovered
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.fileio.reading import is_forbidden
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -122,9 +122,8 @@ class Start:
         kept = [(0, log_start - 1), (outcome.local_start_offset, outcome.end_offset - 1)]
         losses: list[Loss] = []
         for first, last, size in sorted(removed):
-            covered = [*kept, *((loss.first, loss.last) for loss in losses)]
-            gaps = list(uncovered((first, last), covered))
-            losses += (Loss(*gap, 0 if index else size) for index, gap in enumerate(gaps))
+            covered = [*kept, *(loss.span for loss in losses)]
+            losses += losses_in((first, last), covered, size)
         if losses:
             yield self._removal(outcome, losses), losses
 
@@ -225,6 +224,14 @@ def foretold(
     return Start(files.path, directory.has_checkpoints, tuple(outcomes))
 
 
+def placed(
+    finding: Finding, path: str, topic: str | None, partition: int | None, directory: LogDirectory
+) -> Finding:
+    """Return a finding with a partition, where that is in a log directory, and its cure."""
+    owner = {"node": directory.node_id, "directory": directory.path} if directory.meta else {}
+    return with_cure(finding.moved(topic=topic, partition=partition, **owner), path)
+
+
 def _differs(outcome: LoadOutcome | None, other: LoadOutcome | None) -> bool:
     assert outcome
     assert other
@@ -242,7 +249,10 @@ def _log_name(base_offset: int) -> str:
 
 
 def absorbed(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings; risks of a file for which a start is refused become its evidence."""
+    """Return findings; risks of a file for which a start is refused become its evidence.
+
+    Where commands mend such a file, they are the cure: the partition can stay.
+    """
     listed = list(findings)
     refusals = [finding for finding in listed if finding.code == START_REFUSED]
     for refusal in refusals:
@@ -253,6 +263,9 @@ def absorbed(findings: Iterable[Finding]) -> list[Finding]:
         ]
         facts = (Evidence(cause.place.path, f"{cause.text} [{cause.code}]") for cause in causes)
         whole = replace(refusal, evidence=(*refusal.evidence, *facts))
+        for cause in causes:
+            if cause.commands and cause.commands != refusal.commands:
+                whole = replace(whole, cure=cause.cure, commands=cause.commands)
         listed = [
             whole if finding is refusal else finding for finding in listed if finding not in causes
         ]
@@ -361,7 +374,7 @@ def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding
         Place(directory=directory, file=path),
         "remove it: a server finds out what it says",
     )
-    return unless_forbidden(finding, path)
+    return unless_forbidden(with_cure(finding, path), path)
 
 
 def _listed(names: Sequence[str]) -> str:

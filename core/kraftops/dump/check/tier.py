@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 from kraftops.display.sizes import many
 from kraftops.dump.check.findings import (
     Findings,
     Loss,
     PartitionCheck,
+    Span,
     lost_text,
     offsets_text,
+    uncovered,
 )
-from kraftops.dump.check.spans import Span, uncovered
 from kraftops.dump.check.topics import UNKNOWN_TOPICS
 from kraftops.dump.sources.parts import size_of
 from kraftops.dump.tiers.remote_metadata import (
@@ -30,18 +30,6 @@ from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
 from kraftops.server.partition_files import PartitionFiles
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
-
-
-class TierObjects(NamedTuple):
-    """The files of a tiered segment, by their kinds."""
-
-    base_offset: int
-    files: dict[str, str]
-
-    @property
-    def any_path(self) -> str:
-        """The path of its log, or of another file."""
-        return self.files.get(_LOG) or next(iter(self.files.values()))
 
 
 class Surroundings:
@@ -93,7 +81,7 @@ class TierCheck:
     def __init__(
         self,
         files: PartitionFiles,
-        around: Surroundings,
+        surroundings: Surroundings,
         findings: Findings,
         remote: RemotePartition | None = None,
     ) -> None:
@@ -102,10 +90,9 @@ class TierCheck:
         *remote* is looked up by the names of the directory and the files, unless it is given.
         """
         self._folder, self._files, self._findings = files.path, files, findings
-        self._around = around
-        self.losses: list[Loss] = []
+        self._surroundings = surroundings
         self._objects = _objects(files.names, files.path)
-        metadata, topic_id = around.metadata, tiered_topic_id(files.path)
+        metadata, topic_id = surroundings.metadata, tiered_topic_id(files.path)
         if remote is None and topic_id is not None and files.partition is not None:
             remote = metadata.partitions.get((topic_id, files.partition))
         self.remote = remote or metadata.of_segments(self._objects)
@@ -129,7 +116,7 @@ class TierCheck:
 
     def _local_spans(self) -> list[Span]:
         topic, partition = self._place
-        return [span for _, span in self._around.locals_of(topic, partition, self._topic_id)]
+        return [span for _, span in self._surroundings.locals_of(topic, partition, self._topic_id)]
 
     @property
     def _place(self) -> tuple[str | None, int | None]:
@@ -142,11 +129,11 @@ class TierCheck:
         live = remote.live
         missing = [segment for segment in live if self._log_path(segment) is None]
         there = [segment for segment in live if segment not in missing]
-        spans = [(segment.start, segment.end) for segment in there] + self._local_spans()
+        spans = [segment.span for segment in there] + self._local_spans()
         for segment in missing:
             path = os.path.join(self._folder, segment.log_name)
-            reason = f"the log of {offsets_text(segment.start, segment.end)} is missing"
-            self._lose("remote-missing", path, reason, (segment.start, segment.end), spans)
+            reason = f"the log of {offsets_text(*segment.span)} is missing"
+            self._lose("remote-missing", path, reason, segment.span, spans)
         for segment in there:
             path = self._log_path(segment) or ""
             size, end = size_of(path), ends.get(path)
@@ -156,18 +143,18 @@ class TierCheck:
                 reason = f"it ends at offset {end - 1}, and by the metadata at {segment.end}"
             else:
                 continue
-            others = [(other.start, other.end) for other in there if other != segment]
+            others = [other.span for other in there if other != segment]
             others += self._local_spans()
             lost = (segment.start if end is None else end, segment.end)
             if end is None:  # the damage is told already
-                self._findings.add("remote-differs", path, reason, Severity.RISK)
+                self._findings.add("remote-differs", path, reason)
             else:
                 self._lose("remote-differs", path, reason, lost, others)
 
     def _log_path(self, segment: RemoteSegment) -> str | None:
         objects = self._objects.get(segment.segment_id)
-        if objects and _LOG in objects.files:
-            return objects.files[_LOG]
+        if objects and _LOG in objects:
+            return objects[_LOG]
         path = os.path.join(self._folder, segment.log_name)  # copied meanwhile
         return path if size_of(path) else None
 
@@ -176,54 +163,53 @@ class TierCheck:
         losses = [Loss(*lost) for lost in uncovered(span, others)]
         if not losses:
             reason += "; their records are found elsewhere"
-            self._findings.add(code, path, reason, Severity.RISK)
+            self._findings.add(code, path, reason)
             return
-        self.losses += losses
-        losses_text = ", ".join(lost_text(loss.first, loss.last) for loss in losses)
+        losses_text = ", ".join(lost_text(*loss.span) for loss in losses)
         self._findings.lose(code, path, f"{reason}; {losses_text}", losses)
 
     def _left(self, remote: RemotePartition) -> None:
         """Look for files that no reader is sent to."""
         for segment_id, objects in self._objects.items():
-            path = objects.any_path
+            path = _any_path(objects)
             segment = remote.segments.get(segment_id)
             if segment_id in remote.cut or not (segment or os.path.lexists(path)):
                 continue
             if segment is None:
                 reason = "the remote log metadata does not name it"
-                self._findings.add("remote-unknown", path, reason, Severity.RISK)
+                self._findings.add("remote-unknown", path, reason)
             elif remote.is_deleted or segment.state == RemoteState.DELETE_FINISHED:
                 if os.path.lexists(path):
                     reason = "it was deleted, by the remote log metadata"
-                    self._findings.add("remote-left", path, reason, Severity.RISK)
+                    self._findings.add("remote-left", path, reason)
             elif not segment.is_live and _is_replaced(segment, remote):
                 reason = "its copy was not finished, and made again"
                 self._findings.add("remote-left", path, reason, Severity.NOTE)
 
     def _incomplete(self) -> None:
         """Look for segments that lack files which others have beside their logs."""
-        all_kinds = {kind for objects in self._objects.values() for kind in objects.files}
+        all_kinds = {kind for objects in self._objects.values() for kind in objects}
         kinds = all_kinds - {_LOG, _TXN_INDEX}
         live = None if self.remote is None else {segment.segment_id for segment in self.remote.live}
         for segment_id, objects in self._objects.items():
-            if _LOG not in objects.files or not (live is None or segment_id in live):
+            if _LOG not in objects or not (live is None or segment_id in live):
                 continue
-            stem = objects.files[_LOG].removesuffix(_LOG)
-            for kind in sorted(kinds - objects.files.keys()):
+            stem = objects[_LOG].removesuffix(_LOG)
+            for kind in sorted(kinds - objects.keys()):
                 if not os.path.lexists(stem + kind):
                     reason = f"its {kind} is missing: a broker cannot read it"
-                    path = objects.files[_LOG]
-                    self._findings.add("remote-incomplete", path, reason, Severity.RISK)
+                    path = objects[_LOG]
+                    self._findings.add("remote-incomplete", path, reason)
         if live is None:
             for objects in self._objects.values():
-                if _LOG not in objects.files and os.path.lexists(objects.any_path):
+                if _LOG not in objects and os.path.lexists(_any_path(objects)):
                     reason = "the log of its segment is missing"
-                    self._findings.add("remote-incomplete", objects.any_path, reason, Severity.RISK)
+                    self._findings.add("remote-incomplete", _any_path(objects), reason)
 
     def _gaps(self, ends: dict[str, int]) -> None:
         """Look for offsets between segments, and between them and the local logs."""
         if self.remote is not None:
-            spans = [(segment.start, segment.end) for segment in self.remote.live]
+            spans = [segment.span for segment in self.remote.live]
         else:
             tiered = (tiered_name(path) for path in ends)
             spans = [
@@ -240,31 +226,34 @@ class TierCheck:
                 self._gap(self._folder, start, end, "no remote segment has them")
             return
         topic, partition = self._place  # the walk has compared the segments
-        for path, (local_start, _) in self._around.locals_of(topic, partition, self._topic_id):
+        for path, (local_start, _) in self._surroundings.locals_of(
+            topic, partition, self._topic_id
+        ):
             for start, end in uncovered((last + 1, local_start - 1), locals_):
                 reason = f"the remote log ends at {last}, and the local one starts at {local_start}"
                 self._gap(path, start, end, reason)
 
     def _gap(self, path: str, first: int, last: int, reason: str) -> None:
-        self.losses.append(Loss(first, last))
         reason = f"{reason}: {lost_text(first, last)}"
-        self._findings.lose("remote-gap", path, reason, self.losses[-1:])
+        self._findings.lose("remote-gap", path, reason, [Loss(first, last)])
 
 
-def _objects(names: Iterable[str], folder: str) -> dict[str, TierObjects]:
-    """Return the files of each tiered segment, by its id."""
-    objects: dict[str, TierObjects] = {}
+def _objects(names: Iterable[str], folder: str) -> dict[str, dict[str, str]]:
+    """Return the files of each tiered segment by their kinds, by its id."""
+    objects: dict[str, dict[str, str]] = {}
     for name in names:
         parsed = tiered_name(name)
         if parsed is not None:
-            segment = objects.setdefault(parsed.segment_id, TierObjects(parsed.base_offset, {}))
-            segment.files[parsed.kind] = os.path.join(folder, name)
+            objects.setdefault(parsed.segment_id, {})[parsed.kind] = os.path.join(folder, name)
     return objects
+
+
+def _any_path(objects: dict[str, str]) -> str:
+    """Return the path of the log of a segment, or of another of its files."""
+    return objects.get(_LOG) or next(iter(objects.values()))
 
 
 def _is_replaced(segment: RemoteSegment, remote: RemotePartition) -> bool:
     """Tell whether the offsets of a segment were copied again."""
-    spans = [
-        (other.start, other.end) for other in remote.live if other.event_time >= segment.event_time
-    ]
-    return not list(uncovered((segment.start, segment.end), spans))
+    spans = [other.span for other in remote.live if other.event_time >= segment.event_time]
+    return not list(uncovered(segment.span, spans))

@@ -149,12 +149,12 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
         if index.left_over:
             reason = not_an_entry(index.left_over)
             position = len(index) * index.layout.size
-            findings.add("txn-index-torn", path, reason, Severity.RISK, position)
+            findings.add("txn-index-torn", path, reason, position=position)
         for number, entry in enumerate(index):
             if entry.version:
                 position = number * index.layout.size
                 reason = f"entry {number}: version {entry.version}"
-                findings.add("txn-index-differs", path, reason, Severity.RISK, position)
+                findings.add("txn-index-differs", path, reason, position=position)
             yield entry
 
 

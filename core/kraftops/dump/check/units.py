@@ -60,21 +60,21 @@ RunUnits = Callable[[Sequence[Unit], Surroundings], Iterable[PartitionCheck]]
 """Checks units, and yields the outcomes in their order."""
 
 
-def check_unit(unit: Unit, around: Surroundings) -> PartitionCheck:
+def check_unit(unit: Unit, surroundings: Surroundings) -> PartitionCheck:
     """Check a unit."""
     if unit.directory is None:
         return check_files(unit.files, unit.decoder)
-    return check_partition(unit.path, unit.directory, around)
+    return check_partition(unit.path, unit.directory, surroundings)
 
 
 def run_units(
-    units: Sequence[Unit], around: Surroundings, jobs: int | None = None
+    units: Sequence[Unit], surroundings: Surroundings, jobs: int | None = None
 ) -> Iterator[PartitionCheck]:
     """Check units on this machine, in *jobs* processes; by default as many as are worth it."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     if jobs is None:
         jobs = min(cores, sum(unit.size for unit in units) // _WORTH_A_PROCESS)
-    check = partial(check_unit, around=around)
+    check = partial(check_unit, surroundings=surroundings)
     if min(jobs, len(units)) < 2 or sys.platform != "linux":
         yield from map(check, units)
         return

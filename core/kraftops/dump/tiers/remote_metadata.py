@@ -48,6 +48,11 @@ class RemoteSegment:
     event_time: int
 
     @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last offset."""
+        return self.start, self.end
+
+    @property
     def is_live(self) -> bool:
         """Whether readers are sent to it."""
         return self.state == RemoteState.COPY_FINISHED

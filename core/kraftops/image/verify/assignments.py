@@ -22,19 +22,16 @@ from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
     OTHER_BROKER,
-    OTHER_DIRECTORY,
-    OTHER_NAME,
     SET_ASIDE,
     DirectoryOwner,
-    Misplacement,
+    misplaced_finding,
     misplacement,
 )
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.log_directory import PartitionDirectory
-from kraftops.server.partition_data import partition_data_of
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.proposals import write_command
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"
@@ -110,12 +107,9 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             if misplaced is None or misplaced.code == SET_ASIDE:
                 continue
             if not (partition.is_renamed and misplaced.code in NO_STRAYS):
-                yield _with_known_id(
-                    misplaced_finding(
-                        node.config.node_id, directory.java_path, partition, misplaced
-                    ),
-                    image,
-                )
+                path = directory.java_path
+                finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
+                yield _with_known_id(finding, image)
     paths = {
         directory.meta.directory_id: directory.java_path
         for directory in directories
@@ -136,46 +130,10 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     state = image.partition(topic_id, place.partition)
     if state is None or place.node not in state.replicas:
         return finding
-    lines = f"version: 0 and topic_id: {to_text(topic_id)}"
-    return replace(finding, cure=f"write its partition.metadata of two lines: {lines}")
-
-
-def misplaced_finding(
-    node_id: int, directory: str, partition: PartitionDirectory, misplaced: Misplacement
-) -> Finding:
-    """Return that a partition does not belong into a log directory, with what is at stake."""
-    data = partition_data_of(partition.path)
-    problem = f"{misplaced.reason} ({data})"
-    if misplaced.code == OTHER_DIRECTORY:
-        cure = "leave it: the broker tells the controller where it is"
-    elif misplaced.code == OTHER_NAME:
-        cure = "give it its name again, if no other directory has it; no broker uses this one"
-    else:
-        problem += "; a broker sets it aside as a stray"
-        cure = "copy it, if the records are wanted"
-        if misplaced.code == OTHER_BROKER:
-            cure = "move it to a replica, with the broker stopped, or copy it"
-    is_loss = misplaced.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
-    severity = Severity.LOSS if is_loss else Severity.NOTE
-    place = place_of_partition(directory, partition, node_id)
-    return Finding(misplaced.code, severity, problem, place, cure, stake=data)
-
-
-def partition_loss(
-    code: str, text: str, directory: str, partition: PartitionDirectory, cure: str
-) -> Finding:
-    """Return that the records of a partition would be lost."""
-    place = place_of_partition(directory, partition)
-    stake = partition_data_of(partition.path)
-    return Finding(code, Severity.LOSS, text, place, cure, stake=stake)
-
-
-def place_of_partition(
-    directory: str, partition: PartitionDirectory, node_id: int | None = None
-) -> Place:
-    """Return the place of a partition in a log directory, as that is named."""
-    path = os.path.join(directory, os.path.basename(partition.path))
-    return Place(node_id, directory, partition.topic, partition.number, path)
+    lines = "version: 0", f"topic_id: {to_text(topic_id)}"
+    path = os.path.join(place.path, TOPIC_ID)
+    cure = f"write its partition.metadata of two lines: {' and '.join(lines)}"
+    return replace(finding, cure=cure, commands=(write_command(path, lines),))
 
 
 def _missing_partition(

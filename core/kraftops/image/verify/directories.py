@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey, PartitionState
@@ -18,6 +17,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import place_of
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import PartitionDirectory, read_log_directory
+from kraftops.server.partition_data import partition_data_of
 from kraftops.uuids import is_reserved, to_text
 
 _SET_ASIDE = {
@@ -49,6 +49,14 @@ SET_ASIDE, NO_TOPIC_ID = "set-aside", "no-topic-id"
 UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
 NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
 """Codes of partitions that no broker sets aside."""
+_KEPT = (SET_ASIDE, OTHER_DIRECTORY)
+_COPY = "copy it, if the records are wanted"
+_CURES = {
+    OTHER_DIRECTORY: "leave it: the broker tells the controller where it is",
+    OTHER_NAME: "give it its name again, if no other directory has it; no broker uses this one",
+    OTHER_BROKER: "move it to a replica, with the broker stopped, or copy it",
+    SET_ASIDE: "remove it, if the records are not wanted",
+}
 
 
 def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
@@ -64,31 +72,41 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
     for path in directories:
         owner = owner_of(path)
         for partition in read_log_directory(path).partitions():
-            misplaced = misplacement(image, owner, partition)
-            if misplaced is None:
-                continue
-            place = Place() if misplaced.entry is None else place_of(image, misplaced.entry)
-            yield Finding(
-                misplaced.code,
-                severity_of(misplaced),
-                misplaced.reason,
-                replace(
-                    place,
-                    directory=path,
-                    topic=partition.topic,
-                    partition=partition.number,
-                    file=partition.path,
-                    position=None,
-                ),
-                "a broker sets it aside; copy it first if it is wanted",
-            )
+            if misplaced := misplacement(image, owner, partition):
+                place = place_of(image, misplaced.entry) if misplaced.entry else Place()
+                finding = misplaced_finding(owner.node_id, path, partition, misplaced)
+                yield finding.moved(offset=place.offset, address=place.address)
 
 
-def severity_of(misplaced: Misplacement) -> Severity:
-    """Return what it means that a partition does not belong into its directory."""
-    if misplaced.code in (SET_ASIDE, OTHER_DIRECTORY):
-        return Severity.NOTE
-    return Severity.LOSS
+def misplaced_finding(
+    node_id: int, directory: str, partition: PartitionDirectory, misplaced: Misplacement
+) -> Finding:
+    """Return that a partition does not belong into a log directory, with what is at stake."""
+    data = partition_data_of(partition.path)
+    problem, cure = f"{misplaced.reason} ({data})", _CURES.get(misplaced.code, _COPY)
+    if misplaced.code not in (SET_ASIDE, *NO_STRAYS):
+        problem += "; a broker sets it aside as a stray"
+    is_loss = misplaced.code not in _KEPT and bool(data.bytes or data.records is None)
+    severity = Severity.LOSS if is_loss else Severity.NOTE
+    place = place_of_partition(directory, partition, node_id)
+    return Finding(misplaced.code, severity, problem, place, cure, stake=data)
+
+
+def partition_loss(
+    code: str, text: str, directory: str, partition: PartitionDirectory, cure: str
+) -> Finding:
+    """Return that the records of a partition would be lost."""
+    place = place_of_partition(directory, partition)
+    stake = partition_data_of(partition.path)
+    return Finding(code, Severity.LOSS, text, place, cure, stake=stake)
+
+
+def place_of_partition(
+    directory: str, partition: PartitionDirectory, node_id: int | None = None
+) -> Place:
+    """Return the place of a partition in a log directory, as that is named."""
+    path = os.path.join(directory, os.path.basename(partition.path))
+    return Place(node_id, directory, partition.topic, partition.number, path)
 
 
 def owner_of(directory: str) -> DirectoryOwner:

@@ -10,7 +10,6 @@ import errno
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.partition import check_partition
@@ -19,10 +18,11 @@ from kraftops.dump.check.start import (
     Start,
     damaged_checkpoint,
     foretold,
+    placed,
     server_findings,
 )
 from kraftops.dump.check.tier import Surroundings
-from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics, TopicSettings
+from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics
 from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError
 from kraftops.fileio.reading import is_forbidden
@@ -41,24 +41,6 @@ _TOPIC = 2
 """`ConfigResource.Type.TOPIC`."""
 
 
-@dataclass(slots=True)
-class _Budget:
-    """Bytes that may still be read, and the partitions that were too large."""
-
-    left_bytes: int
-    skipped: int = 0
-    skipped_bytes: int = 0
-
-    def takes(self, size: int) -> bool:
-        """Tell whether so many bytes may be read, and take them."""
-        if size > self.left_bytes:
-            self.skipped += 1
-            self.skipped_bytes += size
-            return False
-        self.left_bytes -= size
-        return True
-
-
 def loading_findings(
     node: Node, image: MetadataImage | None, release: str, most_bytes: int = _RECOVERED_BYTES
 ) -> Iterator[Finding]:
@@ -73,28 +55,34 @@ def loading_findings(
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
-    budget = _Budget(most_bytes)
-    around = Surroundings(())
-    around.topics = _topics(image)
+    left_bytes, skipped = most_bytes, list[int]()
+    surroundings = Surroundings(())
+    surroundings.topics = _topics(image)
     directories: list[DirectoryLoads] = []
     for directory in node.data_directories:
         for checkpoint in directory.plan.damaged:
             yield damaged_checkpoint(checkpoint, directory.java_path)
         loads: list[PartitionLoad] = []
-        for name in directory.plan.folders:
+        for name, (topic, number, _) in directory.plan.folders.items():
             path = os.path.join(directory.path, name)
-            topic = directory.plan.folders[name].topic
-            settings = around.topics.settings(topic, is_tiered=directory.is_topic_tiered(topic))
+            settings = surroundings.topics.settings(
+                topic, is_tiered=directory.is_topic_tiered(topic)
+            )
             try:
-                start = _start(path, directory, settings, release, budget)
+                files = _readable_files(path)
+                size = 0 if directory.plan.was_clean else _unflushed_bytes(files, directory)
+                if size > left_bytes:
+                    skipped.append(size)
+                    continue
+                left_bytes -= size
+                start = foretold(files, directory, settings, release)
             except SourceError as error:
                 yield from _unreadable(error, path, directory)
                 continue
-            if start is None:
-                continue
-            yield from start.refusals()
+            for refusal in start.refusals():
+                yield placed(refusal, path, topic, number, directory)
             if _loses(start, directory, is_tiered=settings.is_tiered):
-                check = check_partition(path, directory, around)
+                check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
                     for finding in check.findings
@@ -112,12 +100,12 @@ def loading_findings(
         if image is None or misplacement(image, owner, duplicate.partition) is None
     )
     yield from server_findings(directories, twice, is_whole_server=True)
-    if budget.skipped:
+    if skipped:
         yield Finding(
             "not-foretold",
             Severity.NOTE,
-            f"a start recovers {many(budget.skipped, 'partition')} from "
-            f"{size_text(budget.skipped_bytes)} of unflushed segments, which are not read here",
+            f"a start recovers {many(len(skipped), 'partition')} from "
+            f"{size_text(sum(skipped))} of unflushed segments, which are not read here",
             Place(node=node.config.node_id, file=node.config.path),
             "check the log directories to be sure",
             tuple(
@@ -127,25 +115,17 @@ def loading_findings(
         )
 
 
-def _start(
-    path: str,
-    directory: LogDirectory,
-    settings: TopicSettings,
-    release: str,
-    budget: _Budget,
-) -> Start | None:
-    """Return what a start makes of a partition; None if that takes too long to foretell.
+def _readable_files(path: str) -> PartitionFiles:
+    """Return the files of a partition.
 
     Raises:
-        SourceError: a file of it cannot be read; a server opens all of them.
+        SourceError: one of them cannot be read; a server opens all of them.
     """
     files = partition_files(path)
     for name in files.names:
         if is_forbidden(file := os.path.join(path, name)):
             raise SourceError.of(file, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-    if not directory.plan.was_clean and not budget.takes(_unflushed_bytes(files, directory)):
-        return None
-    return foretold(files, directory, settings, release)
+    return files
 
 
 def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Iterator[Finding]:

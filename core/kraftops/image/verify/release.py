@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import index_records
 from kraftops.engine.fold_contract import POSITION_BITS
-from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError
 from kraftops.findings.finding import Finding
-from kraftops.image.state.findings import NEWER_FEATURE, NEWER_RECORD
+from kraftops.image.state.findings import NEWER_RECORD
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import InflatedBatch
-from kraftops.image.verify.verify import state_finding
+from kraftops.image.verify.verify import feature_findings
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import KAFKA_DIALECT, dialect
 from kraftops.records.readability import last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
-from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION
-from kraftops.storage.releases.table import Release, release_named
-
-if TYPE_CHECKING:
-    from kraftops.records.control_types import KRaftVersionRecord
+from kraftops.storage.releases.table import release_named
 
 _NAMES = {message.key: message.name for message in MESSAGES.values()}
 
@@ -57,7 +51,7 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         yield image.finding_at(NEWER_RECORD, reason, first[key, version])
     named = release_named(release)
     assert named
-    yield from _features(image, named)
+    yield from feature_findings(image, named)
 
 
 def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
@@ -71,21 +65,3 @@ def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
             with suppress(DecodeError):
                 frame = dialect(KAFKA_DIALECT).read_frame(record.value or b"")
                 yield (frame.type, frame.version), group.start, 1
-
-
-def _features(image: MetadataImage, release: Release) -> Iterator[Finding]:
-    levels = {name: pair for name, pair in image.features.items() if pair[0] > 0}
-    if image.metadata_version is not None:
-        levels[METADATA_VERSION] = image.metadata_version
-    address = image.quorum.kraft_version
-    if address is not None:
-        record: KRaftVersionRecord = image.read_control(address)
-        if record["kRaftVersion"]:
-            levels[KRAFT_VERSION] = record["kRaftVersion"], address
-    for name, (level, address) in levels.items():
-        if not release.supports(name, level):
-            reason = f"{name}={level} is not what Kafka {release.name} knows"
-            if name == KRAFT_VERSION:
-                yield image.finding_at(NEWER_FEATURE, reason, address)
-            else:
-                yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))

@@ -8,7 +8,7 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.engine.metadata_state import (
     LOST_DIRECTORY,
@@ -21,13 +21,12 @@ from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.findings import LATE_START, NEWER_FEATURE, STATE, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
-from kraftops.storage.bootstrap.releases import (
-    LATEST_PRODUCTION,
-    METADATA_VERSION,
-    by_level,
-    level_of,
-)
+from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSION, by_level
+from kraftops.storage.releases.table import Release, releases
 from kraftops.uuids import is_reserved, to_text
+
+if TYPE_CHECKING:
+    from kraftops.records.control_types import KRaftVersionRecord
 
 
 def verify(image: MetadataImage) -> Iterator[Finding]:
@@ -42,7 +41,9 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     yield from image.findings
     if any(finding.code == LATE_START for finding in image.log_findings):
         return
-    yield from _features(image)
+    if image.metadata_version is None:
+        yield log_finding(STATE, "there is no metadata.version: no server takes this state")
+    yield from feature_findings(image, releases()[-1])
     yield from _unwritable(image)
     yield from _topics(image)
     yield from _broker_directories(image)
@@ -66,22 +67,22 @@ def place_of(image: MetadataImage, entry: EntryKey) -> Place:
     return Place(file=name, position=position, offset=last.change.offset, address=newest.address)
 
 
-def _features(image: MetadataImage) -> Iterator[Finding]:
-    release = LATEST_PRODUCTION.release
-    if image.metadata_version is None:
-        yield log_finding(STATE, "there is no metadata.version: no server takes this state")
-    else:
-        level, _ = image.metadata_version
-        if level > LATEST_PRODUCTION.level:
-            reason = f"metadata.version={level} is not what Kafka {release} knows"
-            entry = EntryKey("features", (METADATA_VERSION,))
-            yield state_finding(image, NEWER_FEATURE, reason, entry)
-    for name, (level, _) in image.features.items():
-        try:
-            level_of(name, level)
-        except KeyError:
-            reason = f"{name}={level} is not what Kafka {release} knows"
+def feature_findings(image: MetadataImage, release: Release) -> Iterator[Finding]:
+    """Yield the features of a state whose levels a release does not know."""
+    levels = {name: level for name, (level, _) in image.features.items() if level > 0}
+    if image.metadata_version is not None:
+        levels[METADATA_VERSION] = image.metadata_version[0]
+    for name, level in levels.items():
+        if not release.supports(name, level):
+            reason = f"{name}={level} is not what Kafka {release.name} knows"
             yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))
+    address = image.quorum.kraft_version
+    if address is not None:
+        record: KRaftVersionRecord = image.read_control(address)
+        level = record["kRaftVersion"]
+        if level and not release.supports(KRAFT_VERSION, level):
+            reason = f"{KRAFT_VERSION}={level} is not what Kafka {release.name} knows"
+            yield image.finding_at(NEWER_FEATURE, reason, address)
 
 
 class _Gate(NamedTuple):

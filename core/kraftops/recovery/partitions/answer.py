@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TypedDict, Unpack
 
 from kraftops.answers.fields import (
@@ -33,23 +34,27 @@ def counted(
     name: str, meaning: str, path: str, title: str, priority: int = 0, **more: Unpack[Counted]
 ) -> Field:
     """Return the field of a number at a path of attributes, with a column of this title."""
-    return number(name, meaning, get=path, column=number_column(title, priority), **more)
+    return number(
+        name, meaning, get=attrgetter(path), column=number_column(title, priority), **more
+    )
 
 
-PARTITION = text("name", "topic and partition", column=folded("PARTITION"), get="copy.name")
+PARTITION = text(
+    "name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")
+)
 _COPY_NAME = (
-    text("topic", "topic", get="copy.topic"),
-    number("partition", "partition", get="copy.number"),
+    text("topic", "topic", get=attrgetter("copy.topic")),
+    number("partition", "partition", get=attrgetter("copy.number")),
     PARTITION,
     counted("broker", "broker of the copy", "copy.broker", "BROKER"),
-    text("place", "directory or archive of the copy", get="copy.place"),
+    text("place", "directory or archive of the copy", get=attrgetter("copy.place")),
 )
 _NEWEST_RECORD = time(
     "lastTimestamp",
     "of the newest record of the copy",
     may_be_null=True,
     column=Column("NEWEST RECORD", 3),
-    get="copy.time",
+    get=attrgetter("copy.time"),
 )
 LOSS = (
     *_COPY_NAME,
@@ -64,22 +69,15 @@ LOSS = (
     ),
     counted(
         "acknowledged",
-        "those below a high watermark that a broker noted, others are possibly acknowledged; null: "
-        "no broker noted one",
+        "those below a high watermark that a broker noted; the others are possibly acknowledged",
         "acknowledged",
         "ACKNOWLEDGED",
         numeral="amount",
-        may_be_null=True,
     ),
     _NEWEST_RECORD,
     counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
     numbers("leaders", "all brokers that may lead"),
-    numbers(
-        "alsoOn",
-        "other brokers that have all of them",
-        column=folded("ALSO ON", 1),
-        cell=lambda loss: ",".join(map(str, loss.also_on)) or None,
-    ),
+    numbers("alsoOn", "other brokers that have all of them"),
     boolean("isCertain", "whether no other broker can lead, and the ends of both copies were read"),
     boolean(
         "isAtLeast",
@@ -93,7 +91,7 @@ LOSS = (
         column=folded("MEANING", 2),
     ),
 )
-LOSSES = parts("losses", "records that would be cut", LOSS, get="losses")
+LOSSES = parts("losses", "records that would be cut", LOSS)
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
@@ -109,12 +107,12 @@ LOSS_TOTAL = part(
 COPY = (
     *_COPY_NAME,
     counted("epoch", "latest leader epoch; -1 without one", "copy.epoch", "EPOCH"),
-    number("startOffset", "first offset", get="copy.start"),
+    number("startOffset", "first offset", get=attrgetter("copy.start")),
     counted("endOffset", "offset after the last record", "copy.end", "END"),
     boolean(
         "isEndExact",
         "whether the end is known; else it is the lowest possible",
-        get="copy.is_end_exact",
+        get=attrgetter("copy.is_end_exact"),
     ),
     counted(
         "highWatermark",
@@ -126,7 +124,7 @@ COPY = (
     ),
     _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer"),
-    number("newestOn", "broker of the newest copy", get="newest.broker"),
+    number("newestOn", "broker of the newest copy", get=attrgetter("newest.broker")),
     counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
     counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
     counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
@@ -142,21 +140,17 @@ BROKER = (
     ),
     counted(
         "lostIfGone",
-        "acknowledged records that are lost if it is gone for good; null: no broker noted how many",
+        "acknowledged records that are lost if it is gone for good",
         "gone.acknowledged",
         "ACKNOWLEDGED LOST IF GONE",
-        may_be_null=True,
     ),
     counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
-    texts("partitionsLostIfGone", "names of their partitions", get="gone.partitions"),
-)
-COPIES = (
-    parts("brokers", "brokers, in the order in which they should start", BROKER),
-    parts("copies", "copies of all partitions", COPY),
+    texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
 )
 COMPARE = Answer(
     (
-        *COPIES,
+        parts("brokers", "brokers, in the order in which they should start", BROKER),
+        parts("copies", "copies of all partitions", COPY),
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,

@@ -6,10 +6,10 @@ import os
 
 from kraftops.errors import StorageError
 from kraftops.fileio.directories import existing_parent
+from kraftops.server.formatted import partition_data
 from kraftops.server.locks import FILE_NAME as LOCK_NAME
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.storage.format.plan import FormatPlan, Target
-from kraftops.storage.logdirs.directories import partition_data
 
 
 def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftops.server.formatted import partition_data
 from kraftops.server.log_directory import LogDirectory
-from kraftops.storage.logdirs.directories import partition_data
 
 
 def directories_to_mend(directories: Sequence[LogDirectory]) -> list[LogDirectory]:

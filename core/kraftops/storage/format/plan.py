@@ -11,6 +11,7 @@ from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.hosts import host_text
 from kraftops.server import meta_properties
+from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.metadata_log.log import read_metadata_log
@@ -22,12 +23,7 @@ from kraftops.storage.bootstrap.releases import SCRAM_SINCE, by_name
 from kraftops.storage.bootstrap.scram import parse_credential
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
-from kraftops.storage.logdirs.directories import (
-    check_distinct,
-    check_ids,
-    has_metadata_log,
-    read_directories,
-)
+from kraftops.storage.logdirs.directories import check_distinct, check_ids, read_directories
 from kraftops.uuids import random_uuid
 
 STATIC_VOTERS = "controller.quorum.voters"

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from kraftops.answers.fields import (
-    Answer,
-    boolean,
-    levels,
-    number,
-    part,
-    parts,
-    text,
-    texts,
-)
+from kraftops.answers.fields import Answer, boolean, levels, number, part, parts, text, texts
 from kraftops.display import columns
 from kraftops.display.sizes import many
 from kraftops.findings.answer import FINDINGS
@@ -36,29 +28,19 @@ class NodeState:
 
 
 _SNAPSHOT = (
-    number("endOffset", "offset after its last record", get=lambda file: file.end_offset),
-    number("epoch", "epoch of that record", get=lambda file: file.epoch),
-    number("bytes", "size of the file", numeral="size", get=lambda file: file.size),
+    number("endOffset", "offset after its last record"),
+    number("epoch", "epoch of that record"),
+    number("bytes", "size of the file", numeral="size", get="size"),
 )
 _SEGMENT = (
-    number("baseOffset", "first offset of the segment", get=lambda file: file.base_offset),
-    number("bytes", "size of the file", numeral="size", get=lambda file: file.size),
+    number("baseOffset", "first offset of the segment"),
+    number("bytes", "size of the file", numeral="size", get="size"),
 )
 _METADATA_LOG = (
-    number(
-        "endOffset",
-        "offset after its last record",
-        may_be_null=True,
-        get=lambda log: log.end_offset,
-    ),
-    parts("snapshots", "files of snapshots", _SNAPSHOT, get=lambda log: log.snapshots),
-    parts("segments", "files of segments", _SEGMENT, get=lambda log: log.segments),
-    number(
-        "kraftVersion",
-        "level of kraft.version",
-        may_be_null=True,
-        get=lambda log: log.quorum.kraft_version,
-    ),
+    number("endOffset", "offset after its last record", may_be_null=True),
+    parts("snapshots", "files of snapshots", _SNAPSHOT),
+    parts("segments", "files of segments", _SEGMENT),
+    number("kraftVersion", "level of kraft.version", may_be_null=True, get="quorum.kraft_version"),
     texts(
         "voters",
         "voters as the log has them, ID@HOST:PORT:DIRECTORY_ID",
@@ -70,14 +52,14 @@ _METADATA_LOG = (
     texts("damage", "places that cannot be read", get=lambda log: [*map(str, log.damage)]),
 )
 _BOOTSTRAP = (
-    levels("features", "levels of features", get=lambda file: file.features),
+    levels("features", "levels of features"),
     texts("scramUsers", "users with SCRAM records", get=lambda file: [*file.scram_users]),
-    text("damage", "what cannot be read", may_be_null=True, get=lambda file: file.damage),
-    boolean("isUsable", "whether a server takes the file", get=lambda file: file.is_usable),
+    text("damage", "what cannot be read", may_be_null=True),
+    boolean("isUsable", "whether a server takes the file"),
 )
 _HOLDER = (
-    number("pid", "0 for a process outside of this container", get=lambda holder: holder.pid),
-    text("command", "command line", may_be_null=True, get=lambda holder: holder.command),
+    number("pid", "0 for a process outside of this container"),
+    text("command", "command line", may_be_null=True),
     text("text", "both for people", get=str),
 )
 DIRECTORY = (
@@ -85,16 +67,14 @@ DIRECTORY = (
         "path",
         "log directory, as it is configured",
         column=columns.folded("DIRECTORY", style="name"),
-        get=lambda directory: directory.path,
     ),
     boolean(
         "isMetadata",
         "whether the metadata log belongs into it",
         column=columns.Column("ROLE"),
-        get=lambda directory: directory.is_metadata,
         cell=lambda directory: "metadata" if directory.is_metadata else "data",
     ),
-    boolean("exists", "whether there is a directory", get=lambda directory: directory.exists),
+    boolean("exists", "whether there is a directory"),
     boolean(
         "isFormatted",
         "whether meta.properties can be read",
@@ -105,14 +85,14 @@ DIRECTORY = (
         "cluster id in meta.properties",
         may_be_null=True,
         column=columns.Column("CLUSTER ID", 3),
-        get=lambda directory: directory.meta and directory.meta.cluster_id,
+        get="meta.cluster_id",
     ),
     number(
         "nodeId",
         "node id in meta.properties",
         may_be_null=True,
         column=columns.number("NODE", 2),
-        get=lambda directory: directory.meta and directory.meta.node_id,
+        get="meta.node_id",
     ),
     text(
         "directoryId",
@@ -128,7 +108,7 @@ DIRECTORY = (
         "version of meta.properties",
         may_be_null=True,
         column=columns.number("VERSION", 9),
-        get=lambda directory: directory.meta and directory.meta.version,
+        get="meta.version",
     ),
     text(
         "problem",
@@ -140,7 +120,7 @@ DIRECTORY = (
         "partitions",
         "directories of partitions in it",
         column=columns.number("PARTITIONS", 4),
-        get=lambda directory: directory.partition_count,
+        get="partition_count",
     ),
     part(
         "metadataLog",
@@ -148,15 +128,11 @@ DIRECTORY = (
         _METADATA_LOG,
         may_be_null=True,
         column=columns.folded("METADATA LOG", 6),
-        get=lambda directory: directory.log,
+        get="log",
         cell=lambda directory: directory.log and _log_text(directory.log),
     ),
     part(
-        "bootstrap",
-        "content of bootstrap.checkpoint, if it is there",
-        _BOOTSTRAP,
-        may_be_null=True,
-        get=lambda directory: directory.bootstrap,
+        "bootstrap", "content of bootstrap.checkpoint, if it is there", _BOOTSTRAP, may_be_null=True
     ),
     number(
         "freeBytes",
@@ -164,14 +140,10 @@ DIRECTORY = (
         numeral="size",
         may_be_null=True,
         column=columns.number("FREE", 1),
-        get=lambda directory: directory.status and directory.status.free,
+        get="status.free",
     ),
     number(
-        "sizeBytes",
-        "size of the file system",
-        numeral="size",
-        may_be_null=True,
-        get=lambda directory: directory.status and directory.status.size,
+        "sizeBytes", "size of the file system", numeral="size", may_be_null=True, get="status.size"
     ),
     text(
         "user",
@@ -203,7 +175,7 @@ DIRECTORY = (
         _HOLDER,
         may_be_null=True,
         column=columns.folded("IN USE BY", 7),
-        get=lambda directory: directory.holder,
+        get="holder",
         cell=lambda directory: directory.holder and str(directory.holder),
     ),
 )
@@ -211,14 +183,9 @@ DIRECTORY = (
 
 INFO = Answer(
     (
-        number("nodeId", "node id", may_be_null=True, get=lambda node: node.config.node_id),
+        number("nodeId", "node id", may_be_null=True, get="config.node_id"),
         texts("roles", "process.roles", get=lambda node: sorted(node.config.roles)),
-        parts(
-            "directories",
-            "log directories, in the order of the configuration",
-            DIRECTORY,
-            get=lambda node: node.directories,
-        ),
+        parts("directories", "log directories, in the order of the configuration", DIRECTORY),
         texts("problems", "problems as Kafka's tool has them", get=lambda node: [*node.problems]),
         FINDINGS,
     )
@@ -233,16 +200,14 @@ def _log_text(log: MetadataLog) -> str:
 def _user_name(number: int) -> str:
     import pwd
 
-    try:
+    with suppress(KeyError):
         return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return str(number)
+    return str(number)
 
 
 def _group_name(number: int) -> str:
     import grp
 
-    try:
+    with suppress(KeyError):
         return grp.getgrgid(number).gr_name
-    except KeyError:
-        return str(number)
+    return str(number)

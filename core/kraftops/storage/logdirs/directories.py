@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kraftops.errors import DecodeError, StorageError
-from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.loader.load_plan import parse_folder_name
 from kraftops.server.log_directory import LogDirectory, read_log_directory
-from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
 
 if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
-
-# The file that formatting writes, and the temporary one that a killed format leaves.
-_FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
 
 
 def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
@@ -29,35 +22,6 @@ def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
     return tuple(
         read_log_directory(path, is_metadata=path == config.metadata_log_dir) for path in paths
     )
-
-
-def cluster_id_near(sources: Iterable[str]) -> str | None:
-    """Return the cluster id of the log directory that a file or a directory is in, if it says."""
-    return next((meta.cluster_id for _, meta in _log_directories_of(sources)), None)
-
-
-def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
-    """Return the paths of log directories by their ids: of those that sources are in, or beside."""
-    paths: dict[bytes, str] = {}
-    for directory, meta in _log_directories_of(sources):
-        beside = [directory]
-        with suppress(OSError):
-            beside += (entry.path for entry in os.scandir(os.path.dirname(directory)))
-        for path in beside:
-            other = read_log_directory(path).meta
-            if other and other.directory_id and other.cluster_id == meta.cluster_id:
-                paths[other.directory_id] = path
-    return paths
-
-
-def _log_directories_of(sources: Iterable[str]) -> Iterator[tuple[str, MetaProperties]]:
-    """Yield the log directory that each source is, or is in, and its meta.properties."""
-    for source in sources:
-        path = os.path.abspath(source)
-        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            if meta := read_log_directory(directory).meta:
-                yield directory, meta
-                break
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:
@@ -134,29 +98,3 @@ def check_distinct(directories: Sequence[LogDirectory]) -> None:
                 f"{other} and {directory.path} are one directory",
                 hint="name it once in log.dirs and metadata.log.dir",
             )
-
-
-def has_metadata_log(path: str) -> bool:
-    """Tell whether a server has written a metadata log into a directory."""
-    try:
-        names = os.listdir(os.path.join(path, METADATA_PARTITION))
-    except (OSError, ValueError):
-        return False
-    return any(not _FORMATTED_PARTITION.fullmatch(name) for name in names)
-
-
-def partition_data(path: str) -> str | None:
-    """Return a partition directory under *path* that holds data; None if there is none.
-
-    The files of a format are no data.
-
-    Raises:
-        OSError: the directory cannot be listed.
-    """
-    for name in sorted(os.listdir(path)):
-        if not parse_folder_name(name) or not os.path.isdir(os.path.join(path, name)):
-            continue
-        for file in os.listdir(os.path.join(path, name)):
-            if name != METADATA_PARTITION or not _FORMATTED_PARTITION.fullmatch(file):
-                return name
-    return None

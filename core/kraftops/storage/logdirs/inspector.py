@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from kraftops.errors import SourceError
 from kraftops.findings.finding import (
     Finding,
     Place,
@@ -16,10 +15,9 @@ from kraftops.findings.finding import (
     unless_forbidden,
 )
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.locks import lock_holder
-from kraftops.server.log_directory import DirectoryStatus, LogDirectory
+from kraftops.server.inspection import inspected
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
-from kraftops.server.metadata_log.log import read_bootstrap, read_metadata_log
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.proposals import rewrite_to_node
@@ -41,38 +39,7 @@ OTHER_NODE_ID = "other-node-id"
 
 def inspect(config: ServerConfig) -> tuple[LogDirectory, ...]:
     """Return the log directories and what is in them, in the order of the configuration."""
-    return tuple(map(_inspected, read_directories(config)))
-
-
-def _inspected(directory: LogDirectory) -> LogDirectory:
-    path = directory.path
-    if not os.path.isdir(path):
-        return directory
-    status = holder = bootstrap = log = problem = None
-    try:
-        status = _status(path)
-        os.listdir(path)
-        bootstrap = read_bootstrap(path)
-        log = read_metadata_log(path) if directory.is_metadata else None
-        holder = lock_holder(path)
-    except SourceError as error:
-        problem = error.message
-    except OSError as error:
-        problem = f"cannot read {error.filename or path}: {error.strerror}"
-    return replace(
-        directory,
-        status=status,
-        holder=holder,
-        bootstrap=bootstrap,
-        log=log,
-        read_problem=problem,
-    )
-
-
-def _status(path: str) -> DirectoryStatus:
-    status, space = os.stat(path), os.statvfs(path)
-    free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
-    return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
+    return tuple(map(inspected, read_directories(config)))
 
 
 def kafka_problems(directories: tuple[LogDirectory, ...]) -> Iterator[str]:
@@ -138,7 +105,8 @@ def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) ->
         if is_reserved(meta.directory_id):
             problem = f"its directory id {directory_id} is a reserved one"
             cure = "take directory.id out of its meta.properties: a server makes a new one"
-            yield stop_finding("reserved-directory-id", problem, directory.place, cure)
+            command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
+            yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
             problem = f"it is {owner} under another name"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent, read_content
 from kraftops.server.metadata_log.log import MetadataLog
@@ -101,3 +104,13 @@ class Node:
 def read_node(config: ServerConfig) -> Node:
     """Read the directories of a node."""
     return Node(config, inspect(config))
+
+
+def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
+    """Return the command that recovers a node, with the logs of the others, for a shell."""
+    command = ["kafka-storage", "recover", "-c", node.config.path]
+    for other in nodes:
+        if other is not node and other.log.is_used:
+            folder = os.path.join(other.metadata.path, METADATA_PARTITION)
+            command += ["--from", folder]
+    return shlex.join([*command, *arguments])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 
 _POSSIBLE_ID = re.compile(r"[A-Za-z0-9_.=+/-]{1,256}")
 PLACEHOLDER = "ID"
@@ -38,6 +39,17 @@ def rewrite_to_cluster(config: str, cluster_id: str | None) -> str:
 def rewrite_to_node(config: str, node_id: int) -> str:
     """Return the command that changes the id of a node, with its configuration file."""
     return f"{_rewrite(config)} --node-id {node_id}"
+
+
+def write_command(path: str, lines: Iterable[str]) -> str:
+    """Return the command that writes a small file."""
+    return f"printf '%s\\n' {shlex.join(lines)} > {shlex.quote(path)}"
+
+
+def aside_command(directory: str, name: str) -> str:
+    """Return the command that moves something out of a log directory, and keeps it."""
+    aside = shlex.quote(f"{directory}.aside/")
+    return f"mkdir -p {aside} && mv {shlex.quote(f'{directory}/{name}')} {aside}"
 
 
 def _rewrite(config: str) -> str:

@@ -57,14 +57,13 @@ NODE = (
         "nodeId",
         "node id of the configuration",
         column=number_column("NODE"),
-        get=lambda verified: verified.node.config.node_id,
+        get="node.config.node_id",
         cell=lambda verified: str(verified.node.config.node_id),
     ),
     boolean(
         "wouldStart",
         "whether nothing keeps it from starting with all its data",
         column=Column("STATE"),
-        get=lambda verified: verified.would_start,
         cell=lambda verified: (
             Styled("would start", "good") if verified.would_start else Styled("has problems", "bad")
         ),
@@ -74,13 +73,13 @@ NODE = (
         "release",
         "release of Kafka that it was checked against, the newest if several are possible",
         column=Column("RELEASE"),
-        get=lambda verified: verified.release.newest.release.name,
+        get="release.newest.release.name",
         cell=lambda verified: verified.release.names,
     ),
     text(
         "oldestRelease",
         "oldest possible release, against which it was checked too",
-        get=lambda verified: verified.release.oldest.name,
+        get="release.oldest.name",
     ),
     text(
         "releaseFrom",
@@ -93,15 +92,10 @@ NODE = (
         "config",
         "path of the configuration",
         column=folded("CONFIGURATION", 1),
-        get=lambda verified: verified.node.config.path,
+        get="node.config.path",
     ),
     texts("roles", "process.roles", get=lambda verified: sorted(verified.node.config.roles)),
-    text(
-        "clusterId",
-        "cluster id of its directories",
-        may_be_null=True,
-        get=lambda verified: verified.node.cluster_id,
-    ),
+    text("clusterId", "cluster id of its directories", may_be_null=True, get="node.cluster_id"),
     texts(
         "voters",
         "voters in its metadata log, ID@HOST:PORT:DIRECTORY_ID; null without any",
@@ -116,9 +110,7 @@ VERIFY = Answer(
             "whether there is no finding but notes",
             get=lambda answered: not any(finding.is_severe for finding in answered.findings),
         ),
-        parts(
-            "nodes", "nodes, in the order of the options", NODE, get=lambda answered: answered.nodes
-        ),
+        parts("nodes", "nodes, in the order of the options", NODE),
         FINDINGS,
     )
 )

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.findings.finding import Finding, Place, stop_finding
+from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
-from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.node import Node, recover_command
 from kraftops.storage.verify.quorum import shown_voters
-from kraftops.storage.verify.recover_command import recover_command
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
@@ -93,7 +93,9 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     if newest is None:
         return
     for node in with_voters:
-        if not node.log.is_used and _identities_of(node) != _identities_of(newest):
+        if not node.log.is_used and voter_identities(node.voters) != voter_identities(
+            newest.voters
+        ):
             yield stop_finding(
                 "voters-differ",
                 f"its voters are {shown_voters(node.voters)}, and {newest.metadata_path} has "
@@ -121,11 +123,6 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
             )
-
-
-def _identities_of(node: Node) -> set[tuple[int, bytes]]:
-    """Return the node and directory ids of the voters, without addresses, which may change."""
-    return {(voter.node_id, voter.directory_id) for voter in node.voters}
 
 
 def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -27,8 +27,8 @@ from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_metadata_log
 from kraftops.server.loader.text_files import LEADER_EPOCHS, epoch_entries
 from kraftops.server.loader.thrown import LoadError
-from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.recover_command import recover_command
+from kraftops.storage.logdirs.node import Node, recover_command
+from kraftops.storage.logdirs.proposals import aside_command
 
 _RESTORE = Cure("restore the metadata directory from a copy")
 
@@ -58,15 +58,19 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
                 file=os.path.join(folder, refusal.file) if refusal.file else folder,
                 position=refusal.position,
             ),
-            *(_RESTORE if node.is_only_voter else _fetched_anew()),
+            *(_RESTORE if node.is_only_voter else fetched_anew(node)),
             consequence="the server does not start",
         )
         return
     yield from _lost_end(node, folder, outcome)
 
 
-def _fetched_anew() -> Cure:
-    return Cure(f"remove {METADATA_PARTITION}: the server fetches it from the other controllers")
+def fetched_anew(node: Node) -> Cure:
+    """Return the cure of a metadata log that other controllers have."""
+    return Cure(
+        f"remove {METADATA_PARTITION}: the server fetches it from the other controllers",
+        (aside_command(node.metadata_path, METADATA_PARTITION),),
+    )
 
 
 def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[Finding]:

@@ -19,8 +19,7 @@ from kraftops.java.hosts import is_ipv4, is_ipv6
 from kraftops.parallel.background import BackgroundCall
 from kraftops.storage.config.endpoints import ADVERTISED
 from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS, LISTENERS, VOTERS, is_host
-from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.recover_command import recover_command
+from kraftops.storage.logdirs.node import Node, recover_command
 
 LIMIT = 5.0
 """Seconds for all names together."""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.fileio.reading import is_forbidden
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Cure,
     Finding,
@@ -25,7 +26,7 @@ from kraftops.server.voters import Voter
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, has_partitions
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
-from kraftops.storage.verify.metadata_start import metadata_start_findings
+from kraftops.storage.verify.metadata_start import fetched_anew, metadata_start_findings
 from kraftops.uuids import to_text
 
 
@@ -46,8 +47,9 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         cure = "remove it: the epoch is found again, only the last vote is lost"
-        finding = stop_finding("bad-quorum-state", problem, Place(file=state_file), cure)
-        yield unless_forbidden(finding, state_file)
+        place = Place(directory=node.metadata_path, file=state_file)
+        finding = stop_finding("bad-quorum-state", problem, place, cure)
+        yield unless_forbidden(with_cure(finding, state_file), state_file)
     for damage in content.damage:
         yield damage_finding(node, damage)
     if content.missing:
@@ -55,9 +57,8 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
             "a snapshot"
         )
-        yield Finding(
-            "missing-offsets", Severity.LOSS, problem, Place(directory=folder), _recover(node)
-        )
+        place = Place(directory=folder)
+        yield Finding("missing-offsets", Severity.LOSS, problem, place, *_recover(node))
     if node.is_controller and node.metadata.meta and not node.log.is_used:
         yield from _forgotten_topics(node)
 
@@ -89,21 +90,21 @@ def damage_finding(node: Node, damage: Damage) -> Finding:
         finding = stop_finding("unreadable", damage.reason, Place(file=damage.path))
         return unless_forbidden(finding, damage.path)
     if damage.lost is None:
-        return stop_finding("damage", damage.reason, Place(file=damage.path), _recover(node))
+        return stop_finding("damage", damage.reason, Place(file=damage.path), *_recover(node))
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
     if node.is_only_voter:
-        cure = f"{_recover(node)}, or start the server all the same, without these records"
+        cure = f"{_recover(node).text}, or start the server all the same, without these records"
         return Finding("damage", Severity.LOSS, problem, Place(file=damage.path), cure)
     cure = "leave it: the server fetches the rest from the other controllers"
     return note_finding("damage", problem, Place(file=damage.path), cure)
 
 
-def _recover(node: Node) -> str:
-    if node.is_only_voter or (node.is_controller and node.asks_itself):
-        if node.log.is_used or has_partitions(node.directories):
-            return "restore the metadata directory from a copy"
-        return f"{FORMAT_ANEW} with --standalone"
-    return f"remove {METADATA_PARTITION}: the server fetches it from the other controllers"
+def _recover(node: Node) -> Cure:
+    if not (node.is_only_voter or (node.is_controller and node.asks_itself)):
+        return fetched_anew(node)
+    if node.log.is_used or has_partitions(node.directories):
+        return Cure("restore the metadata directory from a copy")
+    return Cure(f"{FORMAT_ANEW} with --standalone")
 
 
 def _registration(node: Node) -> Iterator[Finding]:
@@ -156,7 +157,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
         expected = to_text(own.directory_id)
         other = "remove the voter from the quorum, and let this one join"
         if is_alone:
-            other = _recover(node)
+            other = _recover(node).text
         cure = f"set directory.id={expected} if this is that directory; else {other}"
         problem = (
             f"its directory id is {present}, the voters have node {own.node_id} with {expected}"

@@ -11,11 +11,17 @@ from collections.abc import Iterator
 from kraftops.dump.check.log_directory import misnamed_findings
 from kraftops.findings.finding import Cure, Finding, Place, stop_finding, unless_forbidden
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
-from kraftops.storage.logdirs.directories import has_metadata_log
 from kraftops.storage.logdirs.inspector import findings
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.logdirs.proposals import format_command, rewrite_to_cluster, shown_cluster_id
+from kraftops.storage.logdirs.proposals import (
+    PLACEHOLDER,
+    format_command,
+    rewrite_to_cluster,
+    shown_cluster_id,
+    write_command,
+)
 from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
 
@@ -57,13 +63,13 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
             yield stop_finding("not-a-directory", "it is not a directory", place, *cure)
         elif directory.problem:
             problem = f"its meta.properties cannot be read: {directory.problem}"
-            text = _restore(node, directory, cluster_id)
-            finding = stop_finding("bad-meta", problem, place, text)
+            cure = _restore(node, directory, cluster_id)
+            finding = stop_finding("bad-meta", problem, place, *cure)
             yield unless_forbidden(finding, directory.meta_path)
         elif meta is None and directory.is_metadata and has_metadata_log(directory.java_path):
             problem = "it has a metadata log, and no meta.properties"
             yield stop_finding(
-                "not-formatted", problem, place, _restore(node, directory, cluster_id)
+                "not-formatted", problem, place, *_restore(node, directory, cluster_id)
             )
         elif meta is None:
             problem = "it is not formatted" if directory.status else "it does not exist"
@@ -98,13 +104,16 @@ def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure
     return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
 
 
-def _restore(node: Node, directory: LogDirectory, cluster_id: str | None) -> str:
+def _restore(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
     """Return the cure of a bad meta.properties; a server makes any directory.id but a voter's."""
-    ids = [f"node.id={node.config.node_id}", f"cluster.id={shown_cluster_id(cluster_id)}"]
+    cluster = shown_cluster_id(cluster_id)
+    lines = ["version=1", f"node.id={node.config.node_id}", f"cluster.id={cluster}"]
     if directory.is_metadata:
         own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
-        ids += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
-    return f"restore it from a copy, or write version=1, {', '.join(ids)}"
+        lines += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
+    command = write_command(directory.meta_path, lines)
+    text = f"restore it from a copy, or write {', '.join(lines)}"
+    return Cure(text, () if cluster == PLACEHOLDER else (command,))
 
 
 def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:

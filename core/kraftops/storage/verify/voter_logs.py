@@ -13,10 +13,9 @@ from functools import cached_property
 
 from kraftops.display.sizes import many
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
-from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.node import Node, recover_command
 from kraftops.storage.logdirs.proposals import format_command
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
-from kraftops.storage.verify.recover_command import recover_command
 
 
 def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -133,14 +132,8 @@ class _Quorum:
                     problem += f" ({evidence})"
                 text, commands = self._cure()
                 cure = f"do not start it with this log; {text}"
-                yield Finding(
-                    "rival-history",
-                    Severity.LOSS,
-                    problem,
-                    node.metadata.place,
-                    cure,
-                    commands,
-                )
+                place = node.metadata.place
+                yield Finding("rival-history", Severity.LOSS, problem, place, cure, commands)
             else:
                 cure = "start the other voters first, and this one when they have a leader"
                 yield note_finding("behind", problem, node.metadata.place, cure)

@@ -30,7 +30,7 @@ def broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def check(folder: Path, *others: Path) -> PartitionCheck:
     names = [str(folder / "compact-0"), *map(str, others)]
-    checks, _ = check_directories(CheckRequest(names), lambda _: None)
+    checks, _ = check_directories(CheckRequest(names))
     return checks[0]
 
 

@@ -120,9 +120,7 @@ def log_directory(
 def found_in(folder: Path, path: Path) -> list[Finding]:
     """Return the findings about the partition of a file, or about all for other files."""
     is_common = path.parent == folder or path.name in _OF_PARTITIONS
-    checks, common = check_directories(
-        CheckRequest([str(folder if is_common else path.parent)]), lambda _: None
-    )
+    checks, common = check_directories(CheckRequest([str(folder if is_common else path.parent)]))
     return [*common, *(finding for check in checks for finding in check.findings)]
 
 

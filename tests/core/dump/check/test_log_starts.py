@@ -38,7 +38,7 @@ def without_remote_topic(folder: Path) -> None:
 
 def lost(folder: Path) -> dict[str, list[tuple[int, int]]]:
     """Return the lost offsets of partitions that have lost some."""
-    checks, common = check_directories(CheckRequest([str(folder)]), lambda _: None)
+    checks, common = check_directories(CheckRequest([str(folder)]))
     assert {one.code for one in common} <= {"missing-partition"}  # the copy lacks some
     found = {
         Path(one.path).name: [(loss.first, loss.last) for loss in one.losses] for one in checks

@@ -30,7 +30,7 @@ def broker(tmp_path: Path) -> Path:
 
 def checked(*paths: Path) -> tuple[dict[str, PartitionCheck], list[Finding]]:
     """Return the checks that are not clean, by the names of partitions, and all findings."""
-    checks, common = check_directories(CheckRequest([*map(str, paths)]), lambda _: None)
+    checks, common = check_directories(CheckRequest([*map(str, paths)]))
     findings = [*common, *(finding for check in checks for finding in check.findings)]
     return {Path(check.path).name: check for check in checks if check.findings}, findings
 
@@ -201,9 +201,7 @@ def test_strays_of_one_name_end_no_broker(broker: Path) -> None:
 
 
 def test_partition_that_is_named_with_its_directory_is_checked_once(broker: Path) -> None:
-    checks, _ = check_directories(
-        CheckRequest([str(broker), str(broker / "plain-0")]), lambda _: None
-    )
+    checks, _ = check_directories(CheckRequest([str(broker), str(broker / "plain-0")]))
 
     assert len(checks) == 7
 

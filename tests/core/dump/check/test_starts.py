@@ -44,7 +44,7 @@ def running(tmp_path: Path) -> Path:
 
 def checked(folder: Path, name: str) -> tuple[PartitionCheck, tuple[Finding, ...]]:
     """Check a log directory; return the check of a partition, and the findings on top."""
-    checks, findings = check_directories(CheckRequest([str(folder)]), lambda _: None)
+    checks, findings = check_directories(CheckRequest([str(folder)]))
     return next(check for check in checks if check.path.endswith(f"/{name}")), findings
 
 
@@ -251,7 +251,7 @@ def test_finding_of_a_loss_counts_its_records(code: str, tmp_path: Path) -> None
     folder = Path(shutil.copytree(REAL / faulty.name, tmp_path / faulty.name))
     faulty.make(folder)
 
-    checks, _ = check_directories(CheckRequest([str(folder)]), lambda _: None)
+    checks, _ = check_directories(CheckRequest([str(folder)]))
 
     (check,) = (check for check in checks if check.lost_offsets)
     stakes = [finding.stake for finding in check.findings if finding.severity is Severity.LOSS]
@@ -418,7 +418,7 @@ def with_second_directory(first: Path, identity: str) -> Path:
 
 
 def findings_of_both(first: Path, second: Path) -> list[Finding]:
-    return [*check_directories(CheckRequest([str(first), str(second)]), lambda _: None)[1]]
+    return [*check_directories(CheckRequest([str(first), str(second)]))[1]]
 
 
 def test_partition_in_two_log_directories_of_a_broker_ends_it(stopped: Path) -> None:

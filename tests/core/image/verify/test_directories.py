@@ -93,8 +93,9 @@ def test_stray_partitions_are_found(
 def test_partitions_of_other_nodes_are_strays(tmp_path: Path, image: MetadataImage) -> None:
     directory = data_directory(tmp_path / "d", 7, ("orders-0", TOPIC))
 
+    reason = "node 7 is not among the replicas [1, 2] of orders (0 records, 0 bytes)"
     assert told(stray_findings(image, [directory])) == [
-        (1, "node 7 is not among the replicas [1, 2] of orders")
+        (1, f"{reason}; a broker sets it aside as a stray")
     ]
 
 

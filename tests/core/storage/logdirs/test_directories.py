@@ -6,15 +6,11 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import DecodeError, StorageError
+from kraftops.server.formatted import partition_data
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties, read_meta
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.directories import (
-    check_distinct,
-    check_ids,
-    partition_data,
-    read_directories,
-)
+from kraftops.storage.logdirs.directories import check_distinct, check_ids, read_directories
 from kraftops.uuids import from_text
 from tests.helpers.nodes.node_directories import PROPERTIES, make_node
 

@@ -7,8 +7,10 @@ is a decision.
 
 import argparse
 import json
+import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,18 +82,17 @@ def tell(*configs: Config) -> dict[str, list[Told]]:
         told = Told(finding["severity"], finding["cure"] or "", tuple(finding["commands"]))
         by_code.setdefault(finding["code"], []).append(told)
         for fact in finding["evidence"]:  # a risk of a file is evidence of a refusal by it
-            if fact["source"] in catalogue():
-                by_code.setdefault(fact["source"], []).append(Told("stops", "", ()))
+            for code in re.findall(r" \[([\w-]+)\]$", fact["fact"]):
+                by_code.setdefault(code, []).append(told)
     return by_code
 
 
 def run_printed(told: Sequence[Told]) -> None:
-    """Run the commands that findings print; a recovery first dry, then for good.
+    """Run the commands of ours that findings print; a recovery first dry, then for good.
 
     A command with a place for a name that only a person knows is not run.
     """
-    for command in dict.fromkeys(command for one in told for command in one.commands):
-        program, *args = shlex.split(command)
+    for program, *args in map(shlex.split, _printed(told, is_ours=True)):
         if any(word.endswith("=NEW") for word in args):
             continue
         done = run_here(*args, program=_BY_NAME[program])
@@ -100,6 +101,17 @@ def run_printed(told: Sequence[Told]) -> None:
             args.remove(_DRY)
             done = run_here(*args, "--yes", program=_BY_NAME[program])
             assert done.code == 0, done.err + done.text
+
+
+def run_in_shell(told: Sequence[Told]) -> None:
+    """Run the commands for files that findings print."""
+    for command in _printed(told, is_ours=False):
+        subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+
+
+def _printed(told: Sequence[Told], *, is_ours: bool) -> list[str]:
+    commands = dict.fromkeys(command for finding in told for command in finding.commands)
+    return [command for command in commands if (command.split()[0] in _BY_NAME) is is_ours]
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,7 @@ class Cures:
         node = self.starts.node([*CURES].index(code), case)
         told = tell(node)[code]
         assert case.cure
+        run_in_shell(told)
         node = case.cure(node) or node
         run_printed(told)
         trial = self.starts.start(node, case)
@@ -210,8 +223,9 @@ class Replicas:
         by_code = tell(follower.config)
         assert code in by_code, by_code
         told = by_code[code]
-        run_printed(told)
-        shutil.rmtree(folder / f"{TOPIC}-0")
+        run_in_shell(told)
+        shutil.rmtree(folder / f"{TOPIC}-0", ignore_errors=True)  # unless a command has moved it
+        shutil.rmtree(f"{folder}.aside", ignore_errors=True)
         follower.start()
         is_equal = until(lambda: _logs(follower) == _logs(leader), 60)
         follower.stop()
@@ -284,7 +298,14 @@ def main() -> int:
                 continue
             try:
                 treatment = cures.treat(row.code)
-            except (AssertionError, KeyError, OSError, StopIteration, ValueError) as error:
+            except (
+                AssertionError,
+                KeyError,
+                OSError,
+                StopIteration,
+                ValueError,
+                subprocess.CalledProcessError,
+            ) as error:
                 failed.append(row.code)
                 _print(f"{row.code}: NOT TRIED: {type(error).__name__} {str(error)[:2000]}")
                 continue

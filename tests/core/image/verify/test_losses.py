@@ -6,7 +6,7 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding, Place, Severity
-from kraftops.image.verify.takeover import refusal, takeover_by
+from kraftops.image.verify.losses import refusal, takeover_by
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite
 from tests.helpers.nodes.assigned_partitions import (

@@ -1,0 +1,39 @@
+"""Log directories that files are in, or beside: their cluster, their ids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from kraftops.server.log_directory import read_log_directory
+from kraftops.server.meta_properties import MetaProperties
+
+
+def cluster_id_near(sources: Iterable[str]) -> str | None:
+    """Return the cluster id of the log directory that a file or a directory is in, if it says."""
+    return next((meta.cluster_id for _, meta in _log_directories_of(sources)), None)
+
+
+def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
+    """Return the paths of log directories by their ids: of those that sources are in, or beside."""
+    paths: dict[bytes, str] = {}
+    for directory, meta in _log_directories_of(sources):
+        beside = [directory]
+        with suppress(OSError):
+            beside += (entry.path for entry in os.scandir(os.path.dirname(directory)))
+        for path in beside:
+            other = read_log_directory(path).meta
+            if other and other.directory_id and other.cluster_id == meta.cluster_id:
+                paths[other.directory_id] = path
+    return paths
+
+
+def _log_directories_of(sources: Iterable[str]) -> Iterator[tuple[str, MetaProperties]]:
+    """Yield the log directory that each source is, or is in, and its meta.properties."""
+    for source in sources:
+        path = os.path.abspath(source)
+        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+            if meta := read_log_directory(directory).meta:
+                yield directory, meta
+                break

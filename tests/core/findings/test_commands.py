@@ -1,0 +1,95 @@
+"""The commands of a finding mend what it tells of, run by a shell on a copy of a broker's disk."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kraftops.dump.check.directories import CheckRequest, check_directories
+from kraftops.findings.catalogue import catalogue, with_cure
+from kraftops.findings.finding import Finding, Place, Severity
+from tests.helpers.findings.check_faults import FAULTS, Faulty
+from tests.helpers.logs.log_directories import REAL
+
+COPIES = {"start-cuts-log"}
+"""Codes whose commands keep a copy, and mend nothing."""
+MENDED = (
+    *("bad-batch", "missing-start", "txn-index-torn", "start-cuts-log", "producers-differ"),
+    *("index-differs", "time-index-differs", "time-index-missing", "no-producers", "torn-tail"),
+    "bad-checkpoint",
+)
+"""Codes with each of the commands in the catalogue, for files of each kind."""
+OF_OTHER_TESTS = {"unknown-directory", "file-for-partition"}
+"""Codes whose commands are run by `tests.helpers.kafka.cases.cures` on a real node."""
+
+
+def severe(folder: Path, code: str) -> list[Finding]:
+    checks, common = check_directories(CheckRequest([str(folder)]))
+    findings = [*common, *(finding for check in checks for finding in check.findings)]
+    return [finding for finding in findings if finding.code == code and finding.is_severe]
+
+
+def made(code: str, folder: Path) -> Path:
+    """Return a log directory with the fault of a code, in a folder whose name needs quotes."""
+    fault = FAULTS[code]
+    assert isinstance(fault, Faulty)
+    copy = Path(shutil.copytree(REAL / fault.name, folder / "a disk" / "data"))
+    fault.make(copy)
+    return copy
+
+
+def test_commands_of_the_catalogue_are_run_here() -> None:
+    rows = catalogue().values()
+    commands = {row.commands for row in rows if row.commands and row.code not in OF_OTHER_TESTS}
+
+    assert commands == {catalogue()[code].commands for code in MENDED}
+
+
+@pytest.mark.parametrize("code", MENDED)
+def test_commands_mend_what_is_told(code: str, tmp_path: Path) -> None:
+    folder = made(code, tmp_path)
+    commands = dict.fromkeys(
+        command for finding in severe(folder, code) for command in finding.commands
+    )
+
+    assert commands
+    for command in commands:
+        subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path)
+
+    if code in COPIES:
+        assert list((tmp_path / "a disk/data.aside").iterdir())
+    else:
+        assert not severe(folder, code)
+
+
+def test_file_that_a_start_refuses_is_mended_where_it_is(tmp_path: Path) -> None:
+    folder = made("bad-epochs", tmp_path)
+    (refusal,) = severe(folder, "start-refused")
+
+    (command,) = refusal.commands
+    subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path)
+
+    assert command.startswith("rm ")
+    assert not severe(folder, "start-refused")
+
+
+def test_copy_without_its_log_directory_has_no_commands() -> None:
+    finding = Finding("bad-epochs", Severity.RISK, "", Place(file="d/t-0/leader-epoch-checkpoint"))
+
+    assert with_cure(finding, "d/t-0").commands == ()
+
+
+def test_note_needs_no_commands() -> None:
+    place = Place(directory="d", file="d/t-0/leader-epoch-checkpoint")
+
+    assert with_cure(Finding("bad-epochs", Severity.NOTE, "", place), "d/t-0").commands == ()
+
+
+def test_own_cure_keeps_its_words() -> None:
+    place = Place(directory="d", file="d/x y")
+    finding = Finding("bad-checkpoint", Severity.STOPS, "", place, "remove it: it is small")
+
+    cured = with_cure(finding, "d/x y")
+
+    assert (cured.cure, cured.commands) == ("remove it: it is small", ("rm 'd/x y'",))
