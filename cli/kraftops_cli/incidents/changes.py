@@ -20,6 +20,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import AUTHORIZER_LOG, PRINCIPALS
 from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = (
@@ -38,15 +39,7 @@ the same batch of the log; a leader is the cause of changes of ISRs that it asks
 ask for has the cause "client": no record says which person. The topic, its partitions and its
 configurations that come or go together are one change. Secrets are redacted.""",
     ),
-    (
-        "Principals",
-        """\
-With --authorizer-log, a change that a client asked for has the principals of requests that were
-allowed from 5 s before to 1 s after it, could make such a change, and named its topic or were for
-the whole cluster. They are likely, not certain. Kafka logs allowed requests if the logger
-kafka.authorizer.logger is at DEBUG, on controllers for most changes. Its times are local: set TZ to
-the time zone of the server, as TZ=UTC.""",
-    ),
+    PRINCIPALS,
     exit_status({2: "done; damage hides a part of the log."}),
 )
 
@@ -94,13 +87,7 @@ class ChangeOptions(LogOptions):
     multiple=True,
     help="Only changes of which this is true, as \"new ~ 'unclean' and offset > 100\".",
 )
-@click.option(
-    "--authorizer-log",
-    "authorizer_logs",
-    metavar="FILE",
-    multiple=True,
-    help="Join changes with the requests in this log of Kafka's authorizer.",
-)
+@AUTHORIZER_LOG
 @click.option(
     "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
 )

@@ -10,6 +10,7 @@ from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.terminal.options import PRINCIPALS
 
 EXAMPLES = (
     ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
@@ -50,6 +51,7 @@ that is not before that time.""",
 With --spark logs are counted by Spark. The metadata log is read by this process all the same: its
 records make sense only in their order.""",
     ),
+    PRINCIPALS,
     exit_status(
         {
             2: "done; damage has hidden records.",

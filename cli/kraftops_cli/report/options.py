@@ -11,7 +11,7 @@ import click
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.spark.options import SHARED, SparkFindOptions
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.options import OVERWRITE
+from kraftops_cli.terminal.options import AUTHORIZER_LOG, OVERWRITE
 from kraftops_cli.terminal.times import TIMES
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -33,6 +33,7 @@ _OPTIONS = (
         metavar="N",
         help="Only incident N of those that kraftops incidents lists, and a minute around it.",
     ),
+    AUTHORIZER_LOG,
     click.option("--title", metavar="TEXT", help="The title of the report."),
     click.option(
         "--format",
@@ -61,6 +62,7 @@ class ReportOptions(QuorumOptions, SparkFindOptions):
     since: str | None = None
     until: str | None = None
     incident: int | None = None
+    authorizer_logs: tuple[str, ...] = ()
     title: str | None = None
     form: str = "html"
     jobs: int | None = None

@@ -32,6 +32,8 @@ from kraftops.report.document import as_data
 from kraftops.report.metadata_log import Span, read_metadata_log
 from kraftops.report.story import span_of_incident, story_of
 from kraftops.server.nearby import cluster_id_near
+from kraftops.timeline.answer import LIKELY, UNLOGGED
+from kraftops.timeline.authorizer import allowed_requests
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import QuorumOptions
@@ -70,6 +72,7 @@ class ReportRequest:
     jobs: int | None
     spark: SparkRequest | None
     incident: int | None
+    authorizer_logs: tuple[str, ...]
 
 
 def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
@@ -87,6 +90,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
     request = replace(_request(options), spark=spark)
+    refuse_missing(options.authorizer_logs)
     if request.output is not None:
         refuse_output(request.output, request.flags)
     elif options.overwrite:
@@ -146,6 +150,7 @@ def _request(options: ReportOptions) -> ReportRequest:
         options.jobs,
         None,
         options.incident,
+        options.authorizer_logs,
     )
 
 
@@ -168,8 +173,9 @@ def _run_files(
     request = _within(request, options, names, terminal)
     if files.metadata is not None:
         request = _of_incident(request, files.metadata.names)
-    elif request.incident is not None:
-        raise UsageError("--incident needs a metadata log among the sources")
+    elif request.incident is not None or request.authorizer_logs:
+        option = "--authorizer-log" if request.incident is None else "--incident"
+        raise UsageError(f"{option} needs a metadata log among the sources")
     metadata, (run, summaries) = _read(files, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)
     code = _write(request, metadata, summaries, [source.path for source in files.sources], terminal)
@@ -198,7 +204,7 @@ def _read(
 
         counting = BackgroundCall(count) if request.spark is None else None
         try:
-            metadata = _read_metadata(found, request.heading.span, progress)
+            metadata = _read_metadata(found, request, progress)
         finally:
             has_metadata.set()
         if counting is not None:
@@ -208,7 +214,10 @@ def _read(
     return metadata, _counted(sources, request, terminal)
 
 
-def _read_metadata(files: MetadataFiles, span: Span, progress: Progress) -> MetadataInput:
+def _read_metadata(
+    files: MetadataFiles, request: ReportRequest, progress: Progress
+) -> MetadataInput:
+    span = request.heading.span
     task = progress.add(Task(files.size[1], name=files.place))
 
     def on_bytes(count: int) -> None:
@@ -217,7 +226,8 @@ def _read_metadata(files: MetadataFiles, span: Span, progress: Progress) -> Meta
     log = read_metadata_log(files.names, span, on_bytes)
     story = story_of(files.names, log, span)
     cluster_id = cluster_id_near(files.names)
-    return MetadataInput(log, files.commands, cluster_id, files.packed, story)
+    requests = allowed_requests(request.authorizer_logs)
+    return MetadataInput(log, files.commands, cluster_id, files.packed, story, requests)
 
 
 def _counted(
@@ -272,6 +282,9 @@ def _write(
 ) -> int:
     """Write the report; return 2 if damage has hidden something, else 0."""
     report = build(request.heading, metadata, summaries)
+    if request.authorizer_logs and report.timeline is not None:
+        is_known = any(change.likely_principals for change in report.timeline.changes)
+        terminal.error(f"note: {LIKELY if is_known else UNLOGGED}")
     fields = as_data(report)
     if request.form == "html":
         from kraftops.report.page.render import page
@@ -321,7 +334,9 @@ def _report_live(
     log = read_metadata_log(live.names, request.heading.span)
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     story = story_of(live.names, log, request.heading.span)
-    metadata = MetadataInput(log, of_controllers(addresses, cluster_id), cluster_id, {}, story)
+    commands = of_controllers(addresses, cluster_id)
+    requests = allowed_requests(request.authorizer_logs)
+    metadata = MetadataInput(log, commands, cluster_id, {}, story, requests)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)

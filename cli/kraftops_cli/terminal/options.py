@@ -1,4 +1,4 @@
-"""Options for output to a file."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
@@ -7,3 +7,20 @@ import click
 OVERWRITE = click.option(
     "--overwrite", is_flag=True, help="Replace the output if it exists, as a whole."
 )
+AUTHORIZER_LOG = click.option(
+    "--authorizer-log",
+    "authorizer_logs",
+    metavar="FILE",
+    multiple=True,
+    help="Join changes with the requests in this log of Kafka's authorizer.",
+)
+PRINCIPALS = (
+    "Principals",
+    """\
+With --authorizer-log, a change that a client asked for has the principals of requests that were
+allowed from 5 s before to 1 s after it, could make such a change, and named its topic or were for
+the whole cluster. They are likely, not certain. Kafka logs allowed requests if the logger
+kafka.authorizer.logger is at DEBUG, on controllers for most changes. Its times are local: set TZ to
+the time zone of the server, as TZ=UTC.""",
+)
+"""The section of the help about that option."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 from kraftops.dump.summary.logs import Log
 from kraftops.dump.summary.summary import Summary
 from kraftops.findings.finding import Finding, worst_first
 from kraftops.records.internal_topics import METADATA
-from kraftops.report.changes import cut
+from kraftops.report.changes import cut, with_likely_principals
 from kraftops.report.cluster import MetadataPart, metadata_part
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import More, Report, TimedIncident, Window, Worst
@@ -23,6 +23,7 @@ from kraftops.report.findings import (
 from kraftops.report.logs import logs_part
 from kraftops.report.metadata_log import MetadataLog, Span
 from kraftops.report.story import Story
+from kraftops.timeline.authorizer import Request
 
 DEFAULT_TITLE = "Incident report"
 
@@ -39,7 +40,7 @@ class MetadataInput(NamedTuple):
     """A metadata log, the commands about it, and the id of its cluster, if that is known.
 
     *names* are those of files in archives, by the names that they were read by. *story* is what
-    happened, if that can be told.
+    happened, if that can be told. *requests* are those that its authorizer allowed.
     """
 
     log: MetadataLog
@@ -47,6 +48,7 @@ class MetadataInput(NamedTuple):
     cluster_id: str | None
     names: Mapping[str, str] = {}
     story: Story | None = None
+    requests: Iterable[Request] = ()
 
 
 def build(
@@ -64,10 +66,13 @@ def build(
     known_since: dict[str, int | None] = {}
     damaged: set[str] = set()
     if metadata is not None:
-        log, commands, cluster_id, names, story = metadata
+        log, commands, cluster_id, names, story, requests = metadata
         log_problems = shown_findings(log, names)
         damaged.update(problem.place.path for problem in log_problems)
         part = metadata_part(log, commands, cluster_id)
+        if part.timeline is not None:
+            changes = with_likely_principals(part.timeline.changes, requests)
+            part = part._replace(timeline=replace(part.timeline, changes=changes))
         found += metadata_findings(log, log_problems, part.timeline, commands)
         known_since[METADATA] = log.known_since
         incidents = tuple(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kraftops.engine.metadata_state import EntryChange
+from kraftops.engine.metadata_state import TOPIC_RESOURCE, EntryChange
 from kraftops.engine.timeline_contract import TimedChange as KeptChange
 from kraftops.errors import KraftopsError
 from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
@@ -14,6 +14,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
+from kraftops.timeline.authorizer import REQUESTS, Asked, Request, likely_principals
 from kraftops.timeline.changes import FIRST_VERSION
 from kraftops.timeline.words import words_of
 from kraftops.uuids import to_text
@@ -22,6 +23,7 @@ MOST_CHANGES = 600
 LONGEST_TEXT = 300
 """Characters of a text from data; the rest is cut."""
 
+_UNREGISTERED = "unregistered"
 _STATES = {"registered-fenced": "fenced"}
 _KINDS: Mapping[str, ChangeWord] = {
     "configs": "config",
@@ -151,6 +153,25 @@ def timed_changes(
     return tuple(replace(one, is_bootstrap=one.time == bootstrap) for one in ordered)
 
 
+def with_likely_principals(
+    changes: tuple[TimedChange, ...], requests: Iterable[Request]
+) -> tuple[TimedChange, ...]:
+    """Return changes with those who may have asked for them."""
+    asked = [Asked(change.time, _requests_for(change), change.topic) for change in changes]
+    likely = likely_principals(asked, requests)
+    return tuple(
+        replace(change, likely_principals=tuple(map(cut, names)))
+        for change, names in zip(changes, likely, strict=True)
+    )
+
+
+def _requests_for(change: TimedChange) -> frozenset[str]:
+    is_of_node = change.kind == "broker" and change.after != _UNREGISTERED
+    return (
+        frozenset() if change.is_bootstrap or is_of_node else REQUESTS.get(change.kind, frozenset())
+    )
+
+
 def _shown(
     image: MetadataImage,
     kept: KeptChange,
@@ -161,9 +182,11 @@ def _shown(
     offset = offset_of(image, address)
     if offset is None:
         return None
+    topic: str | None = None
     try:
         if change.table == "topics":
-            kind, what, before, after = _topic(image, change)
+            kind, topic, before, after = _topic(image, change)
+            what = f"topic {topic}"
         elif change.table == "brokers":
             broker: Any = change.key[0]
             kind, what = "broker", f"broker {broker}"
@@ -172,6 +195,8 @@ def _shown(
             kind = _KINDS[change.table]
             what, text = words_of(image, change)
             before, after = text(change.before), text(change.after)
+            if change.table == "configs" and change.key[0] == TOPIC_RESOURCE:
+                topic = str(change.key[1])
     except KraftopsError as error:
         kind, what, before, after = _KINDS.get(change.table, "broker"), error.message, None, None
     return TimedChange(
@@ -181,6 +206,7 @@ def _shown(
         cut(what),
         None if before is None else cut(before),
         None if after is None else cut(after),
+        None if topic is None else cut(topic),
         is_bootstrap=False,
         command=commands.record(offset),
     )
@@ -189,19 +215,20 @@ def _shown(
 def _topic(
     image: MetadataImage, change: EntryChange
 ) -> tuple[ChangeWord, str, str | None, str | None]:
+    """Return what became of a topic, its name, and what it was and is."""
     address = change.before if change.after is None else change.after
     assert address is not None
     _, data = image.read(address)
-    what = f"topic {data['name']}"
+    name: str = data["name"]
     if change.after is None:
-        return "topic-deleted", what, f"id {to_text(data['topicId'])}", None
+        return "topic-deleted", name, f"id {to_text(data['topicId'])}", None
     count = image.fold.partition_count(data["topicId"])
     partitions = f"{count} partition{'s' * (count != 1)}, " if count else ""
-    return "topic-created", what, None, f"{partitions}id {to_text(data['topicId'])}"
+    return "topic-created", name, None, f"{partitions}id {to_text(data['topicId'])}"
 
 
 def _broker_texts(step: BrokerStep) -> tuple[str | None, str | None]:
-    after = step.state or "unregistered"
+    after = step.state or _UNREGISTERED
     if step.is_registration:
         after += ", registered"
     elif step.state == step.before:

@@ -165,6 +165,7 @@ class TimedChange:
     """A change of the metadata; *what* names the entry, *before* and *after* are texts.
 
     *is_bootstrap* if the first leader wrote it because the format of the cluster says so.
+    *likely_principals* may have asked for it, by the log of Kafka's authorizer.
     """
 
     time: int
@@ -173,8 +174,10 @@ class TimedChange:
     what: str
     before: str | None
     after: str | None
+    topic: str | None
     is_bootstrap: bool
     command: str | None
+    likely_principals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,22 +24,24 @@ _ALLOWED = re.compile(
     rb"Principal = (.+?) is Allowed operation = (?!DESCRIBE)\w+ from host = \S+"
     rb" on resource = (\w+):\w+:(.*?) for request = (\w+)"
 )
-_REQUESTS: Mapping[str, frozenset[str]] = {
+_USERS = frozenset({"AlterUserScramCredentials"})
+_TOKENS = frozenset({"CreateDelegationToken", "ExpireDelegationToken", "RenewDelegationToken"})
+REQUESTS: Mapping[str, frozenset[str]] = {
     "acl": frozenset({"CreateAcls", "DeleteAcls"}),
     "broker": frozenset({"UnregisterBroker"}),
     "config": frozenset({"AlterConfigs", "IncrementalAlterConfigs", "CreateTopics"}),
     "feature": frozenset({"UpdateFeatures"}),
     "leader": frozenset({"ElectLeaders"}),
+    "partition-created": frozenset({"CreatePartitions"}),
+    "partition-moved": frozenset({"AlterPartitionReassignments"}),
     "quota": frozenset({"AlterClientQuotas"}),
-    "user": frozenset({
-        "AlterUserScramCredentials", "CreateDelegationToken", "ExpireDelegationToken",
-        "RenewDelegationToken",
-    }),
-}  # fmt: skip
-_TOPIC_CREATED = frozenset({"CreateTopics", "Metadata"})  # a broker may create what is asked for
-_TOPIC_DELETED = frozenset({"DeleteTopics"})
-_PARTITION_CREATED = frozenset({"CreatePartitions"})
-_PARTITION_MOVED = frozenset({"AlterPartitionReassignments"})
+    "scram": _USERS,
+    "token": _TOKENS,
+    "topic-created": frozenset({"CreateTopics", "Metadata"}),  # a broker may create what is read
+    "topic-deleted": frozenset({"DeleteTopics"}),
+    "user": _USERS | _TOKENS,
+}
+"""The requests that make a change, by what it is."""
 _ASKED_FOR = frozenset({CLIENT, REASSIGNMENT, PREFERRED_ELECTION})
 """Causes behind which a client may be."""
 
@@ -73,48 +75,62 @@ def allowed_requests(paths: Iterable[str]) -> Iterator[Request]:
                         yield Request(moment, principal, request, topic)
 
 
+class Asked(NamedTuple):
+    """A change that a client may have asked for; *requests* are the names of those that make it."""
+
+    time: int
+    requests: frozenset[str]
+    topic: str | None
+
+
 def with_principals(
     changes: Sequence[MetadataChange], requests: Iterable[Request]
 ) -> list[MetadataChange]:
-    """Return changes with the principals whose requests fit them by time, kind and topic.
+    """Return changes with the principals whose requests fit them, as `likely_principals`."""
+    asked = [Asked(change.time, _requests_for(change), change.topic) for change in changes]
+    likely = likely_principals(asked, requests)
+    return [
+        replace(change, likely_principals=names) if names else change
+        for change, names in zip(changes, likely, strict=True)
+    ]
+
+
+def likely_principals(asked: Sequence[Asked], requests: Iterable[Request]) -> list[tuple[str, ...]]:
+    """Return for each change the principals whose requests fit it by time, kind and topic.
 
     Those that named the topic come before those that were allowed to change any topic, and then
     the nearest in time.
     """
-    asked = [index for index, change in enumerate(changes) if _requests_for(change)]
-    asked.sort(key=lambda index: changes[index].time)
-    times = [changes[index].time for index in asked]
-    distances: dict[int, dict[str, tuple[bool, int]]] = {}
+    order = [index for index, change in enumerate(asked) if change.requests]
+    order.sort(key=lambda index: asked[index].time)
+    times = [asked[index].time for index in order]
+    distances: list[dict[str, tuple[bool, int]]] = [{} for _ in asked]
     for request in requests:
         begin = bisect_left(times, request.time - _SKEW)
-        for index in asked[begin : bisect_right(times, request.time + _QUEUED)]:
-            change = changes[index]
-            if request.topic not in (None, change.topic):
-                continue
-            if request.name not in _requests_for(change):
+        for index in order[begin : bisect_right(times, request.time + _QUEUED)]:
+            change = asked[index]
+            if request.topic not in (None, change.topic) or request.name not in change.requests:
                 continue
             distance = request.topic is None, abs(change.time - request.time)
-            principals = distances.setdefault(index, {})
-            principals[request.principal] = min(
-                distance, principals.get(request.principal, distance)
-            )
-    joined = list(changes)
-    for index, principals in distances.items():
-        is_named = not min(principals.values())[0]
-        likely = sorted(
-            (name for name, distance in principals.items() if not (is_named and distance[0])),
-            key=lambda name: principals[name],
-        )
-        joined[index] = replace(changes[index], likely_principals=tuple(likely))
-    return joined
+            nearest = distances[index].get(request.principal, distance)
+            distances[index][request.principal] = min(distance, nearest)
+    return [tuple(_likeliest(principals)) for principals in distances]
+
+
+def _likeliest(distances: Mapping[str, tuple[bool, int]]) -> list[str]:
+    """Return principals, the nearest first; who named the topic leaves no other."""
+    is_named = any(not is_for_any for is_for_any, _ in distances.values())
+    likely = (name for name, distance in distances.items() if not (is_named and distance[0]))
+    return sorted(likely, key=lambda name: distances[name])
 
 
 def _requests_for(change: MetadataChange) -> frozenset[str]:
     """Return the names of the requests that make such a change; none if no client asks for it."""
     if change.cause not in _ASKED_FOR:
         return frozenset()
-    if change.kind != "topic":
-        return _REQUESTS.get(change.kind, frozenset())
-    if change.partition is None:
-        return _TOPIC_DELETED if change.new is None else _TOPIC_CREATED
-    return _PARTITION_CREATED if change.before is None else _PARTITION_MOVED
+    kind: str = change.kind
+    if kind == "topic" and change.partition is None:
+        kind = "topic-deleted" if change.new is None else "topic-created"
+    elif kind == "topic":
+        kind = "partition-created" if change.before is None else "partition-moved"
+    return REQUESTS.get(kind, frozenset())

@@ -3,6 +3,7 @@
 import json
 import shlex
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +356,37 @@ def test_an_empty_report_says_so(log: Path) -> None:
     assert done.code == 0
     assert "note: no log has a record since --since: the report is empty" in done.err
     assert json.loads(done.text)["sources"][0]["records"] == 0
+
+
+def test_changes_have_those_who_likely_asked_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = DATA / "incidents/principals"
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    try:
+        found = _data(recorded, "--authorizer-log", recorded / "kafka-authorizer.log")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    likely = {change["what"]: change["likelyPrincipals"] for change in found["timeline"]["changes"]}
+    assert likely["topic orders"] == likely["SCRAM-SHA-256 of carol"] == ["User:alice"]
+    assert likely["topic team-a"] == likely["TOPIC:team-a retention.ms"] == ["User:bob"]
+    assert likely["broker 1"] == likely["metadata.version"] == []
+
+
+def test_a_log_of_the_authorizer_needs_a_metadata_log(tmp_path: Path) -> None:
+    log, authorizer_log = tmp_path / "00000000000000000000.log", tmp_path / "authorizer.log"
+    log.write_bytes(b"")
+    authorizer_log.write_bytes(b"")
+    done = _run(log, "--authorizer-log", authorizer_log, "--format", "json")
+    assert done.code == 1
+    assert "--authorizer-log needs a metadata log among the sources" in done.text
+
+
+def test_a_log_of_the_authorizer_without_requests_says_what_to_set(
+    log: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.log").touch()
+    done = _run(log, "--authorizer-log", tmp_path / "empty.log", "--format", "json")
+    assert done.code == 0
+    assert "kafka.authorizer.logger is at DEBUG" in done.err

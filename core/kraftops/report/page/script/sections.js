@@ -305,6 +305,9 @@ function changes() {
       { label: "What", value: (row) => row.what },
       { label: "Before", value: (row) => row.before },
       { label: "After", value: (row) => row.after },
+      ...(rows.some((row) => row.likelyPrincipals.length)
+        ? [{ label: "Likely by", value: (row) => row.likelyPrincipals.join(" or ") || null }]
+        : []),
       { label: "Offset", number: true, value: (row) => row.offset },
     ],
     detail: (row) => (row.command ? () => [command(row.command)] : null),
