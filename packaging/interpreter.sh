@@ -75,6 +75,7 @@ done
 make -s -j"$jobs" >/dev/null 2>&1
 make -s install DESTDIR="$work/installed" >/dev/null
 mv "$work/installed/usr/lib/kraftops" "$out"
+zig-cc -O3 -g0 -fPIC -shared -s -o "$out/lib/libcrc32c.so" "$here/crc32c.c"
 mkdir "$out/licenses"
 for licence in "$work"/*/LICENSE "$work"/*/LICENSE.txt "$work"/*/COPYING.0BSD; do
   if [ -f "$licence" ]; then cp "$licence" "$out/licenses/$(basename "$(dirname "$licence")")"; fi

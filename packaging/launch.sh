@@ -14,4 +14,10 @@ esac
 if [ -z "${SSL_CERT_FILE-}${SSL_CERT_DIR-}" ] && [ -r /etc/pki/tls/certs/ca-bundle.crt ]; then
   export SSL_CERT_FILE=/etc/pki/tls/certs/ca-bundle.crt
 fi
+# Without it, the shell would say of an interpreter that is there: "not found".
+loader=/lib64/ld-linux-x86-64.so.2
+if [ ! -e "$loader" ]; then
+  echo "${0##*/}: $loader is missing: this tree needs glibc, which Alpine does not have" >&2
+  exit 1
+fi
 exec "$tree/libexec/python3" -I -c "from kraftops_cli.main import $main; $main()" "$@"

@@ -18,7 +18,7 @@ from tree import mark, mode_of
 _SUMMARY = "operator's command line for KRaft Kafka"
 _DESCRIPTION = """\
 Formats log directories, dumps logs past the damage, browses metadata, examines and changes
-clusters. It has its own interpreter, and needs nothing but glibc 2.28."""
+clusters. It has its own interpreter, and needs nothing but glibc 2.28 and libgcc."""
 _MAINTAINER = "The authors of kraftops <kraftops@localhost>"
 _CONTROL = """\
 Package: kraftops
@@ -26,7 +26,7 @@ Version: {version}
 Architecture: amd64
 Maintainer: {maintainer}
 Installed-Size: {size}
-Depends: libc6 (>= 2.28)
+Depends: libc6 (>= 2.28), libgcc-s1 | libgcc1
 Section: admin
 Priority: optional
 Description: {summary}
@@ -60,7 +60,7 @@ Version: {version}
 Release: 1
 Summary: {summary}
 License: Apache-2.0
-Requires: glibc >= 2.28
+Requires: glibc >= 2.28, libgcc
 AutoReqProv: no
 %description
 {description}

@@ -1,14 +1,12 @@
 """Make the tree without Python: an interpreter, the wheel and what it needs, in one archive.
 
 tree.py INTERPRETER WHEEL OUT: the directory that `interpreter.sh` made, a wheel with the engine,
-and a directory for `kraftops-VERSION-linux-x86_64.tar.zst`, its bill of materials and provenance.
+and a directory for `kraftops-VERSION-linux-x86_64.tar.zst`, and its bill of materials.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -30,6 +28,11 @@ from lock import TREE_LOCK, TREE_OPTIONS  # noqa: E402
 
 GLIBC = 28
 """The minor version of the oldest glibc that is supported: that of RHEL 8."""
+_EVERYWHERE = {
+    *(b"libc.so.6", b"libdl.so.2", b"libgcc_s.so.1", b"libm.so.6", b"libpthread.so.0"),
+    *(b"librt.so.1", b"libutil.so.1"),
+}
+"""Libraries of glibc, and that of gcc without C++, which minimal systems have, too."""
 PYTHON = "3.13"
 COMMANDS = ("kafka-cluster", "kafka-dump-log", "kafka-metadata-shell", "kafka-storage")
 _UNUSED = (
@@ -62,10 +65,7 @@ def main() -> int:
         arguments.out.mkdir(parents=True, exist_ok=True)
         bill = arguments.out / f"{name}.cdx.json"
         bill.write_text(sbom.document(version, components(tree)), encoding="utf-8")
-        archive = arguments.out / f"{name}.tar.zst"
-        pack(tree, archive)
-        statement = provenance(tree, archive, arguments.wheel)
-        (arguments.out / f"{name}.provenance.json").write_text(statement, encoding="utf-8")
+        pack(tree, arguments.out / f"{name}.tar.zst")
     return 0
 
 
@@ -84,6 +84,8 @@ def build(interpreter: Path, wheel: Path, tree: Path) -> None:
     site = library / "site-packages"
     _install(site, "--require-hashes", "-r", str(TREE_LOCK))
     _install(site, "--no-deps", str(wheel))
+    (checksums,) = site.glob("google_crc32c.libs/*")
+    shutil.copy2(interpreter / "lib/libcrc32c.so", checksums)  # crc32c.c has the reason
     (noted,) = site.glob("kraftops-*.dist-info")
     for file in (*site.glob("*.dist-info/RECORD"), *site.glob("*.dist-info/REQUESTED")):
         file.unlink()
@@ -113,13 +115,17 @@ def _install(site: Path, *words: str) -> None:
 
 
 def check(tree: Path) -> None:
-    """Check that each library runs with the oldest glibc, and that the engine is there.
+    """Check that each library needs no more than an old glibc, and that the engine is there.
 
     Raises:
         WrongTreeError: it is not so.
     """
-    for file in libraries(tree):
-        minors = map(int, re.findall(rb"\0GLIBC_2\.(\d+)\b", file.read_bytes()))
+    files = {file: file.read_bytes() for file in libraries(tree)}
+    inside = _EVERYWHERE | {file.name.encode() for file in files}
+    for file, content in files.items():
+        if others := {*re.findall(rb"\0(lib[\w+-]+\.so[.\d]*)(?=\0)", content)} - inside:
+            raise WrongTreeError(f"{file.relative_to(tree)} needs {min(others).decode()}")
+        minors = map(int, re.findall(rb"\0GLIBC_2\.(\d+)\b", content))
         if (newest := max(minors, default=0)) > GLIBC:
             raise WrongTreeError(f"{file.relative_to(tree)} needs glibc 2.{newest}")
     if not list(tree.glob("lib/python*/site-packages/kraftops/engine/_native.abi3.so")):
@@ -156,33 +162,6 @@ def components(tree: Path) -> Iterator[Component]:
     yield from packages_in(site)
     (bill,) = site.glob("kraftops-*.dist-info/sboms/*.json")  # of crates and scripts of pages
     yield from sbom.components(bill.read_text("utf-8"))
-
-
-def provenance(tree: Path, archive: Path, wheel: Path) -> str:
-    """Return what the archive was built of, as a statement of in-toto with SLSA's predicate."""
-    sources = tomllib.loads((HERE / "sources.toml").read_text("utf-8"))
-    materials = {source["file"]: source["sha256"] for source in sources.values()}
-    materials |= {file.name: _sha256(file) for file in (wheel, TREE_LOCK, HERE / "sources.toml")}
-    (commit,) = tree.glob("lib/python*/site-packages/kraftops/commit.txt")
-    definition = {
-        "buildType": "packaging/tree.py",
-        "externalParameters": {"commit": commit.read_text("ascii").strip()},
-        "resolvedDependencies": [
-            {"name": name, "digest": {"sha256": digest}}
-            for name, digest in sorted(materials.items())
-        ],
-    }
-    statement = {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": archive.name, "digest": {"sha256": _sha256(archive)}}],
-        "predicateType": "https://slsa.dev/provenance/v1",
-        "predicate": {"buildDefinition": definition, "runDetails": {"builder": {"id": "local"}}},
-    }
-    return json.dumps(statement, indent=2) + "\n"
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def mode_of(path: Path) -> int:

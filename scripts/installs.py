@@ -28,7 +28,12 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 from command_tree import programs  # noqa: E402
 from tests.helpers.tools.fake_cluster import serving  # noqa: E402
-from tests.helpers.wire.certificates import authority, trusted_pkcs12  # noqa: E402
+from tests.helpers.wire.certificates import (  # noqa: E402
+    authority,
+    server_context,
+    signed_by,
+    trusted_pkcs12,
+)
 from tests.helpers.wire.watched_clusters import WatchedCluster, watched  # noqa: E402
 
 _DATA = ("dump-4.3.1/in/meta", "storage-4.3.1/in", "log-directories/4.3.1/stopped")
@@ -55,8 +60,8 @@ _NEWEST = 20
 class Case:
     """A command line with the exit code, and a part of what it prints.
 
-    `{out}` is an empty directory, `{peer}` a broker, `{quorum}` a controller, `{files}` a plan and
-    client properties.
+    `{out}` is an empty directory, `{peer}` a broker, `{secure}` one with TLS, `{quorum}` a
+    controller, `{files}` a plan and client properties.
     """
 
     words: tuple[str, ...]
@@ -119,6 +124,10 @@ CASES = (
     ),
     _case("kraftops storage random-uuid", ""),
     _case("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
+    _case(
+        "kafka-cluster cluster-id -b {secure} --command-config {files}/client.properties",
+        "Cluster ID: ",
+    ),
     _case("kafka-cluster id -b {peer}", ""),
     _case("kafka-cluster list-endpoints -b {peer}", "zürich"),
     _case("kafka-cluster api-versions -C {quorum}", "FetchSnapshot"),
@@ -204,11 +213,21 @@ class Surroundings:
     """Surroundings of a process: flags of Python, environment, user, and what runs it."""
 
     name: str = "as usual"
+    root: Path | None = None
+    """The root of a system without Python; programs have their own interpreter there."""
     flags: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     umask: int = 0o022
     user: int | None = None
     prefix: tuple[str, ...] = ()
+
+    def command(self, bin_: Path, words: Sequence[str], folder: Path) -> list[str]:
+        """Return the command line that runs *words* in a folder."""
+        program = str(bin_ / words[0])
+        if self.root is None:
+            return [*self.prefix, str(bin_ / "python"), *self.flags, program, *words[1:]]
+        user = [] if self.user is None else [f"--userspec={self.user}:{self.user}"]
+        return ["chroot", *user, str(self.root), "env", "-C", str(folder), program, *words[1:]]
 
     def refusal(self, program: Path) -> str:
         """Return why they cannot be had here; "" if they can."""
@@ -250,6 +269,7 @@ class Place:
     data: Path
     files: Path
     peer: str
+    secure: str
     quorum: str
     scratch: Path
 
@@ -257,9 +277,13 @@ class Place:
 @contextmanager
 def place() -> Iterator[Place]:
     """Make the data of cases, and run a broker for them."""
+    ca = authority()
     with (
         TemporaryDirectory(prefix="installs-") as scratch,
         serving(list(_BROKERS)) as peer,
+        serving(
+            list(_BROKERS), context=server_context(Path(scratch), ca, signed_by(ca, "broker"))
+        ) as secure,
         watched(cluster := WatchedCluster(4, 6)) as controllers,
     ):
         top = Path(scratch)
@@ -268,14 +292,14 @@ def place() -> Iterator[Place]:
             shutil.copytree(REPOSITORY / "tests/data" / name, top / "data" / name)
         files = top / "files"
         files.mkdir()
-        (files / "trust.p12").write_bytes(trusted_pkcs12("secret", authority()))
+        (files / "trust.p12").write_bytes(trusted_pkcs12("secret", ca))
         (files / "client.properties").write_text(
             f"security.protocol=SSL\nssl.truststore.location={files}/trust.p12\n"
             "ssl.truststore.password=secret\nssl.truststore.type=PKCS12\n"
         )
         (files / "leaders.json").write_text(_LEADERS)
         leader = controllers.address(cluster.log.leader)
-        yield Place(top / "data", files, str(peer.address), str(leader), top)
+        yield Place(top / "data", files, str(peer.address), str(secure.address), str(leader), top)
 
 
 def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> str:
@@ -286,18 +310,24 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
         (Path(out) / "new.properties").write_text(
             (given.data / _NODE / "c/comb.properties").read_text().replace("=d1", f"={out}/d1")
         )
-        values = {"{out}": out, "{peer}": given.peer, "{quorum}": given.quorum}
-        values["{files}"] = str(given.files)
+        values = {
+            "{out}": out,
+            "{files}": str(given.files),
+            "{peer}": given.peer,
+            "{secure}": given.secure,
+            "{quorum}": given.quorum,
+        }
         words = [_filled(word, values) for word in case.words]
-        environment = {"PATH": f"{bin_}:/usr/bin:/bin", **_JAVA, **around.environment}
+        environment = {"PATH": f"{bin_}:/usr/bin:/bin:/usr/sbin", **_JAVA, **around.environment}
         environment["XDG_CONFIG_HOME"] = out  # completions are installed there, also without HOME
         if around.user is None:
             environment |= {"HOME": out, "TMPDIR": out}
-        program = [str(bin_ / "python"), *around.flags, str(bin_ / words[0])]
+        folder = given.data / (_NODE if words[0] == "kafka-storage" else "")
+        user = None if around.root else around.user  # chroot sets it
         try:
             done = subprocess.run(
-                [*around.prefix, *program, *words[1:]],
-                cwd=given.data / (_NODE if words[0] == "kafka-storage" else ""),
+                around.command(bin_, words, folder),
+                cwd=folder,
                 env=environment,
                 capture_output=True,
                 text=True,
@@ -305,9 +335,9 @@ def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> s
                 stdin=subprocess.DEVNULL,
                 timeout=_SECONDS,
                 check=False,
-                user=around.user,
-                group=around.user,
-                extra_groups=None if around.user is None else [],
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
                 umask=around.umask,
             )
         except subprocess.TimeoutExpired:

@@ -1,6 +1,8 @@
-"""Build what is published, twice, and check it: source distribution, wheels, bill of materials.
+"""Build what is published, twice, check it, and try it.
 
-It takes the commit that is checked out. The two builds must agree in every byte.
+These are the source distribution and the wheel, and with an interpreter the tree without Python and
+its packages; their bills of materials, provenance, sums and signature. It takes the commit that is
+checked out. The two builds must agree in every byte.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ from zipfile import ZipFile
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
+import provenance
 import sbom
 from dependencies import CRATE, REPOSITORY, Component, packages, page_scripts
 from hatch_build import crates_of
-from installs import FEW, check, environment, place, without_cargo
+from installs import FEW, check, environment, place, pythons, supported, without_cargo
 from licences import refused
+from roots import missing_tools, tried
 
 _WHEEL_FOLDERS = {
     *("kraftops", "pyspark_kraftops", "kraftops_terminal", "kraftops_shell", "kraftops_cli"),
@@ -46,6 +50,7 @@ _IN_SDIST = {
 _BUILD_TOOLS = ("hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers")
 _OLDEST_GLIBC = "2.28"
 """That of RHEL 8, which packaging/tree.py requires."""
+SUMS = "SHA256SUMS"
 _NEVER = re.compile(r"__pycache__|\.pyc$|/target/|\.hypothesis|\.env$|\.pem$|\.p12$|\.jks$")
 
 
@@ -57,46 +62,115 @@ def main() -> int:
     """Build and check the files of a release; return 1 if they are not right."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("out", type=Path, help="a new directory for the files")
-    given = parser.parse_args()
+    made = "what packaging/interpreter.sh made: the tree and packages are built, too"
+    parser.add_argument("--interpreter", type=Path, help=made)
+    parser.add_argument("--roots", type=Path, help="a directory of minimal roots to try them in")
+    parser.add_argument("--before", type=Path, help="the files of the version before")
+    key = "the secret key of minisign, NAME.key, beside NAME.pub: signs the sums"
+    parser.add_argument("--key", type=Path, help=key)
     try:
-        _release(given.out)
+        _release(**vars(parser.parse_args()))
     except WrongReleaseError as error:
         print(f"release: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _release(out: Path) -> None:
-    if out.exists():
-        raise WrongReleaseError(f"{out} exists")
+def _release(
+    out: Path,
+    interpreter: Path | None,
+    roots: Path | None,
+    before: Path | None,
+    key: Path | None,
+) -> None:
+    _refuse_early(out, roots, key)
     version = _version()
     commit = _git("rev-parse", "HEAD")
-    epoch = _git("log", "-1", "--format=%ct")
-    if changed := _git("status", "--porcelain", "--untracked-files=no"):
-        raise WrongReleaseError(f"these changes are in no commit:\n{changed}")
     required = _required()
     check_pins(required, (REPOSITORY / "requirements.lock").read_text("utf-8"))
+    bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
+    if bad := refused([*required, *bundled]):
+        raise WrongReleaseError(f"licences not allowed: {', '.join(part.url for part in bad)}")
     with TemporaryDirectory(prefix="release-") as scratch:
-        first, second = (_built(Path(scratch, name), commit, epoch) for name in ("1", "2"))
-        for one in sorted(first.iterdir()):
-            if one.read_bytes() != (second / one.name).read_bytes():
-                raise WrongReleaseError(f"{one.name} is not the same when it is built again")
-        print(f"{len(list(first.iterdir()))} files, the same in two builds")
-        (sdist,), (wheel,) = first.glob("*.tar.gz"), first.glob("*.whl")
+        dist = _built_twice(Path(scratch), commit, interpreter)
+        (sdist,), (wheel,) = dist.glob("*.tar.gz"), dist.glob("*.whl")
         check_sdist(sdist, version)
         check_wheel(wheel, version)
         check_engine(wheel)
         say_platform(wheel)
-        _run_them(first, Path(scratch))
-        bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
-        if bad := refused([*required, *bundled]):
-            raise WrongReleaseError(f"licences not allowed: {', '.join(one.url for one in bad)}")
-        bill = first / f"kraftops-{version}.cdx.json"
+        _run_them((sdist, wheel), Path(scratch))
+        if not (interpreter and roots):
+            print("the tree and its packages: not tried in minimal roots")
+        elif not tried(dist, roots, before):
+            raise WrongReleaseError("not all is well in minimal roots")
+        bill = dist / f"kraftops-{version}.cdx.json"
         bill.write_text(sbom.document(version, bundled, required), encoding="utf-8")
-        sums = [f"{_sha256(one)}  {one.name}\n" for one in sorted(first.iterdir())]
-        (first / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
-        shutil.copytree(first, out)
-    print("".join(sums), end="")
+        publish(dist, version, commit, key)
+        shutil.copytree(dist, out)
+    print((out / SUMS).read_text("ascii"), end="")
+
+
+def _refuse_early(out: Path, roots: Path | None, key: Path | None) -> None:
+    """Raise WrongReleaseError for what would stop the release at its end."""
+    if out.exists():
+        raise WrongReleaseError(f"{out} exists")
+    if key and shutil.which("minisign") is None:
+        raise WrongReleaseError("minisign is not here, and there is a key")
+    if roots and (lacking := missing_tools()):
+        raise WrongReleaseError(f"for roots there is no {', '.join(lacking)}")
+    if changed := _git("status", "--porcelain", "--untracked-files=no"):
+        raise WrongReleaseError(f"these changes are in no commit:\n{changed}")
+
+
+def _built_twice(scratch: Path, commit: str, interpreter: Path | None) -> Path:
+    """Build everything in two directories; return the first, if both have the same bytes."""
+    epoch = _git("log", "-1", "--format=%ct")
+    first, second = (_built(scratch / name, commit, epoch) for name in ("1", "2"))
+    for dist in (first, second):
+        if interpreter:
+            _bundle(interpreter, dist, epoch)
+    for file in sorted(first.iterdir()):
+        if file.read_bytes() != (second / file.name).read_bytes():
+            raise WrongReleaseError(f"{file.name} is not the same when it is built again")
+    print(f"{len(list(first.iterdir()))} files, the same in two builds", flush=True)
+    return first
+
+
+def publish(dist: Path, version: str, commit: str, key: Path | None) -> None:
+    """Write the provenance and the sums of all files, and sign the sums.
+
+    Raises:
+        WrongReleaseError: the signature is not that of the public key.
+    """
+    statement = provenance.statement(sorted(dist.iterdir()), commit)
+    (dist / f"kraftops-{version}.provenance.json").write_text(statement, encoding="utf-8")
+    sums = [f"{provenance.sha256(file)}  {file.name}\n" for file in sorted(dist.iterdir())]
+    (dist / SUMS).write_text("".join(sums), encoding="ascii")
+    if key is None:
+        print("the sums: not signed")
+        return
+    for words in (
+        ("-S", "-s", str(key), "-t", f"kraftops {version}"),
+        ("-V", "-p", str(key.with_suffix(".pub"))),
+    ):
+        command = ["minisign", *words, "-m", str(dist / SUMS)]
+        if subprocess.run(command, check=False).returncode:
+            raise WrongReleaseError(f"minisign {words[0]} failed")
+
+
+def _bundle(interpreter: Path, dist: Path, epoch: str) -> None:
+    """Make the tree of a wheel, and packages of the tree."""
+    (wheel,) = dist.glob("*.whl")
+    _packaging("tree.py", str(interpreter), str(wheel), str(dist), epoch=epoch)
+    (archive,) = dist.glob("*.tar.zst")
+    _packaging("packages.py", str(archive), str(dist), epoch=epoch)
+
+
+def _packaging(program: str, *words: str, epoch: str) -> None:
+    command = [sys.executable, str(REPOSITORY / "packaging" / program), *words]
+    settings = os.environ | {"SOURCE_DATE_EPOCH": epoch}
+    if subprocess.run(command, env=settings, check=False).returncode:
+        raise WrongReleaseError(f"packaging/{program} failed")
 
 
 def _required() -> list[Component]:
@@ -298,22 +372,22 @@ def _check_metadata(text: bytes, version: str) -> None:
         raise WrongReleaseError("metadata have other extras")
 
 
-def _run_them(dist: Path, scratch: Path) -> None:
-    """Install each file into a fresh environment, and run it there."""
+def _run_them(files: Iterable[Path], scratch: Path) -> None:
+    """Install each file into a fresh environment of each Python that is here, and run it there."""
     slow = without_cargo(scratch)
+    there = pythons()
+    for version in sorted(supported() - there.keys()):
+        print(f"Python {version} is not on this machine: not tried")
     with place() as given:
-        for number, file in enumerate(sorted(dist.iterdir())):
-            directory = scratch / f"environment-{number}"
-            path = slow if file.suffix == ".gz" else None  # both engines are built already
-            bin_ = environment(directory, sys.executable, str(file), path=path)
-            row = check(file.name, bin_, given, (), FEW)
-            if row.wrong:
-                raise WrongReleaseError(f"{file.name}: {row.wrong[0]}")
-            print(f"{file.name}: {row.cases} cases")
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+        for version, python in there.items():
+            for file in files:
+                directory = scratch / f"environment-{version}{file.suffix}"
+                path = slow if file.suffix == ".gz" else None  # both engines are built already
+                bin_ = environment(directory, python, str(file), path=path)
+                row = check(file.name, bin_, given, (), FEW)
+                if row.wrong:
+                    raise WrongReleaseError(f"{file.name} in {version}: {row.wrong[0]}")
+                print(f"{file.name} in {version}: {row.cases} cases", flush=True)
 
 
 if __name__ == "__main__":

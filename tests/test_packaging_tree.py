@@ -1,8 +1,8 @@
 """The tree without Python: what is refused, how it starts, and that its bytes depend on its files."""
 
-import hashlib
-import json
+import ctypes
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import google_crc32c
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,6 +85,30 @@ def test_library_for_a_newer_glibc_is_refused(builder: ModuleType, tree: Path) -
         builder.check(tree)
 
 
+def test_library_that_minimal_systems_lack_is_refused(builder: ModuleType, tree: Path) -> None:
+    (tree / "lib/x.so").write_bytes(b"\x7fELF\0libc.so.6\0libstdc++.so.6\0")
+
+    with pytest.raises(builder.WrongTreeError, match=r"^lib/x\.so needs libstdc\+\+\.so\.6$"):
+        builder.check(tree)
+
+
+@pytest.mark.skipif(
+    not shutil.which("cc") or platform.machine() != "x86_64", reason="no compiler for x86_64"
+)
+def test_checksums_of_the_tree_are_those_of_the_wheel(tmp_path: Path) -> None:
+    library = tmp_path / "crc32c.so"
+    source = str(PACKAGING / "crc32c.c")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), source], check=True)
+    ours = ctypes.CDLL(str(library))
+    ours.crc32c_extend.restype = ours.crc32c_value.restype = ctypes.c_uint32
+
+    for size in (*range(18), 4099):
+        content = bytes(range(256)) * 17
+        content = content[-size:] if size else b""
+        assert ours.crc32c_value(content, size) == google_crc32c.value(content)
+        assert ours.crc32c_extend(7, content, size) == google_crc32c.extend(7, content)
+
+
 def test_tree_without_the_engine_is_refused(builder: ModuleType, tree: Path) -> None:
     next(tree.rglob("_native.abi3.so")).unlink()
 
@@ -103,23 +128,19 @@ def test_archive_is_the_same_for_the_same_files(
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_provenance_names_commit_and_everything_that_went_in(
-    builder: ModuleType, tree: Path, tmp_path: Path
-) -> None:
-    archive, wheel = tmp_path / "a.tar.zst", tmp_path / "k.whl"
-    archive.write_bytes(b"archive")
-    wheel.write_bytes(b"wheel")
-    (tree / "lib/python3.13/site-packages/kraftops/commit.txt").write_text("c0ffee\n")
+def test_host_without_glibc_is_named(tree: Path) -> None:
+    launcher = tree / "bin/kraftops"
+    launcher.write_text(launcher.read_text().replace("/lib64/", "/no-lib64/"))
 
-    statement = json.loads(builder.provenance(tree, archive, wheel))
+    done = subprocess.run(
+        [tree / "bin/kafka-storage.sh"], capture_output=True, text=True, check=False
+    )
 
-    digest = hashlib.sha256(b"archive").hexdigest()
-    assert statement["subject"] == [{"name": "a.tar.zst", "digest": {"sha256": digest}}]
-    definition = statement["predicate"]["buildDefinition"]
-    assert definition["externalParameters"] == {"commit": "c0ffee"}
-    names = {material["name"] for material in definition["resolvedDependencies"]}
-    sources = tomllib.loads((PACKAGING / "sources.toml").read_text()).values()
-    assert names == {"k.whl", "tree.lock", "sources.toml", *(source["file"] for source in sources)}
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "kafka-storage.sh: /no-lib64/ld-linux-x86-64.so.2 is missing: "
+        "this tree needs glibc, which Alpine does not have\n"
+    )
 
 
 def test_everything_in_the_tree_is_pinned() -> None:

@@ -1,8 +1,11 @@
 """Wheels are checked before they are published."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -175,3 +178,72 @@ def test_platform_of_the_wheel_is_said(
     first, second = capsys.readouterr().out.splitlines()
     assert first == "the wheel is for manylinux_2_34_x86_64"
     assert "without cargo-zigbuild" in second
+
+
+@pytest.fixture
+def published(tmp_path: Path, check_wheel: Callable[[Path, str], None]) -> Callable[..., Path]:
+    """Return a function that publishes two files, signed if there is a key."""
+    release: Any = sys.modules[check_wheel.__module__]
+
+    def published(key: Path | None = None) -> Path:
+        dist = tmp_path / "dist"
+        dist.mkdir()
+        for name in ("kraftops-9-linux-x86_64.tar.zst", "kraftops_9_amd64.deb"):
+            (dist / name).write_text(name)
+        release.publish(dist, "9", "c0ffee", key)
+        return dist
+
+    return published
+
+
+def documented(tool: str) -> str:
+    """Return the line with which users check files, by the documentation."""
+    text = (ROOT / "packaging/README.md").read_text()
+    (line,) = (line for line in text.splitlines() if line.startswith(f"    {tool} "))
+    return line.strip()
+
+
+def checked(dist: Path, line: str) -> int:
+    return subprocess.run(["sh", "-c", line], cwd=dist, check=False).returncode
+
+
+def test_provenance_names_commit_locks_and_sources(published: Callable[..., Path]) -> None:
+    dist = published()
+
+    statement = json.loads((dist / "kraftops-9.provenance.json").read_text())
+    build = statement["predicate"]["buildDefinition"]
+    materials = {part["name"]: part["digest"] for part in build["resolvedDependencies"]}
+    sources = tomllib.loads((ROOT / "packaging/sources.toml").read_text()).values()
+    locks = ("requirements.lock", "packaging/tree.lock", "core/native/Cargo.lock")
+    assert materials["commit"] == {"gitCommit": "c0ffee"}
+    assert {*locks, "packaging/sources.toml", *(source["file"] for source in sources)} == {
+        name for name in materials if name != "commit"
+    }
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="there is no jq")
+def test_documented_command_checks_provenance(published: Callable[..., Path]) -> None:
+    dist = published()
+
+    assert checked(dist, documented("jq")) == 0
+    (dist / "kraftops_9_amd64.deb").write_text("another")
+    assert checked(dist, documented("jq")) != 0
+
+
+@pytest.mark.skipif(not shutil.which("minisign"), reason="there is no minisign")
+def test_documented_command_checks_sums_and_signature(
+    published: Callable[..., Path], tmp_path: Path
+) -> None:
+    key = tmp_path / "kraftops.key"
+    make = ["minisign", "-G", "-W", "-s", str(key), "-p", str(key.with_suffix(".pub"))]
+    subprocess.run(make, check=True, capture_output=True)
+    dist = published(key)
+    shutil.copy(key.with_suffix(".pub"), dist)
+    line = documented("minisign")
+
+    assert checked(dist, line) == 0
+    (dist / "kraftops_9_amd64.deb").write_text("another")
+    assert checked(dist, line) != 0
+    sums = dist / "SHA256SUMS"
+    sums.write_text(sums.read_text().replace("a", "b"))
+    assert checked(dist, line) != 0

@@ -1,6 +1,7 @@
 """`kafka-cluster` run on a fake broker."""
 
 import socket
+import ssl
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -28,8 +29,9 @@ def serving(
     is_late: bool = False,
     returning: int | None = None,
     sees_all: bool = False,
+    context: ssl.SSLContext | None = None,
 ) -> Peer:
-    """Return a broker of a cluster of *nodes*, which has no topics.
+    """Return a broker of a cluster of *nodes*, which has no topics, with TLS if it has a *context*.
 
     It refuses DESCRIBE, unless one *sees_all*. It unregisters nodes. For the *silent* ids it gives
     no answer, and does so only if *is_late*; for the *denied* ids it answers that there is no
@@ -71,4 +73,4 @@ def serving(
         while True:
             connection.sendall(reply(*read_request(connection)))
 
-    return Peer(handle)
+    return Peer(handle, context)
