@@ -15,7 +15,7 @@ from kraftops.engine.metadata_state import (
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import AnswerError, WireError
 from kraftops.image.state.broker import registered_broker
-from kraftops.placement.placement import Replicas, TopicPartition
+from kraftops.placement.placement import Placement, Replicas, TopicPartition, replicas_of
 from kraftops.reassign.min_isr import logged_min_isr, min_isr_by
 from kraftops.uuids import to_text
 from kraftops.wire.net.deadline import Deadline
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kraftops.engine.metadata_state import BrokerEntry, Resource
     from kraftops.image.state.broker import BrokerState
     from kraftops.image.state.image import MetadataImage
-    from kraftops.placement.placement import Placement
     from kraftops.placement.safety import MinIsr
     from kraftops.wire.admin.configs import ConfigValue
     from kraftops.wire.rpc.cluster import ClusterNode, Feature
@@ -83,33 +82,35 @@ def health_of_image(image: MetadataImage) -> Health:
         for topic_id, numbers in fold.partitions_with(chosen).items()
         for number in numbers
     ]
-    behind = [
-        (image.topics[topic_id].name, state)
-        for (topic_id, _), state in zip(places, fold.states(places), strict=True)
-        if state is not None and len(state.isr) < len(state.replicas)
-    ]
-    needed = logged_min_isr(image, {name for name, _ in behind})
-    under = sum(
-        len(state.isr) < min(needed[name].value, len(state.replicas)) for name, state in behind
-    )
-    moving = {}
-    for topic_id, numbers in fold.partitions_with(PartitionCondition.REASSIGNING).items():
-        for number in numbers:
-            if (state := fold.partition(topic_id, number)) is not None:
-                moving[TopicPartition(image.topics[topic_id].name, number)] = Replicas(
-                    tuple(state.replicas),
-                    tuple(state.isr),
-                    state.leader,
-                    tuple(state.adding_replicas),
-                    tuple(state.removing_replicas),
-                )
+    partitions = {
+        TopicPartition(image.topics[topic_id].name, number): replicas_of(state)
+        for (topic_id, number), state in zip(places, fold.states(places), strict=True)
+        if state is not None
+    }
+    behind = _behind(partitions)
+    needed = logged_min_isr(image, {partition.topic for partition in behind})
     return Health(
         partitions=fold.partition_count(),
         under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
         offline=fold.count_with(PartitionCondition.LEADERLESS),
-        under_min_isr=under,
+        under_min_isr=_under_min_isr(behind, needed),
         is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
-        moving=dict(sorted(moving.items())),
+        moving=dict(sorted(Placement({}, partitions).moving.items())),
+    )
+
+
+def _behind(partitions: Mapping[TopicPartition, Replicas]) -> dict[TopicPartition, Replicas]:
+    return {
+        partition: replicas
+        for partition, replicas in partitions.items()
+        if len(replicas.isr) < len(replicas.replicas)
+    }
+
+
+def _under_min_isr(behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, MinIsr]) -> int:
+    return sum(
+        len(replicas.isr) < min(needed[partition.topic].value, len(replicas.replicas))
+        for partition, replicas in behind.items()
     )
 
 
@@ -131,22 +132,13 @@ def ask_health(connection: Connection) -> Health:
     from kraftops.wire.admin.replicas import ask_placement
 
     placement = ask_placement(connection)
-    behind = {
-        partition: replicas
-        for partition, replicas in placement.partitions.items()
-        if len(replicas.isr) < len(replicas.replicas)
-    }
+    behind = _behind(placement.partitions)
     topics = sorted({partition.topic for partition in behind})
     configs = describe_configs(connection, ResourceType.TOPIC, topics, (MIN_ISR,))
     texts = {
         topic: values[MIN_ISR].value or "" for topic, values in configs.items() if MIN_ISR in values
     }
-    return _counted(placement, behind, min_isr_by(texts, topics))
-
-
-def _counted(
-    placement: Placement, behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, MinIsr]
-) -> Health:
+    needed = min_isr_by(texts, topics)
     return Health(
         partitions=len(placement.partitions),
         under_replicated=sum(
@@ -154,10 +146,7 @@ def _counted(
             for replicas in behind.values()
         ),
         offline=sum(replicas.leader < 0 for replicas in placement.partitions.values()),
-        under_min_isr=sum(
-            len(replicas.isr) < min(needed[partition.topic].value, len(replicas.replicas))
-            for partition, replicas in behind.items()
-        ),
+        under_min_isr=_under_min_isr(behind, needed),
         is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
         moving=placement.moving,
         loads=_loads(placement),
@@ -189,34 +178,33 @@ def broker_facts(image: MetadataImage, entry: BrokerEntry, state: BrokerState) -
     at_first = registered_broker(image.read(first)[1])
     gone = [each for each in at_first["logDirs"] if each not in state["logDirs"]]
     is_known = not image.change(first).is_upper_bound
-    features = _features(at_first["features"], "minSupportedVersion", "maxSupportedVersion")
+    features = _features(at_first["features"])
     failed = tuple(map(to_text, gone)) if is_known or gone else None
-    return NodeFacts(_release(features), features, failed)
+    return NodeFacts(release_of(None, features), features, failed)
 
 
 def controller_facts(image: MetadataImage) -> dict[int, NodeFacts]:
     """Return what controllers registered, by id; errors as above."""
     controllers = {}
     for controller, address in sorted(image.controllers.items()):
-        data = image.read(address)[1]
-        features = _features(data["features"], "minSupportedVersion", "maxSupportedVersion")
-        controllers[controller] = NodeFacts(_release(features), features)
+        features = _features(image.read(address)[1]["features"])
+        controllers[controller] = NodeFacts(release_of(None, features), features)
     return controllers
 
 
-def _features(features: object, first: str, last: str) -> tuple[Feature, ...]:
+def _features(features: object) -> tuple[Feature, ...]:
     from kraftops.wire.rpc.cluster import Feature
     from kraftops.wire.rpc.connection import VersionRange
 
     assert isinstance(features, list)
     return tuple(
-        Feature(each["name"], VersionRange(each[first], each[last]), None)
-        for each in sorted(features, key=lambda each: str(each["name"]))
+        Feature(
+            feature["name"],
+            VersionRange(feature["minSupportedVersion"], feature["maxSupportedVersion"]),
+            None,
+        )
+        for feature in sorted(features, key=lambda feature: str(feature["name"]))
     )
-
-
-def _release(features: Collection[Feature]) -> str | None:
-    return release_of(None, features)
 
 
 class KeptFacts:

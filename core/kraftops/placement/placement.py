@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 
 _SHOWN = 5
@@ -119,14 +120,19 @@ def placement_of(image: MetadataImage) -> Placement:
     partitions = {}
     for topic, topic_id in sorted(image.topic_ids.items()):
         for number, partition in image.fold.partitions(topic_id):
-            partitions[TopicPartition(topic, number)] = Replicas(
-                tuple(partition.replicas),
-                tuple(partition.isr),
-                partition.leader,
-                tuple(partition.adding_replicas),
-                tuple(partition.removing_replicas),
-            )
+            partitions[TopicPartition(topic, number)] = replicas_of(partition)
     return Placement(brokers, partitions)
+
+
+def replicas_of(partition: PartitionState) -> Replicas:
+    """Return the replicas of a partition in an image."""
+    return Replicas(
+        tuple(partition.replicas),
+        tuple(partition.isr),
+        partition.leader,
+        tuple(partition.adding_replicas),
+        tuple(partition.removing_replicas),
+    )
 
 
 def shown(partitions: Iterable[TopicPartition]) -> str:

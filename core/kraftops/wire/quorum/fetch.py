@@ -14,7 +14,7 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.answer_errors import answer_error
-from kraftops.wire.rpc.cluster import describe_cluster
+from kraftops.wire.rpc.cluster import describe_cluster, metadata_partition
 from kraftops.wire.rpc.connection import Connection, PendingRequest
 from kraftops.wire.rpc.error_codes import (
     BROKER_NOT_AVAILABLE,
@@ -132,16 +132,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
         raise _other_cluster(connection, request.cluster_id)
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, _PERMISSION)
-    if not answer.responses or not answer.responses[0].partitions:
-        raise WireError.at(
-            connection.address, "an answer without the metadata log", code="server-error"
-        )
-    return _fetch_result(answer)
-
-
-def _fetch_result(answer: Answer) -> FetchResult:
-    """Return the only partition of an answer."""
-    partition = answer.responses[0].partitions[0]
+    partition = metadata_partition(connection, answer.responses)
     leader = partition.current_leader
     leader_id = leader.leader_id if leader else -1
     addresses = {
@@ -216,11 +207,7 @@ def receive_snapshot_chunk(
         return None  # all errors of the partition look like this (4.3.1)
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, _PERMISSION)
-    if not answer.topics or not answer.topics[0].partitions:
-        raise WireError.at(
-            connection.address, "an answer without the metadata log", code="server-error"
-        )
-    partition = answer.topics[0].partitions[0]
+    partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
         return None
     data = partition.unaligned_records or b""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Self
 
-from kraftops.errors import WireError
+from kraftops.errors import SourceError, WireError
 from kraftops.log.batch import Batch
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE, Deadline
@@ -52,21 +52,21 @@ class CaughtUp(NamedTuple):
 Event = Started | LiveBatch | CaughtUp
 
 
-class LiveLog:
-    """The metadata log of the quorum's leader; a context manager.
+class LogGone(SourceError):
+    """The log from the next offset on, or its snapshot, is gone."""
 
-    Reading changes nothing, and the quorum does not list the reader as an observer. *snapshot* and
-    *offset* (of the next record) are the position of the reader.
+
+class LogReading:
+    """A reading of the metadata log of the quorum's leader; a context manager.
+
+    It changes nothing, and the quorum does not list the reader as an observer.
     """
 
     def __init__(self, target: Endpoints, *, note: Callable[[str], None] = lambda _: None) -> None:
         """Make one without connecting; *note* gets a line for each restart or lost leader."""
         self._timeout = target.settings.timeout
-        self._note = note
         self._connection = LeaderConnection(target, note)
         self._position = LOG_START
-        self._has_read = False
-        self.snapshot: SnapshotId | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -77,6 +77,68 @@ class LiveLog:
     def close(self) -> None:
         """Close the connection; reading on opens another one."""
         self._connection.close()
+
+    def newest_snapshot(self) -> SnapshotId | None:
+        """Return the newest snapshot; None if the log is whole."""
+        for position in (LOG_START, SNAPSHOT_PROBE):
+            if snapshot := self._connection.fetch(position, max_bytes=1).snapshot:
+                return snapshot
+        return None
+
+    def _batches_of(self, snapshot: SnapshotId) -> Iterator[Started | LiveBatch]:
+        """Yield `Started`, and the batches of a snapshot.
+
+        Raises:
+            LogGone: it is gone before all of it is read.
+        """
+        endpoint = self._leader()
+        yield Started(endpoint, snapshot)
+        parser = BatchParser(endpoint)
+        for chunk in self._connection.snapshot_chunks(snapshot, self._position):
+            if chunk is None:
+                raise LogGone(
+                    f"{endpoint}: the snapshot {snapshot} is gone before all of it is read"
+                )
+            position, data = chunk
+            for batch in parser.batches(data, position):
+                yield LiveBatch(endpoint, batch, is_of_snapshot=True)
+        if parser.rest:
+            raise WireError.at(
+                endpoint, f"the snapshot {snapshot} ends within a batch", code="server-error"
+            )
+
+    def _committed(
+        self, fetched: FetchResult, start: int, stop: int
+    ) -> Iterator[tuple[LiveBatch, FetchPosition]]:
+        """Yield the whole batches of an answer between two offsets, each with the next position."""
+        endpoint = self._leader()
+        for batch in BatchParser(endpoint).batches(fetched.records, -1):
+            after = FetchPosition(*next_offset_and_epoch(batch))
+            if after.offset > stop:
+                return
+            if after.offset > start:
+                start = after.offset
+                yield LiveBatch(endpoint, batch, is_of_snapshot=False), after
+
+    def _caught_up(self, offset: int) -> CaughtUp:
+        return CaughtUp(self._leader(), offset, self._connection.leader, self._connection.epoch)
+
+    def _leader(self) -> Address:
+        return self._connection.connect(self._position).address
+
+
+class LiveLog(LogReading):
+    """The log from the newest snapshot on.
+
+    *snapshot* and *offset* (of the next record) are the position of the reader.
+    """
+
+    def __init__(self, target: Endpoints, *, note: Callable[[str], None] = lambda _: None) -> None:
+        """Make one without connecting; *note* gets a line for each restart or lost leader."""
+        super().__init__(target, note=note)
+        self._note = note
+        self._has_read = False
+        self.snapshot: SnapshotId | None = None
 
     @property
     def offset(self) -> int:
@@ -104,8 +166,8 @@ class LiveLog:
             try:
                 yield from self._start()
                 yield from self._log(follow=follow)
-            except _LogGone as gone:
-                reason = gone.reason
+            except LogGone as gone:
+                reason = gone.message
             else:
                 return
             self._note(reason)
@@ -117,39 +179,18 @@ class LiveLog:
                 time.sleep(PAUSE)
 
     def _start(self) -> Iterator[Event]:
-        """Yield `Started`, and the newest snapshot."""
+        """Yield `Started`, and the newest snapshot; the log goes on after it."""
         self._position = LOG_START
-        fetched = self._connection.fetch(LOG_START, max_bytes=1)
-        if not fetched.snapshot:
-            fetched = self._connection.fetch(SNAPSHOT_PROBE, max_bytes=1)
-        if fetched.snapshot:
-            yield from self._load(fetched.snapshot)
-        else:
+        self.snapshot = self.newest_snapshot()
+        if self.snapshot is None:
             # The voters with which a dynamic quorum is formatted are in the log, too: Kafka does
             # not send the snapshot that has them.
-            self.snapshot = None
             yield Started(self._leader(), None)
-
-    def _load(self, snapshot: SnapshotId) -> Iterator[Event]:
-        """Yield the batches of a snapshot; the log goes on after it."""
-        endpoint = self._leader()
-        self.snapshot = snapshot
-        yield Started(endpoint, snapshot)
-        parser = BatchParser(endpoint)
-        for chunk in self._connection.snapshot_chunks(snapshot, self._position):
-            if chunk is None:
-                raise _LogGone(
-                    f"{endpoint}: the snapshot {snapshot} is gone before all of it is read"
-                )
-            position, data = chunk
-            for batch in parser.batches(data, position):
-                self._has_read = True
-                yield LiveBatch(endpoint, batch, is_of_snapshot=True)
-        if parser.rest:
-            raise WireError.at(
-                endpoint, f"the snapshot {snapshot} ends within a batch", code="server-error"
-            )
-        self._position = FetchPosition(*snapshot)
+            return
+        for event in self._batches_of(self.snapshot):
+            self._has_read = isinstance(event, LiveBatch)
+            yield event
+        self._position = FetchPosition(*self.snapshot)
 
     def _log(self, *, follow: bool) -> Iterator[Event]:
         """Yield the log from here on: to the present high watermark, or without end."""
@@ -157,46 +198,24 @@ class LiveLog:
         while True:
             wait_ms = _WAIT_MS if follow and end is not None else 0
             fetched = self._connection.fetch(self._position, wait_ms=wait_ms)
-            endpoint = self._leader()
             if fetched.snapshot:
-                raise _LogGone(
-                    f"{endpoint}: the log from offset {self.offset} on is gone;"
+                raise LogGone(
+                    f"{self._leader()}: the log from offset {self.offset} on is gone;"
                     f" the snapshot {fetched.snapshot} replaces it"
                 )
             if fetched.diverging:
-                raise _LogGone(
-                    f"{endpoint}: the log has another history since offset"
+                raise LogGone(
+                    f"{self._leader()}: the log has another history since offset"
                     f" {fetched.diverging.end_offset}"
                 )
-            yield from self._committed(fetched, endpoint)
+            for batch, after in self._committed(fetched, self.offset, fetched.high_watermark):
+                self._position, self._has_read = after, True
+                yield batch
             if fetched.high_watermark < 0:
                 continue
             if end is None:
                 end = fetched.high_watermark
             if self.offset >= (fetched.high_watermark if follow else end):
-                leader, epoch = self._connection.leader, self._connection.epoch
-                yield CaughtUp(endpoint, self.offset, leader, epoch)
+                yield self._caught_up(self.offset)
                 if not follow:
                     return
-
-    def _committed(self, fetched: FetchResult, endpoint: Address) -> Iterator[Event]:
-        """Yield the whole batches of an answer below its high watermark."""
-        for batch in BatchParser(endpoint).batches(fetched.records, -1):
-            next_offset, epoch = next_offset_and_epoch(batch)
-            if next_offset > fetched.high_watermark:
-                return
-            if next_offset > self.offset:
-                self._position = FetchPosition(next_offset, epoch)
-                self._has_read = True
-                yield LiveBatch(endpoint, batch, is_of_snapshot=False)
-
-    def _leader(self) -> Address:
-        return self._connection.connect(self._position).address
-
-
-class _LogGone(Exception):
-    """The log from the next offset on, or its snapshot, is gone: start again."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason

@@ -148,7 +148,7 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
     )
     if answer.error_code:
         raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
-    partition = _only_partition(connection, answer.topics)
+    partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
         raise answer_error(connection, partition.error_code, partition.error_message, "DESCRIBE")
     return QuorumInfo(
@@ -164,7 +164,12 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
     )
 
 
-def _only_partition(connection: Connection, topics: Answer) -> Answer:
+def metadata_partition(connection: Connection, topics: Answer) -> Answer:
+    """Return the only partition of an answer about the metadata log.
+
+    Raises:
+        WireError: the answer has none.
+    """
     if not topics or not topics[0].partitions:
         raise WireError.at(
             connection.address, "an answer without the metadata log", code="server-error"

@@ -114,11 +114,8 @@ class Connection:
         Raises:
             WireError: the server does not serve this version, or gives no answer.
         """
-        request = definition(f"{api}Request")
-        both = self.versions_of(api)
-        if both is None or both.last < lowest:
-            raise self._missing(api, request.key, lowest)
-        return self._ask(api, both.last, values, deadline or self.deadline, LARGEST_FRAME)
+        deadline = deadline or self.deadline
+        return self.receive(self._negotiated(api, lowest, values, deadline), deadline)
 
     def change(self, api: str, /, **values: object) -> Answer:
         """Ask for a change as `ask` does.
@@ -144,10 +141,7 @@ class Connection:
         Raises:
             WireError: the server does not serve the API, or the request cannot be sent.
         """
-        both = self.versions_of(api)
-        if both is None:
-            raise self._missing(api, definition(f"{api}Request").key, 0)
-        return self._send(api, both.last, values, deadline)
+        return self._negotiated(api, 0, values, deadline)
 
     def receive(
         self, request: PendingRequest, deadline: Deadline, limit: int = LARGEST_FRAME
@@ -173,10 +167,13 @@ class Connection:
         """Return the error of an answer's code, with the server's message."""
         return code_error(self.address, code, message)
 
-    def _ask(
-        self, api: str, version: int, values: dict[str, object], deadline: Deadline, limit: int
-    ) -> Answer:
-        return self.receive(self._send(api, version, values, deadline), deadline, limit)
+    def _negotiated(
+        self, api: str, lowest: int, values: dict[str, object], deadline: Deadline
+    ) -> PendingRequest:
+        both = self.versions_of(api)
+        if both is None or both.last < lowest:
+            raise self._missing(api, definition(f"{api}Request").key, lowest)
+        return self._send(api, both.last, values, deadline)
 
     def _send(
         self, api: str, version: int, values: dict[str, object], deadline: Deadline
@@ -187,9 +184,8 @@ class Connection:
         return request
 
     def _ask_before_login(self, api: str, deadline: Deadline, **values: object) -> Answer:
-        return self._ask(
-            api, _VERSIONS_BEFORE_LOGIN[api], values, deadline, _MAX_BYTES_BEFORE_LOGIN
-        )
+        request = self._send(api, _VERSIONS_BEFORE_LOGIN[api], values, deadline)
+        return self.receive(request, deadline, _MAX_BYTES_BEFORE_LOGIN)
 
     def _negotiate(self, deadline: Deadline) -> dict[int, VersionRange]:
         """Return the versions of APIs that the server serves, by key.
