@@ -13,15 +13,15 @@ import click
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
-from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import newest_time
-from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
+from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
 from kraftops_cli.report.sources import opened_bundles, report_files
+from kraftops_cli.terminal.options import SINCE, UNTIL
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_cli.terminal.times import TIMES, read_span
+from kraftops_cli.terminal.times import read_span
 
 F = TypeVar("F", bound=Callable[..., object])
 CUT_SHORT = 2
@@ -41,35 +41,13 @@ class LogOptions(QuorumOptions):
 def log_options(command: F) -> F:
     """Add the sources, the options of running controllers, and the span, to a command."""
     for add in (
-        click.option("--until", metavar="TIME", help="Only what happened before this time."),
-        click.option(
-            "--since",
-            metavar="TIME",
-            help=f"Only what happened from this time on: {TIMES}.",
-        ),
+        UNTIL,
+        SINCE,
         live_options,
         click.argument("sources", metavar="SOURCE…", nargs=-1),
     ):
         command = add(command)
     return command
-
-
-class Span:
-    """The times of `--since` and `--until` in ms, as limits of a reading."""
-
-    def __init__(self, since: int | None, until: int | None) -> None:
-        self.since = since
-        self.until = until
-
-    @property
-    def before(self) -> Limits | None:
-        """The limits of the state before it; None without one."""
-        return None if self.since is None else limits_of(None, self.since - 1)
-
-    @property
-    def end(self) -> Limits:
-        """The limits of its last change."""
-        return limits_of(None, None if self.until is None else self.until - 1)
 
 
 @contextmanager
@@ -116,4 +94,4 @@ def changes_of(
 def _span(options: LogOptions, names: tuple[str, ...], terminal: Terminal) -> Span:
     now = int(time.time() * 1000)
     end = partial(newest_time, names)
-    return Span(*read_span(options.since, options.until, now, end, terminal))
+    return Span(*read_span(options.since, options.until, now, end, terminal), now)

@@ -11,8 +11,7 @@ import click
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.spark.options import SHARED, SparkFindOptions
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.options import AUTHORIZER_LOG, OVERWRITE
-from kraftops_cli.terminal.times import TIMES
+from kraftops_cli.terminal.options import AUTHORIZER_LOG, OVERWRITE, SINCE, UNTIL
 
 F = TypeVar("F", bound=Callable[..., object])
 GROUPS = {"Options": (), "A running cluster": LIVE, "Spark": tuple(SHARED)}
@@ -21,12 +20,8 @@ _OPTIONS = (
     click.argument("sources", metavar="SOURCE…", nargs=-1),
     click.option("--output", metavar="FILE", help="Write to this file, whole or not at all."),
     OVERWRITE,
-    click.option(
-        "--since",
-        metavar="TIME",
-        help=f"Only what happened from this time on: {TIMES}.",
-    ),
-    click.option("--until", metavar="TIME", help="Only what happened before this time."),
+    SINCE,
+    UNTIL,
     click.option(
         "--incident",
         type=Number(10_000, minimum=1),

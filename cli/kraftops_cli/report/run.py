@@ -163,11 +163,13 @@ def _run_files(
     files = report_files(request.sources, bundles)
     for error in files.unreadable:
         terminal.error(error.message)
-    for other in files.others:
+    if files.others:
         assert files.metadata is not None
+        others = ", ".join(other.place for other in files.others)
+        is_one = len(files.others) == 1
         terminal.error(
-            f"note: {other.place} is another metadata log: the timeline is that of"
-            f" {files.metadata.place}"
+            f"note: the timeline is that of {files.metadata.place}, and not of the other metadata"
+            f" log{'' if is_one else 's'} {others}"
         )
     names = files.metadata.names if files.metadata is not None else request.sources
     request = _within(request, options, names, terminal)

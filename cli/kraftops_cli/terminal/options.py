@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import click
 
+from kraftops_cli.terminal.times import TIMES
+
 OVERWRITE = click.option(
     "--overwrite", is_flag=True, help="Replace the output if it exists, as a whole."
 )
+SINCE = click.option(
+    "--since", metavar="TIME", help=f"Only what happened from this time on: {TIMES}."
+)
+UNTIL = click.option("--until", metavar="TIME", help="Only what happened before this time.")
 AUTHORIZER_LOG = click.option(
     "--authorizer-log",
     "authorizer_logs",

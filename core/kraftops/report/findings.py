@@ -76,27 +76,18 @@ def metadata_findings(
         first = notes.firsts.get(level.name)
         offset = None if first is None else offset_of(image, first[1])
         at_end = f"; {left:,} still at the end" if left else ""
-        yield Finding(
-            level.code,
-            level.at_end if left else level.passed,
-            f"{_count(touched, 'partition')} {level.words}, up to {peak:,} at once{at_end}",
-            Place(time=notes.began if first is None else first[0], offset=offset),
-            commands=_commands(commands.record(offset)),
-            count=touched,
-        )
+        text = f"{_count(touched, 'partition')} {level.words}, up to {peak:,} at once{at_end}"
+        place = Place(time=notes.began if first is None else first[0], offset=offset)
+        severity = level.at_end if left else level.passed
+        yield _finding(level.code, severity, text, place, commands.record(offset), count=touched)
     unclean = sum(notes.series.get(("uncleanElections", None), []))
     if unclean:
         time, address = notes.firsts["uncleanElections"]
         offset = offset_of(image, address)
         text = f"{_count(unclean, 'unclean election')}: the new leaders may lack records"
         place = Place(time=time, offset=offset)
-        yield Finding(
-            "unclean-elections",
-            Severity.LOSS,
-            text,
-            place,
-            commands=_commands(commands.record(offset)),
-            count=unclean,
+        yield _finding(
+            "unclean-elections", Severity.LOSS, text, place, commands.record(offset), count=unclean
         )
     if timeline is not None:
         yield from filter(None, map(_flapping, timeline.brokers))
@@ -107,13 +98,8 @@ def metadata_findings(
         offset = offset_of(image, address)
         text = f"{_count(dropped, 'record')} could not be applied; the first: {cut(reason)}"
         place = Place(offset=offset)
-        yield Finding(
-            "record-left-out",
-            Severity.RISK,
-            text,
-            place,
-            commands=_commands(commands.record(offset)),
-            count=dropped,
+        yield _finding(
+            "record-left-out", Severity.RISK, text, place, commands.record(offset), count=dropped
         )
     if notes.odd and (notes.jump >= JUMP_MS or not notes.jump):
         offset = offset_of(image, notes.first_odd)
@@ -123,13 +109,8 @@ def metadata_findings(
             f" impossible one{jump}: they count at the time before"
         )
         place = Place(offset=offset)
-        yield Finding(
-            "odd-times",
-            Severity.NOTE,
-            text,
-            place,
-            commands=_commands(commands.record(offset)),
-            count=notes.odd,
+        yield _finding(
+            "odd-times", Severity.NOTE, text, place, commands.record(offset), count=notes.odd
         )
     if log.snapshot_end is not None:
         text = "the log begins with a snapshot: what came before it is unknown"
@@ -148,14 +129,7 @@ def _flapping(broker: NodeBands) -> Finding | None:
     span = span_text(left[-1].start - left[0].start)
     text = f"broker {broker.id} left the active state {len(left):,} times within {span}"
     place = Place(node=broker.id, time=left[0].start, offset=left[0].offset)
-    return Finding(
-        "flapping-broker",
-        Severity.RISK,
-        text,
-        place,
-        commands=_commands(left[0].command),
-        count=len(left),
-    )
+    return _finding("flapping-broker", Severity.RISK, text, place, left[0].command, count=len(left))
 
 
 def _quorum(timeline: Timeline) -> Iterator[Finding]:
@@ -165,13 +139,8 @@ def _quorum(timeline: Timeline) -> Iterator[Finding]:
         span = span_text(changes[-1].start - first.start)
         text = f"the quorum had {len(changes):,} new leaders within {span}"
         place = Place(time=first.start, offset=first.offset)
-        yield Finding(
-            "quorum-instability",
-            Severity.RISK,
-            text,
-            place,
-            commands=_commands(first.command),
-            count=len(changes),
+        yield _finding(
+            "quorum-instability", Severity.RISK, text, place, first.command, count=len(changes)
         )
 
 
@@ -215,25 +184,13 @@ def log_findings(
         if places and log.damage.first_file not in damaged:
             text = f"{name}: {cut(log.damage.first_reason or '')}"
             place = Place(file=log.damage.first_file, position=log.damage.first_position)
-            yield Finding(
-                _damage_code(log),
-                Severity.LOSS,
-                text,
-                place,
-                commands=_commands(log.command),
-                count=places,
-            )
+            yield _finding(_damage_code(log), Severity.LOSS, text, place, log.command, count=places)
         if log.gaps.count and log.kind != METADATA:  # whose gaps its own replay has found
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
             text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
             place = Place(topic=log.topic, partition=log.partition)
-            yield Finding(
-                "offset-gaps",
-                Severity.NOTE,
-                text,
-                place,
-                commands=_commands(log.command),
-                count=log.gaps.count,
+            yield _finding(
+                "offset-gaps", Severity.NOTE, text, place, log.command, count=log.gaps.count
             )
     if until is None:
         return
@@ -243,9 +200,7 @@ def log_findings(
         who = one.transactional_id or f"producer {one.producer_id}"
         text = f"a transaction of {who} is open for {span_text(until - one.since)}"
         place = Place(time=one.since, offset=one.first_offset)
-        yield Finding(
-            "hanging-transaction", Severity.RISK, text, place, commands=_commands(one.command)
-        )
+        yield _finding("hanging-transaction", Severity.RISK, text, place, one.command)
 
 
 def _damage_code(log: Log) -> str:
@@ -254,5 +209,9 @@ def _damage_code(log: Log) -> str:
     return "bad-batch" if log.damage.count else "bad-record"
 
 
-def _commands(command: str | None) -> tuple[str, ...]:
-    return (command,) if command else ()
+def _finding(  # noqa: PLR0913 - the fields of a finding
+    code: str, severity: Severity, text: str, place: Place, command: str | None, *, count: int = 1
+) -> Finding:
+    """Return a finding with the command that shows its records, if there is one."""
+    commands = () if command is None else (command,)
+    return Finding(code, severity, text, place, commands=commands, count=count)

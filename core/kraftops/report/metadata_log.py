@@ -47,6 +47,16 @@ class Span(NamedTuple):
     until: int | None
     now: int
 
+    @property
+    def before(self) -> Limits | None:
+        """The limits of the state before it; None if it is open."""
+        return None if self.since is None else limits_of(None, self.since - 1)
+
+    @property
+    def end(self) -> Limits:
+        """The limits of its last change."""
+        return limits_of(None, None if self.until is None else self.until - 1)
+
 
 class Leader(NamedTuple):
     """The begin of a leader's time in the quorum."""
@@ -129,17 +139,13 @@ def _read(
     if not plan[0].is_snapshot:
         image.fold.start_timeline(None)
     loader = Loader(
-        Replay(image, _limits(span)),
+        Replay(image, span.end),
         progress,
         may_grow=files.is_directory,
         listen=listener.listen,
         hears_windows=False,
     )
     return _Read(plan, loader, listener) if loader.read(plan) else None
-
-
-def _limits(span: Span) -> Limits:
-    return limits_of(None, None if span.until is None else span.until - 1)
 
 
 def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None) -> _Read:
@@ -177,7 +183,7 @@ def _read_behind(
 ) -> _Read | None:
     """Read a log behind damage, from the first snapshot on that the batches there continue."""
     place = damage.place
-    for plan in plans_behind(files, place.path, place.position or 0, _limits(span)):
+    for plan in plans_behind(files, place.path, place.position or 0, span.end):
         read = _read(plan, files, span, progress)
         if read is not None:
             return read

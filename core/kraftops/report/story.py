@@ -76,10 +76,9 @@ def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:
 
 def _incidents(names: Sequence[str], span: Span) -> list[Incident]:
     """Return the incidents that a span has a part of; one may have begun before it."""
-    until = None if span.until is None else span.until - 1
     since = span.since or 0
-    before = limits_of(None, since - _EARLIER) if span.since is not None else None
-    log = read_changes(names, since=before, until=limits_of(None, until), is_for_incidents=True)
+    before = None if span.since is None else limits_of(None, since - _EARLIER)
+    log = read_changes(names, since=before, until=span.end, is_for_incidents=True)
     return [
         incident for incident in incidents_of(log) if incident.end is None or incident.end >= since
     ]

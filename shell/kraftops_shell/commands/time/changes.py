@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kraftops.answers.fields import json_of
+from collections.abc import Sequence
+
+from kraftops.answers.fields import Field, json_of
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
@@ -33,32 +35,28 @@ def changes(session: Session, call: Call) -> None:
     requests = allowed_requests(_words(call, "--authorizer-log"))
     rows = change_filter.chosen(with_principals(changes_between(session, call).changes, requests))
     if "--group-by" in call.flags:
-        groups = by_cause(rows)
-        if call.is_json:
-            answer = session.begin_json(call, "groups")
-            for group in groups:
-                answer.put(json_of(GROUP, group))
-        else:
-            print_table(session.table_console, table_of(GROUP, groups))
-    elif call.is_json:
-        answer = session.begin_json(call, "changes")
-        for row in rows:
-            answer.put(json_of(CHANGE, row))
+        _print(session, call, "groups", GROUP, by_cause(rows))
     else:
-        print_table(session.table_console, table_of(CHANGE, rows))
+        _print(session, call, "changes", CHANGE, rows)
 
 
 def incidents(session: Session, call: Call) -> None:
     """Print the incidents of the log, up to where the session stands."""
     rows = incidents_of(changes_between(session, call, is_for_incidents=True))
-    if call.is_json:
-        answer = session.begin_json(call, "incidents")
-        for row in rows:
-            answer.put(json_of(INCIDENT, row))
-    else:
-        print_table(session.table_console, table_of(INCIDENT, rows))
+    _print(session, call, "incidents", INCIDENT, rows)
     if not rows:
         session.err("incidents: the log tells of none")
+
+
+def _print(
+    session: Session, call: Call, name: str, fields: Sequence[Field], rows: Sequence[object]
+) -> None:
+    if not call.is_json:
+        print_table(session.table_console, table_of(fields, rows))
+        return
+    answer = session.begin_json(call, name)
+    for row in rows:
+        answer.put(json_of(fields, row))
 
 
 def changes_between(session: Session, call: Call, *, is_for_incidents: bool = False) -> ChangeLog:
