@@ -24,8 +24,8 @@ from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings
 from kraftops.image.verify.loading import loading_findings
-from kraftops.image.verify.targets import assumed_release
-from kraftops.image.verify.targets import release_findings as target_findings
+from kraftops.image.verify.nodes import assumed_release
+from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.partitions.comparison import compare_disks

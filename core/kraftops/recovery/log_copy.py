@@ -17,8 +17,8 @@ from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_sn
 from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
 from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
+from kraftops.server.voters import voters_text
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.verify.rival_quorums import voters_text
 
 _NO_OWNER = MetaProperties(1, None, None, None)
 _NO_VOTERS = VoterSet()

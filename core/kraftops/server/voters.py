@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, UsageError
@@ -21,6 +22,11 @@ class Voter(NamedTuple):
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.node_id}@{host}:{self.port}:{to_text(self.directory_id)}"
+
+
+def voters_text(voters: Sequence[Voter], ids: Iterable[int] = ()) -> str:
+    """Return voters as text: their *ids* where no record has them, as in a static quorum."""
+    return ", ".join(map(str, voters) if voters else map(str, sorted(ids))) or "none"
 
 
 def parse_initial_controllers(text: str) -> tuple[Voter, ...]:

@@ -181,10 +181,7 @@ def _start_findings(
         if not topics.is_known or duplicate.partition.topic in topics.names
     ]
     yield from server_findings(
-        [
-            DirectoryLoads(directory, loads[path], directory.node_id)
-            for path, directory in by_directory.items()
-        ],
+        [DirectoryLoads(directory, loads[path]) for path, directory in by_directory.items()],
         twice,
         is_whole_server=False,
     )

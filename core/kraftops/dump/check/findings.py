@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -56,10 +56,9 @@ class Loss:
         return self.last - self.first + 1
 
 
-def stake_of(losses: Iterable[Loss]) -> Stake:
+def stake_of(losses: Sequence[Loss]) -> Stake:
     """Return what is at stake; an offset counts as a record, also one of a marker."""
-    listed = list(losses)
-    return Stake(sum(loss.offsets for loss in listed), sum(loss.bytes for loss in listed))
+    return Stake(sum(loss.offsets for loss in losses), sum(loss.bytes for loss in losses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +166,12 @@ class Findings:
             self._firsts[cause] = Finding(code, severity, text, Place(file=path, position=position))
 
     def lose(
-        self, code: str, path: str, text: str, losses: Iterable[Loss], position: int | None = None
+        self, code: str, path: str, text: str, losses: Sequence[Loss], position: int | None = None
     ) -> None:
         """Add the finding that offsets are lost."""
         self.add(code, path, text, Severity.LOSS, position)
-        listed = list(losses)
-        self._losses.setdefault((path, code, Severity.LOSS), []).extend(listed)
-        self.losses += listed
+        self._losses.setdefault((path, code, Severity.LOSS), []).extend(losses)
+        self.losses += losses
 
     def put(self, finding: Finding, losses: Iterable[Loss] = ()) -> None:
         """Add a finding as it is, beside those that are counted."""

@@ -277,7 +277,6 @@ class DirectoryLoads(NamedTuple):
 
     directory: LogDirectory
     loads: Sequence[PartitionLoad]
-    node_id: int | None
 
     @property
     def failures(self) -> list[str]:
@@ -330,16 +329,16 @@ def server_findings(
     }
     paths = {loads.directory.path for loads in directories}
     is_last = is_whole_server and ends_server(offline, paths, "")
-    for directory, loads, node_id in directories:
+    for directory, loads in directories:
         refused = (
             PartitionLoad(name, Consequence.BROKER_DIES) for name in names_twice[directory.path]
         )
-        failed = DirectoryLoads(directory, [*loads, *refused], node_id)
+        failed = DirectoryLoads(directory, [*loads, *refused])
         consequences = failed.consequences
         if consequences == {Consequence.LOADS}:
             continue
         ends = is_last or Consequence.DIRECTORY_OFFLINE not in consequences
-        server = "the server" if node_id is None else f"node {node_id}"
+        server = "the server" if directory.node_id is None else f"node {directory.node_id}"
         names = _listed(failed.failures)
         text = f"{server} will not start: it cannot load {names}"
         if not ends:
@@ -355,7 +354,7 @@ def server_findings(
             "server-stops" if ends else "directory-goes-offline",
             Severity.STOPS,
             text,
-            Place(node=node_id, directory=directory.path),
+            Place(node=directory.node_id, directory=directory.path),
             "cure what is found about what it cannot load",
             is_possible=all(
                 is_forbidden(os.path.join(directory.path, name)) for name in failed.failures

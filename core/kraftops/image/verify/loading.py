@@ -91,7 +91,7 @@ def loading_findings(
                 # What other files prove says more than where the start cuts.
                 yield from sorted(losses, key=lambda finding: finding.code == "start-cuts-log")
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
-        directories.append(DirectoryLoads(directory, loads, node.config.node_id))
+        directories.append(DirectoryLoads(directory, loads))
     owner = DirectoryOwner(node.config.node_id, None)
     twice = (
         duplicate

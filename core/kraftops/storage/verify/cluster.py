@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.server.metadata_log.recovery_mark import voter_identities
+from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node, recover_command
-from kraftops.storage.verify.quorum import shown_voters
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
@@ -98,8 +98,8 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         ):
             yield stop_finding(
                 "voters-differ",
-                f"its voters are {shown_voters(node.voters)}, and {newest.metadata_path} has "
-                f"{shown_voters(newest.voters)}",
+                f"its voters are {voters_text(node.voters)}, and {newest.metadata_path} has "
+                f"{voters_text(newest.voters)}",
                 node.metadata.place,
                 f"{FORMAT_ANEW} with -N"
                 + ("" if newest.log.is_used else ", or with the voters of the other"),

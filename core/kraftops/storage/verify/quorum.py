@@ -6,7 +6,7 @@ The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `Quor
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.catalogue import with_cure
@@ -22,7 +22,7 @@ from kraftops.findings.finding import (
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
 from kraftops.server.metadata_log.files import Damage
-from kraftops.server.voters import Voter
+from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, has_partitions
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
@@ -171,7 +171,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
         )
     elif voters and not own and is_alone:
         problem = (
-            f"this node is none of its voters {shown_voters(voters)}, and controller.quorum."
+            f"this node is none of its voters {voters_text(voters)}, and controller.quorum."
             "bootstrap.servers names no other controller: it would wait for ever"
         )
         cure = "name the controllers that it is to join"
@@ -189,8 +189,3 @@ def _quorum(node: Node) -> Iterator[Finding]:
         )
         cure = f"{cure}; or name the controllers that it is to join"
         yield stop_finding("no-voters", problem, Place(directory=path), cure)
-
-
-def shown_voters(voters: Sequence[Voter]) -> str:
-    """Return voters as text."""
-    return ", ".join(map(str, voters)) or "none"

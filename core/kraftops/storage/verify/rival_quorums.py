@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kraftops.errors import KraftopsError
@@ -21,9 +21,8 @@ from kraftops.server.metadata_log.recovery_mark import (
     RecoveryMarks,
     voter_identities,
 )
-from kraftops.server.voters import Voter
+from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.node import Node
-from kraftops.storage.verify.quorum import shown_voters
 
 
 def rival_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -68,7 +67,7 @@ def rival_finding(
         "rival-quorums",
         Severity.LOSS,
         f"it and {other} are two histories of one cluster from offset {start} on: it was recovered "
-        f"at offset {mark.offset} to the voters {shown_voters(mark.voters)}, and the other has "
+        f"at offset {mark.offset} to the voters {voters_text(mark.voters)}, and the other has "
         f"{other_voters}",
         place,
         "start only one of them: kafka-storage recover --dry-run lists what each lacks. Then wipe "
@@ -77,11 +76,6 @@ def rival_finding(
         consequence="both can lead, each with the brokers that find it first; what one of the two "
         "has written since is lost",
     )
-
-
-def voters_text(voters: Sequence[Voter], ids: Iterable[int]) -> str:
-    """Return voters as text: their *ids* where no record has them, as in a static quorum."""
-    return shown_voters(voters) if voters else ", ".join(map(str, sorted(ids))) or "none"
 
 
 def _other_voters(node: Node, other: Node) -> bool:
