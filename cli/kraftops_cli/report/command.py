@@ -23,7 +23,7 @@ EXAMPLES = (
 )
 SECTIONS = (
     (
-        "What is told",
+        "Contents",
         """\
 Of a metadata log: the incidents, in words on top, as kraftops incidents tells them, if it has up to
 20,000 changes of partitions; the cluster; over time the states of brokers, leaders of the quorum,

@@ -61,7 +61,7 @@ of all these brokers would cut.""",
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"names", "form"})),
+    syntax=Argparse4j(kafkas=frozenset()),
     name="compare",
     answer="kraftops.recovery.partitions.answer:COMPARE",
     examples=EXAMPLES,
@@ -98,13 +98,18 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
 
 
 def _text(console: Console, comparison: Comparison) -> Iterator[str]:
-    from kraftops.recovery.partitions.answer import BROKER, COPY
-
     yield from losses_text(console, comparison.loss_total, comparison.losses)
     if comparison.metadata_log:
         yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n"
     yield "\n"
     yield from finding_blocks(console, comparison.findings)
+    yield from copies_text(console, comparison)
+
+
+def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
+    """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
+    from kraftops.recovery.partitions.answer import BROKER, COPY
+
     apart = comparison.differing
     yield table_text(console, table_of(COPY, apart, "Copies that differ"))
     equal = len(comparison.copies) - len(apart)

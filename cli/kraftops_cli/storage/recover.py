@@ -174,24 +174,7 @@ class RecoverOptions(NodeOptions):
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
-        ours=frozenset(
-            {
-                "overrides",
-                "sources",
-                "choice",
-                "voters",
-                "host_changes",
-                "elect_newest",
-                "unseen_brokers",
-                "offline",
-                "backup",
-                "no_backup",
-                "undo",
-                "dry_run",
-                "yes",
-                "form",
-            }
-        ),
+        kafkas=frozenset({"config"}),
         exclusive=(
             ("backup", "no_backup"),
             ("undo", "no_backup"),
@@ -316,11 +299,11 @@ def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: RecoverOptions
 ) -> int:
     from kraftops.answers.fields import json_of
-    from kraftops.recovery.advice import advice
     from kraftops.recovery.answer import RECOVER, Recovery
     from kraftops.recovery.backup import backup_folder
     from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
+    from kraftops.recovery.procedure import work_steps
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
@@ -334,7 +317,7 @@ def _recover(
         _confirm(terminal, plan, is_confirmed=options.yes)
         terminal.flush()
         execute(plan, backup)
-    recovery = Recovery(changes, backup, plan, advice(plan))
+    recovery = Recovery(changes, backup, plan, work_steps(plan, {}))
     with _naming(backup):
         print_answer(
             terminal,

@@ -63,20 +63,7 @@ class RecoverPlanOptions:
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(
-        ours=frozenset(
-            {
-                "copies",
-                "voters",
-                "choice",
-                "output_dir",
-                "elect_newest",
-                "unseen_brokers",
-                "offline",
-                "form",
-            }
-        ),
-    ),
+    syntax=Argparse4j(kafkas=frozenset()),
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,
@@ -144,8 +131,9 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     with node_copies(options.copies) as nodes:
         plan = write_cluster_plan(nodes, request, ask, now, options.output_dir)
     if options.form == "text":
-        terminal.write("".join(losses_text(terminal.console, plan.loss_total, plan.losses)) + "\n")
-        terminal.write("".join(finding_blocks(terminal.console, plan.findings)))
+        console, recovery = terminal.console, plan.recovery
+        terminal.write("".join(losses_text(console, recovery.loss_total, recovery.losses)) + "\n")
+        terminal.write("".join(finding_blocks(console, recovery.findings)))
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(
         terminal,

@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 
 from kraftops.display.sizes import many
-from kraftops.recovery.advice import Advice
 from kraftops.recovery.answer import ELECTION
 from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.missing_state import ComparedLog
 from kraftops.recovery.plan import RecoveryPlan
-from kraftops_cli.storage.compare import losses_text
+from kraftops.recovery.procedure import WorkStep
+from kraftops_cli.storage.compare import copies_text, losses_text
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
@@ -24,6 +24,8 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     """Return the logs, findings and changes of a plan."""
     partitions = plan.partitions
     losses = "".join(losses_text(console, plan.loss_total, plan.losses)) + "\n"
+    comparison = partitions.comparison
+    copies = "".join(copies_text(console, comparison)) + "\n" if comparison.differing else ""
     findings = "".join(finding_blocks(console, plan.findings))
     elections = ""
     if partitions.elections:
@@ -31,7 +33,7 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
         elections = table_text(console, table_of(ELECTION, partitions.elections, title))
     asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
     logs, writes = _text([*asked, *_logs(plan)]), _text([*_writes(plan)])
-    return losses + logs + findings + elections + writes
+    return losses + copies + logs + findings + elections + writes
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
@@ -62,13 +64,15 @@ def undone_text(backup: str, *, changed: bool, is_dry: bool) -> str:
     return _text([f"the metadata log is as it was before; the copy stays in {backup}"])
 
 
-def next_text(steps: Sequence[Advice]) -> str:
+def next_text(steps: Sequence[WorkStep]) -> str:
     """Return the next steps in order."""
     lines = ["Next:"]
     for number, step in enumerate(steps, 1):
         lines.append(f"{number:>3}. {step.text}")
         if step.command:
             lines.append(f"       {step.command}")
+        if step.check:
+            lines.append(f"     check: {step.check}")
     return _text(lines)
 
 

@@ -277,7 +277,7 @@ class _Parser:
             if command and any(name in param.opts for param in command.params)
         ]
         first_takers = ", ".join(takers[:3])
-        return f"{name} goes behind a command that takes it: {first_takers}" if takers else ""
+        return f"{name} goes after a command that takes it: {first_takers}" if takers else ""
 
     def _option_of_value(self, value: str) -> str:
         """Return a hint with the option that a bare value is meant for, by what it looks like."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from kraftops.answers.fields import (
     Answer,
@@ -19,12 +18,12 @@ from kraftops.answers.fields import (
     time,
 )
 from kraftops.findings.answer import FINDINGS
-from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import RemoveFile
 from kraftops.recovery.host_script import Role
 from kraftops.recovery.missing_state import KINDS
-from kraftops.recovery.partitions.answer import LOSS_TOTAL, LOSSES, PARTITION, counted
+from kraftops.recovery.partitions.answer import COPIES, LOSS_TOTAL, LOSSES, PARTITION, counted
 from kraftops.recovery.plan import RecoveryPlan
+from kraftops.recovery.procedure import WorkStep
 from kraftops.uuids import to_text
 
 
@@ -35,18 +34,18 @@ class Recovery:
     is_changed: bool
     backup: str | None
     plan: RecoveryPlan | None = None
-    next_steps: Sequence[Advice] = ()
+    next_steps: Sequence[WorkStep] = ()
 
 
 UNDO = (
-    boolean("changed", "whether files were changed", get=attrgetter("is_changed")),
+    boolean("changed", "whether files were changed", get="is_changed"),
     text("backup", "directory of the old log's copy", may_be_null=True),
 )
 """The fields that are also answered where a recovery is undone."""
 
 _LOG = (
-    text("name", "its name on the command line", get=attrgetter("log.name")),
-    number("nodeId", "its node id", may_be_null=True, get=attrgetter("log.owner.node_id")),
+    text("name", "its name on the command line", get="log.name"),
+    number("nodeId", "its node id", may_be_null=True, get="log.owner.node_id"),
     text(
         "directoryId",
         "directory id beside it",
@@ -55,13 +54,13 @@ _LOG = (
     ),
     boolean("isOwn", "whether it is that of this node"),
     boolean("isChosen", "whether it goes on"),
-    number("epoch", "epoch of its last batch", get=attrgetter("log.epoch")),
-    number("endOffset", "offset after its last record", get=attrgetter("log.end")),
-    time("lastTimestamp", "of its newest record", may_be_null=True, get=attrgetter("log.time")),
-    text("damage", "what cannot be read", may_be_null=True, get=attrgetter("log.damage")),
-    number("equalUpTo", "end of what it shares with the chosen one", get=attrgetter("common_end")),
+    number("epoch", "epoch of its last batch", get="log.epoch"),
+    number("endOffset", "offset after its last record", get="log.end"),
+    time("lastTimestamp", "of its newest record", may_be_null=True, get="log.time"),
+    text("damage", "what cannot be read", may_be_null=True, get="log.damage"),
+    number("equalUpTo", "end of what it shares with the chosen one", get="common_end"),
     number("ahead", "offsets that the chosen one lacks", get=lambda log: len(log.ahead)),
-    text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get=attrgetter("missing")),
+    text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get="missing"),
 )
 _VOTER = (
     number("nodeId", "node id"),
@@ -69,7 +68,7 @@ _VOTER = (
     text("host", "host of its listener"),
     number("port", "port of its listener"),
 )
-_STEP = (
+_FILE_STEP = (
     text(
         "action",
         "what is done",
@@ -79,10 +78,11 @@ _STEP = (
     text("name", "name of the file"),
     number("bytes", "to write", may_be_null=True, get=lambda step: getattr(step, "size", None)),
 )
-_ADVICE = (
+_WORK_STEP = (
     number("nodeId", "node; null: this or any", may_be_null=True),
     text("text", "what to do"),
     text("command", "command to paste", may_be_null=True),
+    text("check", "what is so once it has worked", may_be_null=True),
 )
 ELECTION = (
     PARTITION,
@@ -94,14 +94,10 @@ ELECTION = (
 _PLAN = (
     LOSS_TOTAL,
     LOSSES,
-    boolean(
-        "electsNewest", "whether the elections are written", get=attrgetter("partitions.is_elected")
-    ),
+    *(replace(field, get=f"partitions.comparison.{field.name}") for field in COPIES),
+    boolean("electsNewest", "whether the elections are written", get="partitions.is_elected"),
     parts(
-        "elections",
-        "elections that keep the most records",
-        ELECTION,
-        get=attrgetter("partitions.elections"),
+        "elections", "elections that keep the most records", ELECTION, get="partitions.elections"
     ),
     numbers(
         "unseenBrokers", "registered brokers whose disks were neither given nor accepted as unseen"
@@ -109,21 +105,21 @@ _PLAN = (
     number(
         "nextProducerId", "after the recovery", get=lambda plan: plan.partitions.producer_ids[1]
     ),
-    text("clusterId", "cluster id", get=attrgetter("directory.meta.cluster_id")),
-    number("nodeId", "node id", get=attrgetter("config.node_id")),
+    text("clusterId", "cluster id"),
+    number("nodeId", "node id", get="config.node_id"),
     parts("logs", "all logs, the chosen one first", _LOG),
     parts(
         "votersBefore",
         "voters of the chosen log; null if the quorum is static",
         _VOTER,
         may_be_null=True,
-        get=attrgetter("old_voters"),
+        get="old_voters",
     ),
-    parts("voters", "voters after the recovery", _VOTER, get=attrgetter("new_voters")),
-    numbers("lostVoters", "ids of removed voters", get=lambda plan: [*plan.lost_ids]),
+    parts("voters", "voters after the recovery", _VOTER, get="new_voters"),
+    numbers("lostVoters", "ids of removed voters", get="lost_ids"),
     number("offset", "offset of the first new batch; null if nothing is added", may_be_null=True),
     number("epoch", "epoch of the new batches, or of the log"),
-    parts("steps", "changes of files", _STEP),
+    parts("steps", "changes of files", _FILE_STEP),
     FINDINGS,
 )
 
@@ -133,37 +129,38 @@ def _of_plan(field: Field) -> Field:
     return replace(field, may_be_missing=True, get=lambda recovery: field.value_of(recovery.plan))
 
 
-_NEXT_STEPS = replace(parts("nextSteps", "what to do next, in order", _ADVICE), may_be_missing=True)
+_NEXT_STEPS = replace(
+    parts("nextSteps", "what to do next, in order", _WORK_STEP), may_be_missing=True
+)
 RECOVER = Answer(
     (*UNDO, *map(_of_plan, _PLAN), _NEXT_STEPS), "With --undo only changed and backup."
 )
 _HOST = (
     number("nodeId", "node id"),
-    text("role", "what becomes of it", values=tuple(Role), get=attrgetter("role.value")),
-    text("script", "name of its script", get=attrgetter("script_name")),
-    text("from", "its copy on the command line", get=attrgetter("copy.name")),
+    text("role", "what becomes of it", values=tuple(Role), get="role.value"),
+    text("script", "name of its script", get="script_name"),
+    text("from", "its copy on the command line", get="copy.name"),
     text(
         "config",
         "path of its server.properties on its host",
         may_be_null=True,
-        get=attrgetter("copy.config_path"),
+        get="copy.config_path",
     ),
 )
 RECOVER_PLAN = Answer(
     (
-        LOSS_TOTAL,
-        LOSSES,
-        text("clusterId", "cluster id"),
-        text(
-            "chosen",
-            "log that goes on, by its name on the command line",
-            get=attrgetter("log_name"),
-        ),
-        texts("voters", "voters after it", get=lambda plan: [str(voter) for voter in plan.voters]),
-        number("offset", "end of the log that goes on", get=attrgetter("recovery.chosen.end")),
+        *(replace(field, get=f"recovery.{field.get}") for field in (LOSS_TOTAL, LOSSES)),
+        text("clusterId", "cluster id", get="recovery.cluster_id"),
+        text("chosen", "log that goes on", get="recovery.chosen.name"),
+        texts("voters", "voters after it", get=lambda plan: [*map(str, plan.recovery.new_voters)]),
+        number("offset", "end of the log that goes on", get="recovery.chosen.end"),
         parts("hosts", "nodes with a script, by id", _HOST),
-        numbers("startOrder", "brokers whose copies were read, in the order of their start"),
-        numbers("withoutCopy", "nodes without a script", get=lambda plan: [*plan.without_copy]),
-        FINDINGS,
+        numbers(
+            "startOrder",
+            "brokers whose copies were read, in the order of their start",
+            get="recovery.partitions.start_order",
+        ),
+        numbers("withoutCopy", "nodes without a script"),
+        replace(FINDINGS, get="recovery.findings"),
     )
 )

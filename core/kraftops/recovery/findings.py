@@ -246,17 +246,24 @@ def quorum_findings(
 
 
 class UnseenBrokers(NamedTuple):
-    """Registered brokers of whose disks nothing was given; some had been fenced for a day."""
+    """Brokers of whose disks nothing was given, and all that are registered.
 
-    ids: frozenset[int]
-    long_fenced: frozenset[int]
+    Apart are those that had been fenced for a day, and those that only replicas name.
+    """
+
     registered: frozenset[int]
+    ids: frozenset[int] = frozenset()
+    long_fenced: frozenset[int] = frozenset()
+    unregistered: frozenset[int] = frozenset()
 
 
 def unseen_brokers(
-    image: MetadataImage, logs: Sequence[ComparedLog], disks: Sequence[BrokerDisk]
+    image: MetadataImage,
+    logs: Sequence[ComparedLog],
+    disks: Sequence[BrokerDisk],
+    replica_brokers: frozenset[int],
 ) -> UnseenBrokers:
-    """Return the brokers that are registered in a log, and of whose disks nothing was given.
+    """Return the brokers that a log names, and of whose disks nothing was given.
 
     Raises:
         KraftopsError: a source of an image cannot be read any more.
@@ -270,7 +277,12 @@ def unseen_brokers(
         for broker in unseen
         if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
     }
-    return UnseenBrokers(unseen - long_fenced, frozenset(long_fenced), registered)
+    return UnseenBrokers(
+        registered,
+        unseen - long_fenced,
+        frozenset(long_fenced),
+        replica_brokers - registered - read,
+    )
 
 
 def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
@@ -299,10 +311,11 @@ def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]
             consequence="records that only they have would be cut; one that has applied other "
             f"metadata from offset {chosen.end} on would crash",
         )
-    if unseen.long_fenced:
-        brokers = ", ".join(map(str, sorted(unseen.long_fenced)))
-        yield Finding(
-            "brokers-not-given",
-            Severity.NOTE,
-            f"brokers that had been fenced for more than a day were not given: {brokers}",
-        )
+    for ids, what in (
+        (unseen.long_fenced, "had been fenced for more than a day"),
+        (unseen.unregistered, "have replicas, and are not registered,"),
+    ):
+        if ids:
+            brokers = ", ".join(map(str, sorted(ids)))
+            text = f"brokers that {what} were not given: {brokers}"
+            yield Finding("brokers-not-given", Severity.NOTE, text)

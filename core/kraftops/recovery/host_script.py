@@ -17,6 +17,7 @@ from kraftops.display.sizes import named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.node_copies import NodeCopy
+from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.target_voters import HostPort
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.voters import Voter
@@ -89,26 +90,12 @@ def addresses(voters: Iterable[Voter]) -> str:
     return ",".join(str(HostPort(voter.host, voter.port)) for voter in voters)
 
 
-def host_script(
-    host: Host, cluster_id: str, voters: tuple[Voter, ...], release: str | None, *, is_named: bool
-) -> str:
-    """Return the script of a host.
-
-    Args:
-        host: the host.
-        cluster_id: the id of the cluster.
-        voters: the voters after the recovery.
-        release: the name of the metadata.version, if it is known.
-        is_named: whether a person has named the log that goes on, though another is higher.
-    """
-    body = {
-        Role.VOTER: lambda: _voter(host, voters, is_named=is_named),
-        Role.JOINS: lambda: _joins(host, cluster_id, release),
-        Role.BROKER: lambda: _broker(host),
-    }[host.role]()
+def host_script(host: Host, plan: RecoveryPlan) -> str:
+    """Return the script of a host."""
+    body = {Role.VOTER: _voter, Role.JOINS: _joins, Role.BROKER: _broker}[host.role](host, plan)
     is_added = host.role is Role.JOINS and not host.joins_itself
-    join = _join(host, cluster_id) if is_added else ""
-    return _guards(host, cluster_id, voters) + join + _STOPPED + body
+    join = _join(host, plan.cluster_id) if is_added else ""
+    return _guards(host, plan) + join + _STOPPED + body
 
 
 _STOPPED = """\
@@ -116,13 +103,13 @@ if has '"lockHolder": {'; then refuse "a server or another process uses its dire
 """
 
 
-def _guards(host: Host, cluster_id: str, voters: tuple[Voter, ...]) -> str:
+def _guards(host: Host, plan: RecoveryPlan) -> str:
     config = host.copy.config
     assert config
     node_id = host.node_id
     place = f'"path": {_json(config.metadata_log_dir)}, "isMetadata": true'
     formatted = f'{place}, "exists": true, "isFormatted": true'
-    identity = f'{formatted}, "clusterId": {_json(cluster_id)}, "nodeId": {node_id}'
+    identity = f'{formatted}, "clusterId": {_json(plan.cluster_id)}, "nodeId": {node_id}'
     known_id = to_text(host.directory_id) if host.directory_id else ""
     action = 'action=prepare\nif [ "${1:-}" = join ]; then action=join; shift; fi\n'
     on_host = '[ "$(uname -n)" = "$host" ] || refuse "this host is $(uname -n), not $host"\n'
@@ -137,7 +124,7 @@ config=${{1:-}}
 [ -n "$config" ] || config={_q(host.copy.config_path or "")}
 directory={_q(config.metadata_log_dir)}
 host={_q(host.copy.host or "")}
-servers={_q(addresses(voters))}
+servers={_q(addresses(plan.new_voters))}
 storage=${{KAFKA_STORAGE:-kafka-storage}}
 {on_host if host.copy.host else ""}\
 [ -r "$config" ] || refuse "cannot read '$config': give the path of its server.properties"
@@ -156,9 +143,9 @@ old_disk={_q(f'{identity}, "directoryId": {_json(known_id)}')}
 """
 
 
-def _voter(host: Host, voters: tuple[Voter, ...], *, is_named: bool) -> str:
-    names = _q(",".join(map(str, voters)))
-    choice = ' --choose "$log"' if is_named else ""
+def _voter(host: Host, plan: RecoveryPlan) -> str:
+    names = _q(",".join(map(str, plan.new_voters)))
+    choice = ' --choose "$log"' if plan.is_named else ""
     return f"""\
 has "$old_disk" || refuse "$directory is not the disk that was copied"
 # It names the backup of the newest recovery that is in the log, and fails once a server has run.
@@ -188,8 +175,8 @@ def _unchanged(host: Host) -> str:
     return f"""  *'"isOwn": true, "isChosen": false, "epoch": {epoch}, "endOffset": {end},'*)"""
 
 
-def _joins(host: Host, cluster_id: str, release: str | None) -> str:
-    form = format_command(host.copy.config, cluster_id, release, is_broker=host.is_broker)
+def _joins(host: Host, plan: RecoveryPlan) -> str:
+    form = format_command(host.copy.config, plan, is_broker=host.is_broker)
     return f"""\
 if has "$old_disk"; then
 {_saved(host, VOID_NAMES)}\
@@ -203,23 +190,24 @@ fi
 
 
 def format_command(
-    config: ServerConfig | None, cluster_id: str, release: str | None, *, is_broker: bool
+    config: ServerConfig | None, plan: RecoveryPlan, *, is_broker: bool
 ) -> list[str]:
-    """Return the command of `kafka-storage` that formats a lost voter, but its configuration."""
-    command = ["format", f"--cluster-id={cluster_id}", "--no-initial-controllers"]
-    has_more = (
-        {*config.log_dirs, config.metadata_log_dir} != {config.metadata_log_dir}
-        if config
-        else is_broker
-    )
+    """Return the command of `kafka-storage` that formats a lost voter, but the option `-c`.
+
+    *config* is its configuration, or one like it; None where none is at hand.
+    """
+    command = ["format", f"--cluster-id={plan.cluster_id}", "--no-initial-controllers"]
+    has_more = is_broker
+    if config:
+        has_more = {*config.log_dirs, config.metadata_log_dir} != {config.metadata_log_dir}
     # Where there are no other directories, it would hide a disk that was not wiped.
     command += ["--ignore-formatted"] if has_more else []
     # A server cannot read what a later release would begin with.
-    command += ["--release-version", release] if release else []
+    command += ["--release-version", plan.release] if plan.release else []
     return [*command, "--force"] if is_broker else command
 
 
-def _broker(host: Host) -> str:
+def _broker(host: Host, _plan: RecoveryPlan) -> str:
     if not host.is_ahead:
         return f'echo "node {host.node_id}: nothing to change"\n{_order(host)}'
     return f"""\

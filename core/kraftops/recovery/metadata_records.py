@@ -20,7 +20,7 @@ from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.missing_state import ComparedLog, next_producer_id
-from kraftops.recovery.partitions.comparison import ComparedBroker, compare
+from kraftops.recovery.partitions.comparison import ComparedBroker, Comparison, compare
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import (
@@ -71,20 +71,32 @@ class PartitionPlan:
     """What a recovery does to partitions and producer ids.
 
     Attributes:
-        brokers: the brokers whose copies were read, in the order in which they should start.
+        comparison: the copies that were read, with those that a start makes anew and empty.
         losses: what would be cut after it.
         elections: the elections that keep the most.
         is_elected: whether they are written.
         producer_ids: the next producer id, and the raised one; equal where it stays.
         records: the records to write.
+        replica_brokers: the ids of the brokers that have replicas by the metadata.
     """
 
-    brokers: tuple[ComparedBroker, ...]
+    comparison: Comparison
     losses: tuple[PartitionLoss, ...]
     elections: tuple[Election, ...]
     is_elected: bool
     producer_ids: tuple[int, int]
     records: tuple[MetadataRecord, ...]
+    replica_brokers: frozenset[int]
+
+    @property
+    def brokers(self) -> tuple[ComparedBroker, ...]:
+        """The brokers whose copies were read, in the order in which they should start."""
+        return self.comparison.brokers
+
+    @property
+    def start_order(self) -> list[int]:
+        """The ids of these brokers."""
+        return [broker.broker for broker in self.brokers]
 
     @property
     def first_brokers(self) -> list[ComparedBroker]:
@@ -125,12 +137,15 @@ def plan_partitions(
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
-        brokers=compare(led).brokers,
+        comparison=compare(led),
         losses=tuple(losses(_after_elections(assigned, elected), led)),
         elections=tuple(elections),
         is_elected=elects_newest,
         producer_ids=(before, after),
         records=tuple(records),
+        replica_brokers=frozenset(
+            broker for assignment in assigned.values() for broker in assignment.state.replicas
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import PACK, LogSource, sources_of
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.findings import (
+    UnseenBrokers,
     address_findings,
     quorum_findings,
     recovery_findings,
@@ -56,7 +57,11 @@ from kraftops.recovery.target_voters import (
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import voters_of
 from kraftops.server.voters import Voter
-from kraftops.storage.bootstrap.records import metadata_bytes, voters_batch_bytes
+from kraftops.storage.bootstrap.records import (
+    MetadataRecord,
+    metadata_bytes,
+    voters_batch_bytes,
+)
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.config.server_config import ServerConfig
 
@@ -147,6 +152,11 @@ class RecoveryPlan:
         return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
 
     @property
+    def cluster_id(self) -> str:
+        """The id of the cluster."""
+        return (self.directory.meta and self.directory.meta.cluster_id) or ""
+
+    @property
     def losses(self) -> Sequence[PartitionLoss]:
         """What would be cut from brokers' disks after it."""
         return self.partitions.losses
@@ -224,29 +234,21 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         () if is_shared else disks,
         elects_newest=request.elects_newest,
     )
-    batch, epoch, end = b"", chosen.epoch, chosen.end
     has_voters = quorum.record is not None and quorum.record["voters"] == record["voters"]
-    if not (is_copied or has_voters):
-        is_first = quorum.kraft_version < 1
-        if is_first:
-            _check_release(config, image)
-        epoch = _next_epoch(logs)
-        batch = voters_batch_bytes(
-            record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now
-        )
-        end += 1 + is_first
-    if partitions.records:
-        epoch = _next_epoch(logs)
-        batch += metadata_bytes(partitions.records, offset=end, epoch=epoch, now=now)
-    unseen = unseen_brokers(image, compared, disks)
-    if strangers := request.unseen_brokers - unseen.registered - chosen.voter_ids(config):
-        ids, registered = (
-            ",".join(map(str, sorted(ids))) for ids in (strangers, unseen.registered)
-        )
-        text = f"--unseen-broker {ids}: there is no such broker in the given logs"
-        raise NotFound("not-there", text, f"registered brokers: {registered or 'none'}")
+    new_record = None if is_copied or has_voters else record
+    if new_record and quorum.kraft_version < 1:
+        _check_release(config, image)
+    batches, epoch = _batches(logs, chosen, new_record, partitions.records, now)
+    unseen = unseen_brokers(image, compared, disks, partitions.replica_brokers)
+    _check_unseen(request.unseen_brokers, unseen.registered, chosen.voter_ids(config))
     if is_copied:  # who recovered the log has accounted for the brokers
-        unseen = unseen._replace(ids=frozenset(), long_fenced=frozenset())
+        unseen = UnseenBrokers(unseen.registered)
+    findings = [
+        *recovery_findings(image, compared, disks, partitions, unseen),
+        *address_findings(config, new_voters),
+        *live_findings(answers),
+        *quorum_findings(config, compared, new_voters, minority),
+    ]
     return RecoveryPlan(
         config=config,
         directory=directory,
@@ -256,27 +258,64 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         logs=compared,
         old_voters=quorum.voters,
         new_voters=new_voters,
-        offset=chosen.end if batch else None,
+        offset=chosen.end if batches else None,
         epoch=epoch,
-        steps=file_steps(own, chosen, batch, sorted(files)),
+        steps=file_steps(own, chosen, batches, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
         unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
         release=_release(image),
-        findings=tuple(
-            worst_first(
-                [
-                    *recovery_findings(image, compared, disks, partitions, unseen),
-                    *address_findings(config, new_voters),
-                    *live_findings(answers),
-                    *quorum_findings(config, compared, new_voters, minority),
-                ]
-            )
-        ),
+        # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
+        findings=tuple(worst_first(dict.fromkeys(findings))),
         is_copied=is_copied,
         files=files,
         answers=answers,
     )
+
+
+def _batches(
+    logs: Sequence[LogCopy],
+    chosen: LogCopy,
+    voters: Mapping[str, Any] | None,
+    records: Sequence[MetadataRecord],
+    now: int,
+) -> tuple[bytes, int]:
+    """Return the batches to write behind the chosen log, and their epoch; else the log's epoch.
+
+    Args:
+        logs: all logs.
+        chosen: the log that goes on.
+        voters: the VotersRecord to write; None for none.
+        records: what comes after it.
+        now: the time in ms since the epoch.
+
+    Raises:
+        RecoveryRefused: there is no higher epoch.
+    """
+    if not (voters or records):
+        return b"", chosen.epoch
+    epoch, end, batches = _next_epoch(logs), chosen.end, b""
+    if voters:
+        is_first = chosen.quorum.kraft_version < 1
+        batches = voters_batch_bytes(voters, is_first=is_first, offset=end, epoch=epoch, now=now)
+        end += 1 + is_first
+    if records:
+        batches += metadata_bytes(records, offset=end, epoch=epoch, now=now)
+    return batches, epoch
+
+
+def _check_unseen(
+    accepted: frozenset[int], registered: frozenset[int], voters: frozenset[int]
+) -> None:
+    """Refuse an accepted broker that no log knows.
+
+    Raises:
+        NotFound: there is one.
+    """
+    if strangers := accepted - registered - voters:
+        ids, others = (",".join(map(str, sorted(ids))) for ids in (strangers, registered))
+        text = f"--unseen-broker {ids}: there is no such broker in the given logs"
+        raise NotFound("not-there", text, f"registered brokers: {others or 'none'}")
 
 
 def _next_epoch(logs: Sequence[LogCopy]) -> int:

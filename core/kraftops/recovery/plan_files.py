@@ -135,13 +135,7 @@ def _write(plan: ClusterPlan, scratch: str, output: str) -> None:
             archive.add(os.path.join(scratch, name), name, filter=_of_log)
     texts = {PAGE: plan_page(plan)}
     for host in plan.hosts:
-        texts[host.script_name] = host_script(
-            host,
-            plan.cluster_id,
-            plan.voters,
-            plan.recovery.release,
-            is_named=plan.recovery.is_named,
-        )
+        texts[host.script_name] = host_script(host, plan.recovery)
     for name, text in texts.items():
         path = os.path.join(folder, name)
         with open(path, "w", encoding="utf-8") as file:

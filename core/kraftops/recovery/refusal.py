@@ -8,7 +8,7 @@ CODES = {
     "already-recovered": "the log was recovered before, to other voters",
     "cannot-ask": "a controller answers, and does not say whether it leads",
     "changed": "the log has changed since it was looked at",
-    "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
+    "damaged": "whole batches follow damage, a snapshot is not whole, or offsets are missing",
     "empty-voter": "a directory without a log would vote, or get the id back that a voter had",
     "in-log-directory": "a backup in a log directory would stop a broker",
     "last-epoch": "the highest epoch has no successor",

@@ -35,7 +35,7 @@ def diff_command(session: Session, call: Call) -> int:
     old, new = (_side(session, word) for word in call.words[:2])
     if len(call.words) > 2:
         if old.match or new.match:
-            raise UsageError("a path belongs behind two states, and not behind nodes")
+            raise UsageError("a path goes after two states, not after nodes")
         names = _names(session, call.words[2])
         first, second = descend(old.root, names), descend(new.root, names)
     else:

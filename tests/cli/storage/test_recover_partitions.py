@@ -14,10 +14,11 @@ import pytest
 from kraftops import load
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.uuids import to_text
-from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
+from tests.helpers.logs.metadata_logs import feature, no_ops, records_batch, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, TOPIC_ID, broker_disk
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
+    broker,
     other_node,
     recover,
     recovery_data,
@@ -54,10 +55,12 @@ def test_table_of_losses_comes_first(tmp_path: Path) -> None:
 
     done = recover(node, *SELF, *disks, "--dry-run")
 
-    first, header, row, *_ = done.text.splitlines()
+    first, header, row, _, title, *_ = done.text.splitlines()
     assert first == "83 acknowledged records of orders-0 would be cut from broker 102."
     assert header.startswith("PARTITION")
     assert row.split()[:6] == ["orders-0", "102", "220", "303", "83", "83"]
+    assert row.split()[-3:] == ["101", "-", "-"]  # it leads, nobody else has them, no meaning
+    assert title == "Copies that differ"
     assert "Elections by --elect-newest:" in done.text
 
 
@@ -82,6 +85,17 @@ def test_records_above_noted_high_watermarks_are_possibly_acknowledged(tmp_path:
     assert codes(plan)[0] == "records-cut"
     assert [plan["losses"][0][key] for key in ("broker", "leader", "alsoOn")] == [102, 101, []]
     assert state(node).leader == 101
+
+
+def test_without_high_watermarks_it_is_unknown_what_was_acknowledged(tmp_path: Path) -> None:
+    node, disks = cluster(tmp_path, noted=None)
+
+    plan = recovery_data(node, *SELF, *disks, "--dry-run")
+
+    total = plan["lossTotal"]
+    assert (total["acknowledged"], total["possible"]) == (None, 83)
+    assert plan["losses"][0]["acknowledged"] is None
+    assert total["text"].startswith("83 possibly acknowledged records of orders-0 would be cut")
 
 
 def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
@@ -137,7 +151,7 @@ def test_garbage_in_the_high_watermarks_is_told(tmp_path: Path) -> None:
     plan = recovery_data(node, *SELF, *disks)
 
     assert "bad-checkpoint" in codes(plan)
-    assert plan["lossTotal"]["acknowledged"] == 0
+    assert plan["lossTotal"]["acknowledged"] is None
 
 
 def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Path) -> None:
@@ -154,8 +168,19 @@ def test_broker_whose_disk_lacks_a_replica_is_in_the_order_of_start(tmp_path: Pa
     plan = recovery_data(node, *SELF, *disks, "--dry-run")
 
     texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
-    assert texts[0].startswith("once it does, start broker 102, and wait")
-    assert texts[1:] == ["then start broker 101"]
+    assert texts == ["start broker 102", "start broker 101"]
+
+
+def test_broker_that_only_replicas_name_is_a_note(tmp_path: Path) -> None:
+    registration = records_batch(5, broker(101))
+    node = survivor(tmp_path / "node", registration, no_ops(6, 1), *ORDERS[1:])
+    disk = broker_disk(tmp_path / "b101", 101, {"orders-0": [(0, 220)]}, noted=220)
+
+    plan = recovery_data(node, *SELF, f"--from={disk}")
+
+    (note,) = [finding for finding in plan["findings"] if finding["code"] == "brokers-not-given"]
+    assert note["severity"] == "note"
+    assert note["text"].endswith("have replicas, and are not registered, were not given: 102")
 
 
 def test_second_election_changes_nothing(tmp_path: Path) -> None:
@@ -207,8 +232,8 @@ def test_open_transaction_is_aborted_before_the_records(tmp_path: Path) -> None:
 
 def test_producer_ids_of_disks_are_not_handed_out_again(tmp_path: Path) -> None:
     node = survivor(tmp_path / "node", *ORDERS)
-    for broker in (101, 102):
-        broker_disk(tmp_path / f"b{broker}", broker, {"orders-0": [(0, 9)]}, producer=2500)
+    for node_id in (101, 102):
+        broker_disk(tmp_path / f"b{node_id}", node_id, {"orders-0": [(0, 9)]}, producer=2500)
     disks = [f"--from={tmp_path / name}" for name in ("b101", "b102")]
 
     plan = recovery_data(node, *SELF, *disks)
@@ -333,11 +358,11 @@ def test_newest_broker_starts_first(tmp_path: Path) -> None:
 
     plan = recovery_data(node, *SELF, *disks, "--dry-run")
 
-    waits = "and wait until it is there: it alone has the newest copies of 1 partition"
-    texts = [step["text"] for step in plan["nextSteps"] if "start broker" in step["text"]]
-    assert texts == [
-        f"once it does, start broker 102, {waits}",
-        "then start broker 101",
+    texts = [step["text"] for step in plan["nextSteps"] if " broker 10" in step["text"]]
+    assert texts[-3:] == [
+        "start broker 102",
+        "wait for broker 102: it alone has the newest copies of 1 partition",
+        "start broker 101",
     ]
 
 

@@ -242,7 +242,7 @@ def test_all_controllers_are_lost_and_a_broker_has_the_log(tmp_path: Path) -> No
     assert "nothing to change" in run(tmp_path, 4)[1]
     assert b"".join(BEGINNING) in log_files(new)["00000000000000000000.log"]
     page = (tmp_path / "plan/README.txt").read_text()
-    assert "Node 2 never starts with its old disk" in page
+    assert "Keep controllers 2 and 3 from starting with their old disks" in page
     assert "--undo" not in page.split("\n\n4. ")[1]  # nobody who follows the page goes back
 
 
@@ -344,7 +344,7 @@ def test_brokers_start_in_the_order_of_their_copies(tmp_path: Path) -> None:
     page = (tmp_path / "plan/README.txt").read_text()
     assert answer["startOrder"] == [102, 101]
     starts = [
-        line.split("/")[-2] for line in page.splitlines() if "    kafka-server-start.sh" in line
+        line.split("/")[-2] for line in page.splitlines() if "    kafka-server-start.sh /" in line
     ]
     assert starts == ["n1", "n102", "n101"]
     assert "start no other before" in page

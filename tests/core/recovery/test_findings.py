@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kraftops.findings.finding import Severity
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.recovery.advice import advice
+from kraftops.recovery.procedure import work_steps
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
@@ -122,7 +122,7 @@ def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
 
         assert planned.new_voters[0].host == host
         assert [finding.code for finding in planned.findings] == codes
-        commands = [step.command or "" for step in advice(planned)]
+        commands = [step.command or "" for step in work_steps(planned, {})]
         assert [line for line in commands if f"controllers -C {host}:29093" in line]
 
 

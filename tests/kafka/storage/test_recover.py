@@ -377,7 +377,7 @@ def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
         assert until(
             lambda: all(new_id in states(config)[f"kept-{n}"].directories for n in range(3))
         )
-        assert "once more, and look again" in plan["nextSteps"][-1]["text"]
+        assert "once more, and look again" in plan["nextSteps"][-1]["check"]
         for _ in range(3):
             if until(lambda: all(state.leader >= 0 for state in states(config).values()), 10):
                 break

@@ -98,9 +98,7 @@ def test_page_recovers_a_cluster(jars: Path, tmp_path: Path, name: str) -> None:
         page = (folder / "README.txt").read_text()
         follower = PageFollower(cluster, folder)
         if not case.shape.is_dynamic:
-            servers = re.findall(
-                r"^ +controller.quorum.bootstrap.servers=(.*)$", page, re.MULTILINE
-            )
+            servers = re.findall(r"`controller.quorum.bootstrap.servers=(.*)`", page)
             assert follower.script(1) == 3
             for node in cluster.nodes.values():
                 dynamic(node.config, servers[0])

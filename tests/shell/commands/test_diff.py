@@ -82,7 +82,7 @@ def test_differences_can_be_json(shell: Shell) -> None:
         (["/image/*", "@1"], "diff: /image/*: several nodes"),
         (["@x", "@1"], "'x' is not a valid time"),
         (["source:/nope", "@1"], "cannot read /nope: No such file or directory"),
-        ([ORDERS, "@1", "/image"], "a path belongs behind two states, and not behind nodes"),
+        ([ORDERS, "@1", "/image"], "a path goes after two states, not after nodes"),
     ],
 )
 def test_sides_of_different_kinds_are_an_error(

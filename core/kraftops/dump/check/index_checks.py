@@ -81,7 +81,7 @@ class _Entries:
             if not are_zeros(block):
                 if self._context.may_be_open and not self._is_zero(number):
                     return  # a server has added entries
-                self.add("order", start, "zeros, and entries behind them")
+                self.add("order", start, "zeros, then more entries")
                 return
         if not self._context.may_be_open:
             self.add("zeros", start, f"{many(end - start, 'byte')} of zeros")

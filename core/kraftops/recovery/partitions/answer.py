@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TypedDict, Unpack
 
 from kraftops.answers.fields import (
@@ -34,27 +33,23 @@ def counted(
     name: str, meaning: str, path: str, title: str, priority: int = 0, **more: Unpack[Counted]
 ) -> Field:
     """Return the field of a number at a path of attributes, with a column of this title."""
-    return number(
-        name, meaning, get=attrgetter(path), column=number_column(title, priority), **more
-    )
+    return number(name, meaning, get=path, column=number_column(title, priority), **more)
 
 
-PARTITION = text(
-    "name", "topic and partition", column=folded("PARTITION"), get=attrgetter("copy.name")
-)
+PARTITION = text("name", "topic and partition", column=folded("PARTITION"), get="copy.name")
 _COPY_NAME = (
-    text("topic", "topic", get=attrgetter("copy.topic")),
-    number("partition", "partition", get=attrgetter("copy.number")),
+    text("topic", "topic", get="copy.topic"),
+    number("partition", "partition", get="copy.number"),
     PARTITION,
     counted("broker", "broker of the copy", "copy.broker", "BROKER"),
-    text("place", "directory or archive of the copy", get=attrgetter("copy.place")),
+    text("place", "directory or archive of the copy", get="copy.place"),
 )
 _NEWEST_RECORD = time(
     "lastTimestamp",
     "of the newest record of the copy",
     may_be_null=True,
     column=Column("NEWEST RECORD", 3),
-    get=attrgetter("copy.time"),
+    get="copy.time",
 )
 LOSS = (
     *_COPY_NAME,
@@ -69,15 +64,22 @@ LOSS = (
     ),
     counted(
         "acknowledged",
-        "those below a high watermark that a broker noted; the others are possibly acknowledged",
+        "those below a high watermark that a broker noted, others are possibly acknowledged; null: "
+        "no broker noted one",
         "acknowledged",
         "ACKNOWLEDGED",
         numeral="amount",
+        may_be_null=True,
     ),
     _NEWEST_RECORD,
     counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
     numbers("leaders", "all brokers that may lead"),
-    numbers("alsoOn", "other brokers that have all of them"),
+    numbers(
+        "alsoOn",
+        "other brokers that have all of them",
+        column=folded("ALSO ON", 1),
+        cell=lambda loss: ",".join(map(str, loss.also_on)) or None,
+    ),
     boolean("isCertain", "whether no other broker can lead, and the ends of both copies were read"),
     boolean(
         "isAtLeast",
@@ -91,7 +93,7 @@ LOSS = (
         column=folded("MEANING", 2),
     ),
 )
-LOSSES = parts("losses", "records that would be cut", LOSS)
+LOSSES = parts("losses", "records that would be cut", LOSS, get="losses")
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
@@ -107,12 +109,12 @@ LOSS_TOTAL = part(
 COPY = (
     *_COPY_NAME,
     counted("epoch", "latest leader epoch; -1 without one", "copy.epoch", "EPOCH"),
-    number("startOffset", "first offset", get=attrgetter("copy.start")),
+    number("startOffset", "first offset", get="copy.start"),
     counted("endOffset", "offset after the last record", "copy.end", "END"),
     boolean(
         "isEndExact",
         "whether the end is known; else it is the lowest possible",
-        get=attrgetter("copy.is_end_exact"),
+        get="copy.is_end_exact",
     ),
     counted(
         "highWatermark",
@@ -124,7 +126,7 @@ COPY = (
     ),
     _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer"),
-    number("newestOn", "broker of the newest copy", get=attrgetter("newest.broker")),
+    number("newestOn", "broker of the newest copy", get="newest.broker"),
     counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
     counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
     counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
@@ -140,17 +142,21 @@ BROKER = (
     ),
     counted(
         "lostIfGone",
-        "acknowledged records that are lost if it is gone for good",
+        "acknowledged records that are lost if it is gone for good; null: no broker noted how many",
         "gone.acknowledged",
         "ACKNOWLEDGED LOST IF GONE",
+        may_be_null=True,
     ),
     counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
-    texts("partitionsLostIfGone", "names of their partitions", get=attrgetter("gone.partitions")),
+    texts("partitionsLostIfGone", "names of their partitions", get="gone.partitions"),
+)
+COPIES = (
+    parts("brokers", "brokers, in the order in which they should start", BROKER),
+    parts("copies", "copies of all partitions", COPY),
 )
 COMPARE = Answer(
     (
-        parts("brokers", "brokers, in the order in which they should start", BROKER),
-        parts("copies", "copies of all partitions", COPY),
+        *COPIES,
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,

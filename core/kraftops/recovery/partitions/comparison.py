@@ -11,10 +11,10 @@ from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
+    acknowledged_records,
     common_end,
     newest_by_broker,
     newest_of,
-    proven_high_watermark,
 )
 from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import (
@@ -147,11 +147,10 @@ def _is_alone(partition: dict[int, PartitionCopy], broker: int) -> bool:
 def _gone(partition: dict[int, PartitionCopy], broker: int) -> PartitionLoss:
     copy = partition[broker]
     offsets = lost_if_gone(partition.values(), broker)
-    proven = proven_high_watermark(copy, partition.values())
     return PartitionLoss(
         copy=copy,
         offsets=offsets,
-        acknowledged=max(0, min(proven, offsets.stop) - offsets.start),
+        acknowledged=acknowledged_records(offsets, copy, partition.values()),
         leader=broker,
         leaders=(broker,),
         also_on=(),

@@ -6,7 +6,7 @@ The rules are those of Kafka's `LeaderEpochFileCache` and of the truncation of a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kraftops.server.loader.text_files import EpochEntry
@@ -111,17 +111,17 @@ def _end_of_epoch(epochs: Sequence[EpochEntry], end: int, epoch: int) -> EpochEn
     return EpochEntry(floor, later.start_offset)
 
 
-def proven_high_watermark(copy: PartitionCopy, copies: Collection[PartitionCopy]) -> int:
-    """Return the offset up to which the records of a copy were certainly acknowledged.
+def acknowledged_records(
+    offsets: range, copy: PartitionCopy, copies: Iterable[PartitionCopy]
+) -> int | None:
+    """Return how many records at offsets of a copy were certainly acknowledged; None: unknown.
 
     A broker notes high watermarks every 5 s (`replica.high.watermark.checkpoint.interval.ms`) and
     when it stops: those of other copies hold for the part that both have in common.
     """
-    return max(
-        (
-            min(other.high_watermark, common_end(copy, other), copy.end)
-            for other in copies
-            if other.high_watermark is not None
-        ),
-        default=0,
-    )
+    high_watermarks = [
+        min(other.high_watermark, common_end(copy, other), offsets.stop)
+        for other in copies
+        if other.high_watermark is not None
+    ]
+    return max(0, max(high_watermarks) - offsets.start) if high_watermarks else None

@@ -11,10 +11,10 @@ from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
+    acknowledged_records,
     common_end,
     newest_by_broker,
     newest_of,
-    proven_high_watermark,
 )
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.server.loader.load_plan import FolderKind
@@ -46,7 +46,8 @@ class PartitionLoss:
     Attributes:
         copy: the copy; its broker would cut them.
         offsets: their offsets, in the worst case.
-        acknowledged: how many of them were certainly acknowledged.
+        acknowledged: how many of them were certainly acknowledged; None: unknown, since no broker
+            has noted a high watermark.
         leader: the broker that would have them cut, by leading.
         leaders: all brokers that may lead.
         also_on: the other brokers whose disks have all of them.
@@ -55,7 +56,7 @@ class PartitionLoss:
 
     copy: PartitionCopy
     offsets: range
-    acknowledged: int
+    acknowledged: int | None
     leader: int
     leaders: tuple[int, ...]
     also_on: tuple[int, ...]
@@ -64,7 +65,7 @@ class PartitionLoss:
     @property
     def proven(self) -> range:
         """The offsets of those that were certainly acknowledged."""
-        return self.offsets[: self.acknowledged]
+        return self.offsets[: self.acknowledged or 0]
 
     @property
     def meaning(self) -> str | None:
@@ -186,11 +187,10 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
         if end >= longer.end:
             continue
         offsets = range(end, copy.end)
-        proven = proven_high_watermark(copy, newest.values())
         yield PartitionLoss(
             copy=copy,
             offsets=offsets,
-            acknowledged=max(0, proven - end),
+            acknowledged=acknowledged_records(offsets, copy, newest.values()),
             leader=leader,
             leaders=leaders,
             also_on=tuple(
@@ -235,8 +235,9 @@ def lost_if_gone(copies: Iterable[PartitionCopy], broker: int) -> range:
 class LossTotal(NamedTuple):
     """Numbers of records of a table, each counted once, and where they would be cut.
 
-    Both numbers are None, with the *reason*, where they are unknown. With *is_at_least* there may
-    be more: the end of a copy that would be cut is unknown.
+    Both numbers are None, with the *reason*, where they are unknown; the first alone where no
+    broker has noted a high watermark. With *is_at_least* there may be more: the end of a copy that
+    would be cut is unknown.
     """
 
     acknowledged: int | None = None
@@ -288,8 +289,9 @@ def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
         proven = _size_of_union(loss.proven for loss in rows)
         acknowledged_count += proven
         possible_count += _size_of_union(loss.offsets for loss in rows) - proven
+    is_unknown = any(loss.acknowledged is None for loss in table)
     return LossTotal(
-        acknowledged_count,
+        acknowledged_count or (None if is_unknown else 0),
         possible_count,
         tuple(by_partition),
         tuple(sorted({loss.copy.broker for loss in table})),

@@ -4,7 +4,7 @@ import shlex
 import tarfile
 from pathlib import Path
 
-from kraftops.recovery.advice import Advice, advice
+from kraftops.recovery.procedure import WorkStep, work_steps
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import no_ops, records_batch
 from tests.helpers.nodes.lost_quorums import (
@@ -18,8 +18,8 @@ from tests.helpers.nodes.lost_quorums import (
 )
 
 
-def steps(plan: Planner, node: Path, *sources: str, **options: str) -> list[Advice]:
-    return advice(plan(node, *sources, **options))
+def steps(plan: Planner, node: Path, *sources: str, **options: str) -> list[WorkStep]:
+    return work_steps(plan(node, *sources, **options), {})
 
 
 def test_lost_voters_are_stopped_first_and_join_at_the_end(tmp_path: Path, plan: Planner) -> None:
@@ -28,8 +28,9 @@ def test_lost_voters_are_stopped_first_and_join_at_the_end(tmp_path: Path, plan:
     assert found[0].text == "keep controllers 2 and 3 from starting with their old disks"
     starts = [step.node_id for step in found if "start" in (step.command or "")]
     assert starts == [1, 2, 3]
-    assert "controllers add" in (found[-1].command or "")
-    assert [step.node_id for step in found[-4:]] == [3, 3, 3, 3]
+    assert "controllers add" in (found[-2].command or "")
+    assert [step.node_id for step in found[-5:-1]] == [3, 3, 3, 3]
+    assert found[-1].check == "node 3 is a voter, too"
 
 
 def test_wipe_does_nothing_on_another_host(tmp_path: Path, plan: Planner) -> None:
@@ -61,8 +62,8 @@ def test_one_lost_controller_is_told_of_in_the_singular(tmp_path: Path, plan: Pl
 
     texts = [step.text for step in steps(plan, node, "c2", voters=voters)]
 
-    assert texts[0] == "keep controller 3 from starting with its old disk"
-    assert texts[1].startswith("stop broker 4: ")
+    assert texts[0].startswith("stop broker 4: ")
+    assert texts[1] == "keep controller 3 from starting with its old disk"
 
 
 def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path, plan: Planner) -> None:
@@ -99,11 +100,11 @@ def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) 
     registrations = [records_batch(4 + number, broker(number)) for number in (1, 2, 3, 4)]
     node = survivor(tmp_path / "node", *registrations)
 
-    texts = [step.text for step in steps(plan, node)]
+    found = steps(plan, node)
 
-    assert "once it does, start broker 4" in texts
-    assert texts[-1].endswith("if so, restart node 3 once more, and look again")
-    (form,) = [step.command or "" for step in steps(plan, node) if "node 2: format" in step.text]
+    assert "start broker 4" in [step.text for step in found]
+    assert (found[-1].check or "").endswith("restart node 3 once more, and look again")
+    (form,) = [step.command or "" for step in found if "node 2: format" in step.text]
     assert form.endswith(' --force -c "$CONFIG"')
 
 
@@ -111,11 +112,12 @@ def test_broker_with_a_new_directory_id_may_have_to_start_twice(
     tmp_path: Path, plan: Planner
 ) -> None:
     node = survivor(tmp_path / "node", records_batch(5, broker(1)))
-    assert not [step for step in steps(plan, node) if "once more" in step.text]
+    assert not [step for step in steps(plan, node) if "once more" in (step.check or "")]
 
     write_meta(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
 
-    assert steps(plan, node)[-1].text.endswith("if so, restart node 1 once more, and look again")
+    check = steps(plan, node)[-1].check or ""
+    assert check.endswith("restart node 1 once more, and look again")
 
 
 def test_other_voters_get_the_log_that_was_named(tmp_path: Path, plan: Planner) -> None:
