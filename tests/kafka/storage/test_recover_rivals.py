@@ -112,7 +112,7 @@ def test_broker_gives_up_what_it_has_of_epochs_that_the_survivor_never_saw(
             assert until(lambda: read_log("", str(log_of(broker.config))).epoch not in epochs, 30)
             epochs.add(read_log("", str(log_of(broker.config))).epoch)
         kill(cluster, 1, 2, FIRST_BROKER)
-        assert min(epochs) <= known.epoch + 2 <= max(epochs)
+        assert known.epoch + 2 <= max(epochs)  # failed elections skip epochs
 
         plan = recover(survivor.config, "--voters", "self")
         size = len(whole_log(survivor.config))
