@@ -75,14 +75,9 @@ node-101.tar.gz --dry-run
 5: The same without --dry-run writes the new voters, once this is confirmed. To go back, until a
 server has been started: kafka-storage recover -c server.properties --undo
 
-6: Follow the steps that it prints, in their order. Brokers that have applied more than the chosen
-log has lose their metadata log first. This controller starts; kafka-cluster controllers says that
-it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is there. Then the
-brokers start. At last each lost controller is wiped, formatted, started and added.
-
-Lost controllers that are brokers too keep their partitions. Their log directory has a new id, which
-they tell the controller only once they run: a partition that has no other replica stays without a
-leader until one of these brokers is restarted once more.
+6: Follow the steps that it prints, in their order, each with its command and its check: this
+controller starts, then the brokers, and at last each lost controller is wiped, formatted, started
+and added. Lost controllers that are brokers too keep their partitions.
 
 An old controller that starts with its old disk follows the recovered one while that leads. It has
 no vote until it is added; with controller.quorum.auto.join.enable it is added by itself. If most of

@@ -53,5 +53,5 @@ def cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterP
     return ClusterPlan(
         recovery=recovery,
         hosts=tuple(sorted(hosts, key=lambda host: host.node_id)),
-        without_copy=tuple(sorted({*recovery.lost_ids, *recovery.brokers} - with_config)),
+        without_copy=tuple(sorted({*new_ids, *recovery.lost_ids, *recovery.brokers} - with_config)),
     )

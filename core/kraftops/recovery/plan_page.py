@@ -62,7 +62,7 @@ def _head(plan: ClusterPlan) -> Iterator[str]:
         place = f" on {host.copy.host}" if host.copy.host else ""
         yield f"- node {host.node_id}{place}: {_KINDS[host.role]}; {host.script_name}, {config}"
     for node_id in plan.without_copy:
-        yield f"- node {node_id}: no copy was given, so it has no script; see the last steps"
+        yield f"- node {node_id}: no copy was given, so it has no script; see the steps"
     yield ""
     yield from _RULES
 

@@ -219,6 +219,17 @@ def test_script_of_a_voter_runs_again_after_an_undo(
     assert log_files(cluster[0]) == recovered
 
 
+def test_voter_without_a_copy_is_told_to_get_the_log(tmp_path: Path, cluster: list[Path]) -> None:
+    voters = ",".join(f"{n}@localhost:29093:{to_text(IDS[n])}" for n in (1, 2))
+
+    answer = plan(tmp_path, packed(cluster[0]), "--voters", voters)
+
+    assert answer["withoutCopy"] == [2, 3]
+    page = (tmp_path / "plan/README.txt").read_text()
+    assert "- node 2: no copy was given" in page
+    assert "Give voter 2 the same log, byte by byte, before any of them starts" in page
+
+
 def test_plan_for_self_is_refused_with_the_form_of_ids(tmp_path: Path, cluster: list[Path]) -> None:
     done = planned(tmp_path, packed(cluster[0]), "--voters", "self")
 
