@@ -117,6 +117,7 @@ class RecoveryPlan:
         unseen_brokers: the registered brokers whose disks were not given, and not accepted so.
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
+        minority: that the logs of most voters are missing; empty if they are not.
         is_copied: whether the chosen log was recovered for these voters before.
         files: the states of the files of *own* when the plan was made.
         answers: the answers of controllers that run; None if none was asked.
@@ -138,6 +139,7 @@ class RecoveryPlan:
     unseen_brokers: tuple[int, ...]
     release: str | None
     findings: tuple[Finding, ...]
+    minority: str
     is_copied: bool
     files: FileStates
     answers: tuple[ControllerAnswer, ...] | None
@@ -168,17 +170,11 @@ class RecoveryPlan:
             return total_of(self.losses)
         return SHOWN_BEFORE if self.is_copied else NO_COPIES
 
-    @property
-    def missing_logs(self) -> str:
-        """That the logs of most voters are missing; empty if they are not."""
-        logs = [compared.log for compared in self.logs]
-        return missing_majority(logs, self.chosen.voter_ids(self.config))
-
     def unseen_refusal(self, **answer: object) -> RecoveryRefused:
         """Return the refusal for brokers whose disks were not read, with the known *answer*."""
         ids = ",".join(map(str, self.unseen_brokers))
         text = f"{unread_text(self.unseen_brokers)}, and nothing was written"
-        if not self.missing_logs:
+        if not self.minority:
             text += (
                 ". The given logs have all committed metadata, so after this recovery brokers cut "
                 "no more than after a restart; but whether a disk is still as that expects is "
@@ -267,6 +263,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         release=_release(image),
         # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
         findings=tuple(worst_first(dict.fromkeys(findings))),
+        minority=minority,
         is_copied=is_copied,
         files=files,
         answers=answers,
