@@ -16,6 +16,10 @@ os.environ.pop("KRAFTOPS_DEBUG", None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it runs in the background ignore it, and so would all that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        # So does nohup. What is handled here still ends no tests, and has its default in programs.
+        signal.signal(number, lambda *_: None)
 
 _SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
