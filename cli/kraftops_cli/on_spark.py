@@ -1,7 +1,8 @@
-"""`kraftops spark`: dumps, counts, checks and reports of logs too large for one machine."""
+"""`kraftops spark`: work on logs that are too large for one machine."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -10,14 +11,29 @@ from kraftops_cli.dump_log import options as declared
 from kraftops_cli.dump_log.filters import filter_options
 from kraftops_cli.dump_log.options import DumpOptions, dump_options
 from kraftops_cli.report.options import ReportOptions, report_options
-from kraftops_cli.spark.options import GROUPS, OF_DUMP, SHARED_OPTIONS, spark_request
+from kraftops_cli.spark.options import (
+    GROUPS,
+    OF_DUMP,
+    SHARED_OPTIONS,
+    SparkFindOptions,
+    refuse_local,
+    spark_request,
+)
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand, ToolGroup, added
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.terminal.streams import Terminal
 
 _SYNTAX = Argparse4j(expands_files=False)
 _HERE = "kraftops_cli.on_spark"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(SparkFindOptions):
+    """The options of `kraftops spark index`."""
+
+    directory: str
 
 
 @click.group(
@@ -29,6 +45,7 @@ _HERE = "kraftops_cli.on_spark"
         "summary": (f"{_HERE}:summary", "Count records and bytes."),
         "check": (f"{_HERE}:check", "Say what is damaged."),
         "report": (f"{_HERE}:report", "Tell what happened, in one file."),
+        "index": (f"{_HERE}:index", "List what is in each segment, so that less is read."),
         "find": ("kraftops_cli.metadata_shell.find_command:find", "Find nodes of the metadata."),
     },
     examples=(
@@ -108,6 +125,42 @@ def report(ctx: click.Context, options: ReportOptions) -> int:
     from kraftops_cli.report.run import run_report
 
     return run_report(options, spark_request(ctx, options), ctx.obj)
+
+
+@click.command(
+    cls=GroupedCommand,
+    syntax=_SYNTAX,
+    name="index",
+    options=partial(IndexOptions, spark=True),
+    groups=GROUPS,
+    sections=(exit_status(),),
+    examples=(("list a bucket of logs", "kraftops spark index s3://b/topics"),),
+    help="""\
+List offsets, newest times and counts of all segments below DIRECTORY.
+
+The list is _kraftops-segments.parquet there. Later runs read only new and changed segments.
+Tables of the data source leave out segments in which the list says that no record can match, and
+the list itself answers questions about ends and counts.""",
+)
+@click.argument("directory", metavar="DIRECTORY", type=click.Path(readable=False))
+@added(SHARED_OPTIONS)
+@click.pass_context
+def index(ctx: click.Context, options: IndexOptions) -> int:
+    """Run the command; return its exit code."""
+    from kraftops.dump.sources.names import expand
+    from kraftops.spark.dump.list_job import write_list
+    from kraftops.spark.session.session import started
+    from kraftops_cli.spark.progress import SparkProgress
+
+    terminal: Terminal = ctx.obj
+    request = spark_request(ctx, options)
+    assert request is not None
+    refuse_local(request, [options.directory])
+    sources = expand([options.directory], from_start=True)
+    with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
+        count = write_list(session, options.directory, sources, progress.show)
+    terminal.line(f"{len(sources):,} segments listed, {count:,} of them read")
+    return 0
 
 
 def _run(ctx: click.Context, options: DumpOptions) -> int:

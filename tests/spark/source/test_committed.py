@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from kraftops.errors import UsageError
+from kraftops.log.heads import heads
+from kraftops.log.log_file import LogFile
 from kraftops.spark.datasource import KraftopsDataSource
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN
+from tests.helpers.spark.streams import Stream
 from tests.helpers.tools.console import run_here
 
 pytest.importorskip("pyarrow")
@@ -104,8 +107,53 @@ def test_damage_stays_a_row(directory: Path) -> None:
     assert None in table_offsets(directory)
 
 
-def test_a_stream_refuses_it() -> None:
-    source = KraftopsDataSource({"path": str(TXN), "isolationLevel": "read_committed"})
+def committed_stream(directory: Path, target: Path, step: int) -> list[int]:
+    """Return the offsets of a stream of a log that grows by *step* batches a trigger."""
+    stream = Stream(str(target), {"decoder": "user", "kafka.isolation.level": "read_committed"})
+    target.mkdir(parents=True)
+    offsets = []
+    for segment in sorted(directory.glob("*.log")):
+        with LogFile(str(segment)) as log:
+            ends = [head.end for head in heads(log, 0, log.size)]
+        content = segment.read_bytes()
+        for end in [*ends[step - 1 :: step], len(content)]:
+            (target / segment.name).write_bytes(content[:end])
+            offsets += stream.offsets()
+        for sidecar in directory.glob(f"{segment.stem}.*"):
+            shutil.copy(sidecar, target)
+    return offsets
 
-    with pytest.raises(UsageError, match="isolationLevel is an option of tables"):
-        source.streamReader(source.schema())
+
+@pytest.mark.parametrize("step", [1, 3, 1000])
+def test_a_stream_has_the_rows_of_a_consumer_whatever_a_trigger_has(
+    directory: Path, tmp_path: Path, step: int
+) -> None:
+    """Of transactions over triggers and segments, rows wait for the marker."""
+    expected = committed_offsets(directory)
+
+    assert expected == committed_stream(directory, tmp_path / "stream/txn-0", step)
+
+
+def test_a_stream_waits_for_markers_below_the_high_watermark(tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(REAL / "running/txn-0", tmp_path / "disk/txn-0"))
+    checkpoint = directory.parent / "replication-offset-checkpoint"
+    stream = Stream(str(directory.parent), {"isolationLevel": "read_committed"})
+    last = max(path for path in directory.glob("*.log"))
+    with LogFile(str(last)) as log:
+        offsets = [head.last_offset for head in heads(log, 0, log.size)]
+
+    found: list[int] = []
+    for watermark in (*offsets, offsets[-1] + 1):
+        checkpoint.write_text(f"0\n1\ntxn 0 {watermark}\n")
+        rows = stream.offsets()
+        assert all(offset < watermark for offset in rows)
+        found += rows
+
+    assert found == committed_offsets(directory)
+
+
+def test_a_running_quorum_has_no_isolation_level() -> None:
+    options = {"controllers": "127.0.0.1:1", "isolationLevel": "read_committed"}
+
+    with pytest.raises(UsageError, match="not of the metadata log"):
+        Stream(None, options).reader()

@@ -74,11 +74,19 @@ def isolations(sources: Sequence[Source]) -> Mapping[str, Isolation]:
     by_path = {}
     for _, log in groupby(sources, lambda source: source.group):
         paths = [source.path for source in log]
-        by_path.update(dict.fromkeys(paths, _isolation(paths)))
+        by_path.update(dict.fromkeys(paths, isolation(paths)))
     return by_path
 
 
-def _isolation(paths: Sequence[str]) -> Isolation:
+def isolation(paths: Sequence[str], high_watermark: int | None = None) -> Isolation:
+    """Return what is withheld of the log with these segments.
+
+    A transaction whose marker is not below the high watermark is open: the marker may be cut off
+    yet (`ProducerStateManager.firstUnstableOffset`). Only the last segment is looked at for that.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
     segments = [name for path in paths if (name := file_name(path)) and name.kind is FileKind.LOG]
     aborted: list[AbortedTxn] = []
     first_read = 0
@@ -95,16 +103,20 @@ def _isolation(paths: Sequence[str]) -> Isolation:
             aborted, first_read = [], 0
         producers.begin(0, snapshot)
     for segment in segments[first_read:]:
-        aborted += _read_transactions(segment, producers)
+        aborted += _read_transactions(segment, producers, high_watermark)
     return Isolation(tuple(aborted), min(producers.open.values(), default=None))
 
 
-def _read_transactions(segment: FileName, producers: Producers) -> list[AbortedTxn]:
+def _read_transactions(
+    segment: FileName, producers: Producers, high_watermark: int | None
+) -> list[AbortedTxn]:
     aborted = []
     with LogFile(segment.path) as log:
         for batch in log.batches():
             with suppress(DecodeError):  # the table has a row about the damage
                 seen_batch = seen(batch)
+                if high_watermark is not None and seen_batch.last_offset >= high_watermark:
+                    break
                 if seen_batch.producer_id != NO_PRODUCER:
                     aborted.append(producers.add(seen_batch))
     return [txn for txn in aborted if txn is not None]

@@ -147,8 +147,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         columns=_columns(by_name),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
-        has_all_replicas=_one_of("replicas", by_name.get("replicas", "one"), ("one", "all"))
-        == "all",
+        has_all_replicas=_one_of("replicas", by_name.get("replicas", _ONE), (_ONE, _ALL)) == _ALL,
         is_committed=_isolation_level(by_name) == READ_COMMITTED,
     )
 
@@ -269,10 +268,6 @@ def _one_of(name: str, value: str, choices: Sequence[str]) -> str:
     if value not in choices:
         raise UsageError(f"{name} is {' or '.join(choices)}, not {value!r}")
     return value
-
-
-def _replicas(by_name: Mapping[str, str]) -> str:
-    return _one_of("replicas", by_name.get("replicas", _ONE).lower(), (_ONE, _ALL))
 
 
 def _isolation_level(by_name: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.log.sought import resumed
 from kraftops.memory import keep_freed_memory
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
@@ -28,6 +29,7 @@ from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
 from kraftops.spark.source.replicas import newest_replicas
 from kraftops.spark.source.schemas import arrow_columns
+from kraftops.spark.source.segment_list import limits_of, without_listed
 from kraftops.spark.source.shape import Shape
 
 if TYPE_CHECKING:
@@ -123,6 +125,8 @@ class Reader(DataSourceReader):
         """Return the splits."""
         options, listed = self._options, self._sources
         sources = with_matching_rows(listed, self.query)
+        if sources and limits_of(self.query.filter) != limits_of(Filter()):
+            sources = without_listed(options.names, sources, self.query.filter)
         if len(sources) < len(listed):
             _say(f"{len(listed)} files, {len(sources)} read")
         selection = self.query.filter
@@ -138,7 +142,7 @@ class Reader(DataSourceReader):
         # Of files that are left out, too: a marker that aborts may be in a later segment.
         by_path = isolations(listed) if options.is_committed else {}
         return [
-            SplitPartition(split, selection.topic_ids, isolations=_of_split(split, by_path))
+            SplitPartition(split, selection.topic_ids, isolations=of_split(split, by_path))
             for split in splits
         ] or [SplitPartition(None)]
 
@@ -192,7 +196,8 @@ class Reader(DataSourceReader):
             yield from stream
 
 
-def _of_split(split: Split, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
+def of_split(split: Split, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
+    """Return those of the files of a split."""
     paths = {labelled.range.path for labelled in split.ranges}
     return {path: isolations[path] for path in paths & isolations.keys()}
 

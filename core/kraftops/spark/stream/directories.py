@@ -10,8 +10,9 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
 from kraftops.spark.jobs.topic_ids import topic_ids_here
+from kraftops.spark.source.committed import Isolation, isolation
 from kraftops.spark.source.options import SourceOptions
-from kraftops.spark.source.reader import Reader, SplitPartition
+from kraftops.spark.source.reader import Reader, SplitPartition, of_split
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.ends import End, end_of, limited_end
 from kraftops.spark.stream.followed import OnLoss
@@ -46,6 +47,8 @@ class DirectoryStream:
         self._ends: dict[str, tuple[StreamLog, End]] = {}
         """The logs that were listed last, with their ends."""
         self._listed: Mapping[str, StreamLog] | None = None
+        self._isolations: dict[str, tuple[StreamLog, Isolation]] = {}
+        """The logs with what is withheld of them, if only committed records are asked for."""
         self._batches: dict[tuple[str, Mark], Head] = {}
         """The batches that end at marks, so that nobody looks for them again."""
 
@@ -54,11 +57,11 @@ class DirectoryStream:
 
     def first(self) -> Marks:
         """Return where a new stream begins."""
-        return first_marks(self._options, self._starts, stream_logs(self._options))
+        return first_marks(self._options, self._starts, self._list())
 
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
-        self._listed = stream_logs(self._options)
+        self._listed = self._list()
         self._ends = {name: (log, self._end_of(log)) for name, log in self._listed.items()}
         ends = {name: end for name, (_, end) in self._ends.items()}
         self._remember(ends)
@@ -83,8 +86,22 @@ class DirectoryStream:
 
     def _logs(self) -> Mapping[str, StreamLog]:
         if self._listed is None:
-            self._listed = stream_logs(self._options)
+            self._listed = self._list()
         return self._listed
+
+    def _list(self) -> Mapping[str, StreamLog]:
+        """Return the logs as they are now, of committed records up to the last stable offset."""
+        logs = stream_logs(self._options)
+        if not self._options.is_committed:
+            return logs
+        earlier, self._isolations = self._isolations, {}
+        for name, log in logs.items():
+            if name in earlier and earlier[name][0] == log:
+                self._isolations[name] = earlier[name]
+            else:
+                paths = [segment.path for segment in log.segments]
+                self._isolations[name] = log, isolation(paths, log.high_watermark)
+        return {name: log.up_to(self._isolations[name][1]) for name, log in logs.items()}
 
     def _ends_at(self, marks: Marks) -> dict[str, End]:
         batches = self._batches
@@ -113,13 +130,24 @@ class DirectoryStream:
             ranges.append((log, first.mark, unread(log, first, last, on_loss)))
         self._batches = {}
         self._remember(ends)
+        by_path = {
+            segment.path: withheld
+            for log, withheld in self._isolations.values()
+            for segment in log.segments
+        }
         splits = batch_splits(ranges, options.cores, options.split_bytes)
         query = self._rows.query
         ids = query.filter.topic_ids
         if splits and query.filter.topics:
             ids = topic_ids_here(options.sources(), query).topic_ids
         return [
-            SplitPartition(part.split, ids, part.first_offset, is_resumed=part.is_resumed)
+            SplitPartition(
+                part.split,
+                ids,
+                part.first_offset,
+                of_split(part.split, by_path),
+                is_resumed=part.is_resumed,
+            )
             for part in splits
         ]
 

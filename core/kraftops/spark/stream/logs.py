@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.dump.small_files import small_file
@@ -14,8 +14,10 @@ from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
+from kraftops.log.sought import NO_LIMIT
 from kraftops.records.internal_topics import METADATA
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
+from kraftops.spark.source.committed import Isolation
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.stream.marks import UNREAD, Mark, Marks, directories_by_partition
 from kraftops.uris import is_remote
@@ -61,6 +63,16 @@ class StreamLog:
         """
         is_whole = self.high_watermark is None and self.decoder != METADATA
         return is_whole and is_remote(self.name)
+
+    def up_to(self, withheld: Isolation) -> StreamLog:
+        """Return the log with its end at the last stable offset, if that is before its end.
+
+        Without an open transaction, objects are read by offset all the same: what is withheld of
+        them was found out by reading.
+        """
+        limits = (self.high_watermark, withheld.last_stable_offset)
+        until = min((limit for limit in limits if limit is not None), default=NO_LIMIT)
+        return replace(self, high_watermark=until)
 
     def ends_at(self, mark: Mark, position: int) -> bool:
         """Tell whether nothing can be read after a mark and its position in the last segment."""

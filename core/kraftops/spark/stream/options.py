@@ -60,11 +60,8 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
         UsageError: one has a wrong value, means nothing in a stream, or not in this release.
     """
     by_name = {name.lower(): value for name, value in options.items()}
-    if source.is_committed:
-        raise UsageError(
-            "a stream is read as it is written: isolationLevel is an option of tables",
-            hint="transactional and control are columns; or read a table at each trigger",
-        )
+    if source.is_committed and "controllers" in by_name:
+        raise UsageError("isolationLevel is not of the metadata log: no producers write it")
     if source.pushdown:
         raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
     return StreamOptions(
@@ -138,7 +135,7 @@ def _quorum(by_name: Mapping[str, str], source: SourceOptions) -> Endpoints | No
     properties = {
         name.removeprefix(CLIENT_PREFIX): value
         for name, value in by_name.items()
-        if name.startswith(CLIENT_PREFIX)
+        if name.startswith(CLIENT_PREFIX) and name != ISOLATION_OF_CONSUMERS
     }
     if "controllers" not in by_name:
         for name in ["commandConfig"] * ("commandconfig" in by_name) + [
