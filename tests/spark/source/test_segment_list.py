@@ -1,7 +1,9 @@
 """The list of `kraftops spark index`: less is read, and a stale list drops no row."""
 
 import os
+import pickle
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from kraftops.log.remote import filesystem
 from kraftops.spark.dump.list_job import write_list
 from kraftops.spark.source.segment_list import LIST_NAME, read_list
 from tests.helpers.spark.streams import GrowingLog, table
+from tests.helpers.tools.console import KRAFTOPS, run_here
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -36,7 +39,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def run(_: Any, splits: Iterable[Any], work: Any, __: Any) -> list[Any]:
         splits = list(splits)
         paths.extend(part.range.path for split in splits for part in split.ranges)
-        return [*work(splits)]
+        return [*pickle.loads(pickle.dumps(work))(pickle.loads(pickle.dumps(splits)))]
 
     monkeypatch.setattr("kraftops.spark.dump.list_job.run_by_range", run)
     return paths
@@ -161,3 +164,23 @@ def test_the_list_of_a_bucket_is_beside_its_objects(
     capfd.readouterr()
     assert table(prefix, since="2024-01-01T00:00:00Z") == []
     assert "4 files, 1 read" in capfd.readouterr().err
+
+
+def test_the_command_says_how_many_segments_it_read(
+    log: GrowingLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kraftops.spark.session.session.started", lambda _: nullcontext(Session()))
+    log.append(1)
+
+    runs = [run_here("spark", "index", str(log.folder.parent), program=KRAFTOPS) for _ in "12"]
+
+    assert [run.code for run in runs] == [0, 0]
+    assert "4 segments listed, 4 of them read" in runs[0].err
+    assert "4 segments listed, 0 of them read" in runs[1].err
+
+
+def test_the_command_refuses_a_path_without_a_log(tmp_path: Path) -> None:
+    run = run_here("spark", "index", str(tmp_path), program=KRAFTOPS)
+
+    assert run.code == 1
+    assert "holds no log" in run.err
