@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
+from zlib import crc32
 
 from kraftops.errors import UsageError
 
@@ -23,7 +24,7 @@ DEFAULT = 256 << 20
 LEAST_SHARE = 1 << 20
 _LARGEST_FREED_BLOCK = 30 << 20
 MOST_RATIO = 1100
-"""Inflated bytes for each byte of a batch that are never too many; deflate reaches 1032."""
+"""Inflated bytes for each byte that are never too many; deflate reaches 1032, with zeros."""
 
 
 def max_memory() -> int:
@@ -55,37 +56,60 @@ def keep_freed_memory() -> None:
 
 
 @dataclass(slots=True)
-class _Source:
-    """The budget while a source is read, and what its batches inflated to beyond their ratio."""
+class SourceShare:
+    """What the batches of a source may inflate to: `MOST_RATIO` times their size, and *spare*.
+
+    A file of zeros would keep a command busy for hours. Both engines count the same: a batch that
+    the compiled engine inflates, and then leaves to the reference, counts once.
+    """
 
     budget: int
-    excess: int = 0
+    spare: int
+    _left_to_reference: tuple[int, int, int] | None = None
+
+    @property
+    def most_of_batch(self) -> int:
+        """The most bytes of any batch."""
+        return self.budget // 4
+
+    def limit(self, stored: int) -> int:
+        """Return the most bytes of the next batch, of *stored* bytes."""
+        return min(self.most_of_batch, MOST_RATIO * stored + self.spare)
+
+    def charge(self, stored: bytes, size: int, *, is_first_try: bool) -> None:
+        """Count a batch that inflated to *size*; *is_first_try*: the reference may follow."""
+        excess = size - MOST_RATIO * len(stored)
+        self._left_to_reference = None
+        if excess > 0:
+            self.spare -= excess
+            if is_first_try:
+                self._left_to_reference = len(stored), crc32(stored), excess
+
+    def refund(self, stored: bytes) -> None:
+        """Take the charge for a batch back if it was the last one, by the compiled engine."""
+        if last := self._left_to_reference:
+            size, crc, excess = last
+            if size == len(stored) and crc == crc32(stored):
+                self.spare += excess
+                self._left_to_reference = None
 
 
-_SOURCE: ContextVar[_Source | None] = ContextVar("source that is read", default=None)
+_SOURCE: ContextVar[SourceShare | None] = ContextVar("source that is read", default=None)
 
 
 def begin_source() -> None:
-    """Begin to count for a source what its batches inflate to, in this thread.
-
-    A file of zeros would keep a command busy for hours: see `inflation_limits`.
-    """
-    _SOURCE.set(_Source(max_memory()))
+    """Begin to count for a source what its batches inflate to, in this thread."""
+    _SOURCE.set(_new_share())
 
 
-def inflation_limits(stored: int) -> tuple[int, int]:
-    """Return what a batch of *stored* bytes may inflate to: any batch, and this one of its source.
-
-    All batches of a source may take as much as the budget beyond `MOST_RATIO`, together.
-    """
-    source = _SOURCE.get() or _Source(max_memory())
-    return source.budget // 4, MOST_RATIO * stored + source.budget - source.excess
+def source_share() -> SourceShare:
+    """Return the share of the source that this thread reads; a new one if none was begun."""
+    return _SOURCE.get() or _new_share()
 
 
-def note_inflated(stored: int, size: int) -> None:
-    """Note to what size a batch of this source was inflated."""
-    if source := _SOURCE.get():
-        source.excess += max(size - MOST_RATIO * stored, 0)
+def _new_share() -> SourceShare:
+    budget = max_memory()
+    return SourceShare(budget, budget)
 
 
 @cache

@@ -206,7 +206,7 @@ class NativeCounter:
 def _inflated(codec: int, data: bytes) -> bytes | None:
     """Return inflated records; None if that fails."""
     try:
-        return decompress(codec, data)
+        return decompress(codec, data, is_first_try=True)
     except (DecodeError, MemoryError):
         return None  # the reference reports the reason
 

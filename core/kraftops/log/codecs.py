@@ -14,13 +14,7 @@ from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log.xxhash import xxhash32
-from kraftops.memory import (
-    MOST_RATIO,
-    await_turn,
-    free_share,
-    inflation_limits,
-    note_inflated,
-)
+from kraftops.memory import MOST_RATIO, await_turn, free_share, source_share
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
@@ -37,37 +31,48 @@ _ZSTD_SKIPPED = b"\x2a\x4d\x18"  # ends the magic of a skippable frame, after 0x
 _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 
 
-def decompress(codec: int, data: bytes, limit: int | None = None, magic: int = 2) -> bytes:
+def decompress(
+    codec: int,
+    data: bytes,
+    limit: int | None = None,
+    magic: int = 2,
+    *,
+    is_first_try: bool = False,
+) -> bytes:
     """Return the inflated bytes of a batch with this *magic*.
 
     Without *limit*, it is the share of a batch in the memory budget, and of its source in the work
-    for small files.
+    for small files; *is_first_try* says that another call may follow for the same batch.
 
     Raises:
         DecodeError: the data is not of this codec, or damaged.
         InflationError: there is more than *limit* bytes of it.
     """
     if limit is not None:
-        return _decompressed(codec, data, limit, magic)
-    limit, most = inflation_limits(len(data))
+        return _decompressed(codec, data, _Inflated(limit), magic)
+    share = source_share()
+    if not is_first_try:
+        share.refund(data)
+    limit = share.limit(len(data))
+    out = _Inflated(limit)
     try:
-        inflated = _decompressed(codec, data, min(limit, most), magic)
+        return _decompressed(codec, data, out, magic)
     except InflationError:
-        note_inflated(len(data), min(limit, most))
-        if most >= limit:
+        out.left = 0
+        if limit == share.most_of_batch:
             raise
         raise InflationError(
-            f"the batch inflates beyond {most} bytes: in all, batches of this source may inflate to"
-            f" {MOST_RATIO} times their size and --max-memory"
+            f"in all, the batches of this source inflate to more than {MOST_RATIO} times their size"
+            f" and --max-memory of {share.budget} bytes; more of it allows more"
         ) from None
-    note_inflated(len(data), len(inflated))
-    return inflated
+    finally:
+        share.charge(data, limit - out.left, is_first_try=is_first_try)
 
 
-def _decompressed(codec: int, data: bytes, limit: int, magic: int) -> bytes:
+def _decompressed(codec: int, data: bytes, out: _Inflated, magic: int) -> bytes:
     if codec == 3:
-        return _lz4(data, limit, check_header=magic > 0)
-    return {1: _gzip, 2: _snappy, 4: _zstd}[codec](data, limit)
+        return _lz4(data, out, check_header=magic > 0)
+    return {1: _gzip, 2: _snappy, 4: _zstd}[codec](data, out)
 
 
 def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
@@ -81,7 +86,7 @@ class _Inflated:
     """Output so far, up to a limit; output beyond it is never held."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._out = BytesIO()
         self.left = limit
         self._free = limit - free_share(limit)  # what is left when this thread needs its turn
@@ -99,7 +104,7 @@ class _Inflated:
         """
         if size > self.left:
             raise InflationError(
-                f"the batch inflates beyond {self._limit} bytes, a quarter of --max-memory"
+                f"the batch inflates beyond {self.limit} bytes, a quarter of --max-memory"
             )
         if self.left - size < self._free:
             await_turn()
@@ -118,10 +123,10 @@ class _Inflated:
         return self._out.getvalue()
 
 
-def _gzip(data: bytes, limit: int) -> bytes:
+def _gzip(data: bytes, out: _Inflated) -> bytes:
     import zlib
 
-    out, pos = _Inflated(limit), 0
+    pos = 0
     while True:
         member = zlib.decompressobj(31)
         fed = data[pos : pos + _FED]
@@ -148,16 +153,16 @@ def _gzip(data: bytes, limit: int) -> bytes:
             return out.whole()
 
 
-def _snappy(data: bytes, limit: int) -> bytes:
+def _snappy(data: bytes, out: _Inflated) -> bytes:
     from cramjam import DecompressionError, snappy
 
-    out = _Inflated(limit)
     try:
         blocks: Sequence[bytes | memoryview] = [data]
         if data.startswith(_XERIAL_MAGIC) and len(data) >= _XERIAL_HEADER:
             blocks = _xerial_blocks(data)
         sizes = [snappy.decompress_raw_len(block) for block in blocks]
         out.check(sum(sizes))
+        out.left -= sum(sizes)
         whole = BytesIO(bytes(sum(sizes)))
         with whole.getbuffer() as room:
             start = 0
@@ -188,7 +193,7 @@ def _xerial_blocks(data: bytes) -> list[memoryview]:
     return blocks
 
 
-def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
+def _lz4(data: bytes, out: _Inflated, *, check_header: bool) -> bytes:
     if not data.startswith(_LZ4_MAGIC) or len(data) < 7:
         raise DecodeError("lz4: no frame")
     flags, descriptor = data[4], data[5]
@@ -199,7 +204,7 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
     # Producers of magic 0 hashed the wrong bytes, so Kafka does not check theirs.
     if check_header and data[pos : pos + 1] != _lz4_header_checksum(data[4:pos]):
         raise DecodeError("lz4: the checksum of the frame header is wrong")
-    return _lz4_blocks(data, pos + 1, flags, block_size, limit)
+    return _lz4_blocks(data, pos + 1, flags, block_size, out)
 
 
 @lru_cache(maxsize=64)
@@ -221,8 +226,8 @@ class _Room(threading.local):
 _ROOM = _Room()
 
 
-def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) -> bytes:
-    out, room = _Inflated(limit), _ROOM.of(block_size)
+def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, out: _Inflated) -> bytes:
+    room = _ROOM.of(block_size)
     inflate, failure = _lz4_functions()
     while True:
         word, pos = _lz4_word(data, pos)
@@ -273,12 +278,11 @@ def zstd_module() -> Any:
     return zstd
 
 
-def _zstd(data: bytes, limit: int) -> bytes:
+def _zstd(data: bytes, out: _Inflated) -> bytes:
     zstd = zstd_module()
-    out = _Inflated(limit)
     # The window is held beside the output: all must read 8 MiB (RFC 8878), Kafka reads up to
     # 128 MiB.
-    window_log = min(max((limit // 2).bit_length() - 1, 23), 27)
+    window_log = min(max((out.limit // 2).bit_length() - 1, 23), 27)
     options = {zstd.DecompressionParameter.window_log_max: window_log}
     stored, start, empty_frame = memoryview(data), 0, b""
     while not start or start < len(data):

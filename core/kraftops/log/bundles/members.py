@@ -15,13 +15,12 @@ from kraftops.log.bundles.torn_zip import torn_members
 from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
+from kraftops.memory import MOST_RATIO
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 MOST_MEMBERS = 1_000_000
-MOST_RATIO = 1100
-"""Inflated bytes for each byte of an archive; deflate reaches 1032, with zeros."""
 ANY_RATIO_BYTES = 4 << 30
 """Inflated bytes that are never too many: those of two hundred logs with preallocated indexes."""
 TOO_LARGE = "unpack it, if that is right, and name the directory"

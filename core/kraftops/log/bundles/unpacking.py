@@ -39,12 +39,13 @@ class Skipped(NamedTuple):
 def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Skipped]:
     """Write the files of an archive whose path in it *is_wanted*, with their times, to a directory.
 
-    Links and devices are not made. Of a damaged archive everything is unpacked that can be read.
+    Links and devices are not made, nor files whose path leads out of the archive. Of a damaged
+    archive everything is unpacked that can be read.
 
     Raises:
         SourceError: the archive cannot be read, or the directory cannot be written.
         TornArchive: it is damaged, and nothing can be read.
-        DamagedArchive: it is too large for its size, or a path leads out of it.
+        DamagedArchive: it is too large for its size.
         NoRoom: there is no room.
     """
     keep_freed_memory()
@@ -65,7 +66,8 @@ def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Ski
             break
         name = posixpath.normpath(member.name)
         if posixpath.isabs(name) or ".." in name.split("/") or "\0" in name:
-            raise DamagedArchive(f"the path {member.name} leads out of it")
+            skipped.append(Skipped(member.name, "its path leads out of the archive"))
+            continue
         if not is_wanted(name):
             continue
         if member.kind is not MemberKind.FILE:
