@@ -148,14 +148,12 @@ def _show(
     events: list[Mapping[str, object]] | None = None,
 ) -> None:
     """Print the quorum as it is now."""
-    from kraftops.answers.fields import json_of
     from kraftops_cli.cluster.controllers_fields import CONTROLLERS, ControllersAnswer
     from kraftops_cli.cluster.members import members_of
 
     quorum = access.quorum()
     answer = ControllersAnswer(quorum, members_of(access, quorum), outcome, events or ())
-    fields = json_of(CONTROLLERS.fields, answer)
-    work.answer(fields, controllers_text(answer, work.terminal.console))
+    work.show(CONTROLLERS.fields, answer, controllers_text(answer, work.terminal.console))
 
 
 def controllers_text(answer: ControllersAnswer, console: Console) -> str:

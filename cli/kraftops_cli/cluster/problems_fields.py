@@ -130,9 +130,6 @@ AFFECTED = (
         may_be_null=True,
         get=lambda affected: affected.replicas.leader if affected.replicas.leader >= 0 else None,
         column=number_column("LEADER", 2),
-        cell=lambda affected: (
-            str(affected.replicas.leader) if affected.replicas.leader >= 0 else None
-        ),
     ),
     numbers("replicas", "broker ids", get="replicas.replicas", column=Column("REPLICAS", 3)),
     numbers("isr", "broker ids in sync", get="replicas.isr", column=Column("IN SYNC", 1)),

@@ -145,14 +145,13 @@ def _request(work: Work, ids: Collection[int], options: RestartOptions) -> Resta
 
 def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions) -> int:
     """Print the order, and restart the nodes."""
-    from kraftops.answers.fields import json_of
     from kraftops.display.sizes import many
     from kraftops.restart.rolling import refuse_impossible
     from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
 
     view = rolling.view()
     answer = RestartAnswer(request, view, is_dry=options.dry_run)
-    work.answer(json_of(ORDER, answer), work.table(NODE, answer.rows()) + answer.estimate())
+    work.show(ORDER, answer, work.table(NODE, answer.rows()) + answer.estimate())
     if options.dry_run:
         return 0 if all(row.stop.is_safe for row in answer.rows()) else HAS_FINDINGS
     refuse_impossible(view)

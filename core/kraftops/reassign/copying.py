@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kraftops.errors import AnswerError, WireError
-from kraftops.placement.disks import LogDirectory
+from kraftops.placement.disks import LogDirectory, sizes_of
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.admin.log_dirs import ask_log_dirs
@@ -73,7 +73,7 @@ def look_at_copies(
         asked[broker].add(partition)
         asked[moving[partition].leader].add(partition)
     directories = directories_of(access, placement, asked)
-    sizes = {broker: sizes_in(of_broker) for broker, of_broker in directories.items()}
+    sizes = {broker: sizes_of({broker: of_broker}) for broker, of_broker in directories.items()}
     sources = {
         partition: size
         for partition, _ in copies
@@ -123,15 +123,6 @@ def directories_of(
         except WireError:
             continue  # it restarts
     return directories
-
-
-def sizes_in(directories: Iterable[LogDirectory]) -> dict[TopicPartition, int]:
-    """Return the sizes of the replicas of a broker."""
-    return {
-        partition: replica.size
-        for directory in directories
-        for partition, replica in directory.replicas.items()
-    }
 
 
 class CopyMeter:

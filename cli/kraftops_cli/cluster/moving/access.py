@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 from click.exceptions import Exit
 
-from kraftops.answers.fields import Field
+from kraftops.answers.fields import Field, json_of
 from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.disks import Disks, sizes_of
@@ -57,6 +57,10 @@ class Work:
             self.terminal.answer(command or self.terminal.command, fields)
         else:
             self.terminal.write(text)
+
+    def show(self, fields: Sequence[Field], thing: object, text: str) -> None:
+        """Print the fields of a thing for programs, or a text for people."""
+        self.answer(json_of(fields, thing), text)
 
     def table(self, fields: Sequence[Field], things: Iterable[object]) -> str:
         """Return a table of things for people."""

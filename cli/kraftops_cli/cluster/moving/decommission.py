@@ -101,7 +101,7 @@ def decommission(terminal: Terminal, options: DecommissionOptions) -> int:
         if action == "cancel":
             return cancel(work, brokers, options)
         work.access.check()
-        return _begin(work, brokers, options, waits=not options.no_wait)
+        return begin_decommission(work, brokers, options, waits=not options.no_wait)
 
 
 def _refuse_ignored(context: click.Context, action: str) -> None:
@@ -158,12 +158,10 @@ def _run(
     return _print_end(work, request.brokers, end)
 
 
-def resume_decommission(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
-    """Go on with a decommission, of which only the brokers are known; return the exit code."""
-    return _begin(work, brokers, plan, waits=True)
-
-
-def _begin(work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: bool) -> int:
+def begin_decommission(
+    work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: bool = True
+) -> int:
+    """Begin a decommission, or go on with one; return the exit code."""
     from kraftops.reassign.disks import disks_of
 
     placement = work.access.patiently(work.access.placement_for_plan)

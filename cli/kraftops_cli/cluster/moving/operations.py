@@ -112,7 +112,7 @@ def _resume(work: Work, chosen: Sequence[Operation], options: OperationsOptions)
     from kraftops.reassign.marks import DECOMMISSION, RESTART
     from kraftops.reassign.steering import Steered, follow_to_end
     from kraftops_cli.cluster.moving.access import move_options
-    from kraftops_cli.cluster.moving.decommission import resume_decommission
+    from kraftops_cli.cluster.moving.decommission import begin_decommission
     from kraftops_cli.cluster.moving.operations_output import print_steered
 
     plan = PlanOptions(throttle=options.throttle, stall_timeout=options.stall_timeout)
@@ -124,7 +124,7 @@ def _resume(work: Work, chosen: Sequence[Operation], options: OperationsOptions)
                 hint="kafka-cluster restart with its --hook goes on with the nodes that are left",
             )
         if operation.kind == DECOMMISSION:
-            code = resume_decommission(work, frozenset(operation.brokers), plan)
+            code = begin_decommission(work, frozenset(operation.brokers), plan)
             if code:
                 return code
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from kraftops.answers.fields import json_of
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.reassign.answer import OPERATION, OPERATIONS, STEERING
 from kraftops.reassign.operations import measured, operations_under_way
@@ -28,7 +27,7 @@ def show_operations(work: Work, kind: str | None = None, brokers: Collection[int
     ]
     chosen = access.patiently(lambda: measured(access, placement, chosen, _LOOK_SECONDS))
     text = work.table(OPERATION, chosen) or "nothing is under way\n"
-    work.answer(json_of(OPERATIONS, chosen), text)
+    work.show(OPERATIONS, chosen, text)
     return 0
 
 
@@ -40,5 +39,5 @@ def print_steered(work: Work, steered: Sequence[Steered], done: str) -> int:
         lines.append(f"{operation.name}: {what}\n")
         for partition, refusal in sorted(refused.items()):
             lines.append(f"{escaped(f'{partition}: not cancelled: {refusal.message}')}\n")
-    work.answer(json_of(STEERING, steered), "".join(lines))
+    work.show(STEERING, steered, "".join(lines))
     return HAS_FINDINGS if any(each.refused for each in steered) else 0

@@ -242,7 +242,6 @@ def _run(
 
 
 def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -> None:
-    from kraftops.answers.fields import json_of
     from kraftops_cli.cluster.moving.repair_fields import PARTITION, REPAIR, what_can_be_had
     from kraftops_terminal.escaping import escaped
 
@@ -251,4 +250,4 @@ def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -
     for name, _, leaderless in rows if only_leaderless else ():
         if leaderless:
             text += f"{escaped(f'{name}: {what_can_be_had(leaderless)}')}\n"
-    work.answer(json_of(REPAIR.fields[:2], answer), text)
+    work.show(REPAIR.fields[:2], answer, text)

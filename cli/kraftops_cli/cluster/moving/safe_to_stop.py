@@ -66,7 +66,6 @@ seen.""",
 )
 def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.answers.fields import json_of
     from kraftops.reassign.min_isr import min_isr_of_topics
     from kraftops.voters.stop import StopRules, without_topics
     from kraftops_cli.cluster.moving.access import check_registered, check_topics, work_of
@@ -86,8 +85,7 @@ def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
     rules = StopRules(placement, min_isr_by_topic, quorum, options.allow_single_replica)
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
-    fields = json_of(SAFE_TO_STOP.fields, answer)
-    work.answer(fields, "".join(stop_lines(answer, work.terminal.console)))
+    work.show(SAFE_TO_STOP.fields, answer, "".join(stop_lines(answer, work.terminal.console)))
     return 0 if answer.is_safe else HAS_FINDINGS
 
 
