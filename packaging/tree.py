@@ -28,11 +28,8 @@ from lock import TREE_LOCK, TREE_OPTIONS  # noqa: E402
 
 GLIBC = 28
 """The minor version of the oldest glibc that is supported: that of RHEL 8."""
-_EVERYWHERE = {
-    *(b"libc.so.6", b"libdl.so.2", b"libgcc_s.so.1", b"libm.so.6", b"libpthread.so.0"),
-    *(b"librt.so.1", b"libutil.so.1"),
-}
-"""Libraries of glibc, and that of gcc without C++, which minimal systems have, too."""
+_CPP = b"\0libstdc++.so.6\0"
+"""The library that wheels may need and minimal systems lack; others are everywhere, or inside."""
 PYTHON = "3.13"
 COMMANDS = ("kafka-cluster", "kafka-dump-log", "kafka-metadata-shell", "kafka-storage")
 _UNUSED = (
@@ -120,11 +117,10 @@ def check(tree: Path) -> None:
     Raises:
         WrongTreeError: it is not so.
     """
-    files = {file: file.read_bytes() for file in libraries(tree)}
-    inside = _EVERYWHERE | {file.name.encode() for file in files}
-    for file, content in files.items():
-        if others := {*re.findall(rb"\0(lib[\w+-]+\.so[.\d]*)(?=\0)", content)} - inside:
-            raise WrongTreeError(f"{file.relative_to(tree)} needs {min(others).decode()}")
+    for file in libraries(tree):
+        content = file.read_bytes()
+        if _CPP in content:
+            raise WrongTreeError(f"{file.relative_to(tree)} needs libstdc++")
         minors = map(int, re.findall(rb"\0GLIBC_2\.(\d+)\b", content))
         if (newest := max(minors, default=0)) > GLIBC:
             raise WrongTreeError(f"{file.relative_to(tree)} needs glibc 2.{newest}")

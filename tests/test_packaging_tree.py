@@ -88,7 +88,7 @@ def test_library_for_a_newer_glibc_is_refused(builder: ModuleType, tree: Path) -
 def test_library_that_minimal_systems_lack_is_refused(builder: ModuleType, tree: Path) -> None:
     (tree / "lib/x.so").write_bytes(b"\x7fELF\0libc.so.6\0libstdc++.so.6\0")
 
-    with pytest.raises(builder.WrongTreeError, match=r"^lib/x\.so needs libstdc\+\+\.so\.6$"):
+    with pytest.raises(builder.WrongTreeError, match=r"^lib/x\.so needs libstdc\+\+$"):
         builder.check(tree)
 
 
