@@ -153,7 +153,8 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
     about = summary(tool.command.help)
     source = f"kraftops {VERSION}"
     title = _page(tool) if len(_page(tool)) <= _LONGEST_TITLE else tool.words[-1]
-    lines = [f'.TH {roff(title).upper()} 1 "" "{source}" "KraftOps Manual"', ".SH NAME"]
+    heading = f'.TH {roff(title).upper()} 1 "" "{source}" "KraftOps Manual"'
+    lines = [heading, ".nh", ".SH NAME"]  # without .nh it breaks inside kafka-metadata-shell
     # whatis(1) wants this on one line.
     lines.append(f"{roff(', '.join(map(_page, tools)))} \\- {roff(about[:1].lower() + about[1:])}")
     lines.append(".SH SYNOPSIS")

@@ -54,7 +54,7 @@ def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | 
         found = command.get_command(context, word) if isinstance(command, click.Group) else None
         if found is None:
             return None
-        context = click.Context(found, parent=context, info_name=word)
+        context = command.context_class(found, parent=context, info_name=word)
     return context
 
 

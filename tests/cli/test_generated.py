@@ -167,7 +167,7 @@ def test_table_of_values_names_existing_options() -> None:
 @each_tool
 def test_man_page_has_no_accidental_requests(tool: command_tree.Tool) -> None:
     """No line of text begins as roff's requests do."""
-    requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
+    requests = {".TH", ".nh", ".SH", ".SS", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
 
     control = [line for line in man_page(tool).splitlines() if line.startswith((".", "'"))]
 

@@ -17,17 +17,41 @@ from tests.helpers.tools.console import (
 PLACES = {
     "META": "tests/data/dump-4.3.1/in/meta",
     "SNAP": "tests/data/shell/in/crafted/crafted-all.checkpoint",
+    "DISK": "tests/data/log-directories/4.3.1/stopped",
 }
 PROGRAMS = {
     Path(program).name: program
     for program in (CLUSTER, DUMP_LOG, KRAFTOPS, METADATA_SHELL, STORAGE)
 }
 MISTAKES = (
+    ("kraftops explain start_refused", 4, "near: start-refused, started"),
+    ("kraftops explain a b", 4, "without a code, explain lists all"),
+    ("kraftops cluster restart --rack a", 1, "--rack is an option of unregister, describe"),
+    ("kraftops cluster repair plain-0", 1, "it takes options alone, and needs --id/-i"),
+    ("kraftops storage verify DISK", 1, "kraftops doctor DISK examines log directories"),
+    ("kraftops dump-log summary", 1, "name files or directories of logs"),
+    ("kraftops spark check", 1, "name files or directories of logs"),
+    ("kraftops metadata-shell SNAP cat /image", 1, "--snapshot SNAP, if that is meant"),
+    ("kraftops changes META --topic nosuch", 0, "topics with changes: "),
+    ("kraftops doctor 101", 4, "-b HOST:PORT asks a running cluster"),
+    ("kraftops doctor ''", 4, "an empty name names no file"),
+    ("kraftops doctor -c DISK", 1, "log directories are named without -c"),
+    ("kraftops disk DISK --since 1h", 1, "--since is an option of dump-log, report, changes"),
+    ("kraftops disk DISK --why plain-9", 4, "near: plain-"),
+    (
+        "kraftops cluster rebalance -b localhost:1 -C localhost:2 --throttle 50MBps",
+        1,
+        "'50MBps' is not a size from 1 to 1024t, perhaps 50m",
+    ),
+    ("kraftops incidents META --since 2days", 1, "perhaps 2d is meant"),
+    ("kraftops incidents META --since 5months", 1, "as 2026-11-21T10:00:00Z"),
+    ("kraftops incidents DISK/plain-0", 1, "is it the log of another topic"),
+    ("kraftops report META --output /nosuch/x", 1, "the directory /nosuch does not exist"),
     ("kraftops doctor META/.. --json", 1, "it is --format json"),
     ("kraftops disk META --group-by segment", 1, "Invalid value for '--group-by': 'segment'"),
     ("kraftops help quorum", 1, "see kraftops help a quorum is lost, or"),
     ("kraftops spark find -s META /image -nme x", 1, "-nme: did you mean -name?"),
-    ("kraftops spark find /image -name x", 1, "argument --snapshot/-s is required"),
+    ("kraftops spark find /image -name x", 1, "hint: --config finds the source of a node; kraft"),
     ("kraftops help voters", 1, "see kraftops help how recover works, or"),
     ("kafka-cluster --timeout 1", 1, "--timeout goes after a command that takes it: cluster-id"),
     ("kafka-storage -c x format", 1, "-c goes after a command that takes it: info, format"),
@@ -251,9 +275,9 @@ def test_mistake_is_answered_by_what_is_meant(
     config.write_text("process.roles=broker\nnode.id=1\n")
     places = {**PLACES, "CONF": str(config)}
     program, *words = (
-        " ".join(places.get(part, part) for part in word.split(" ")).replace(
-            "META/", f"{places['META']}/"
-        )
+        " ".join(places.get(part, part) for part in word.split(" "))
+        .replace("META/", f"{places['META']}/")
+        .replace("DISK/", f"{places['DISK']}/")
         for word in shlex.split(line)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -209,6 +210,7 @@ def _selection(only: str, skip: str, baseline: str | None) -> Selection:
 
 
 def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:
+    from kraftops.checkup.checks import Status
     from kraftops.checkup.diagnosis import CHECK
     from kraftops_terminal.escaping import escaped
     from kraftops_terminal.findings import finding_blocks
@@ -219,4 +221,12 @@ def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:
     yield from finding_blocks(console, diagnosis.findings)
     if diagnosis.findings:
         yield "\n"
-    yield table_text(console, table_of(CHECK, diagnosis.runs))
+    skipped: dict[str | None, list[str]] = defaultdict(list)
+    for run in diagnosis.runs:
+        if run.status is Status.SKIPPED:
+            skipped[run.reason].append(run.check.name)
+    made = [run for run in diagnosis.runs if run.status is not Status.SKIPPED]
+    yield table_text(console, table_of(CHECK, made))
+    reasons = (f"{', '.join(names)} ({reason})" for reason, names in skipped.items())
+    if skipped:
+        yield escaped(f"skipped: {'; '.join(reasons)}") + "\n"

@@ -26,34 +26,34 @@ SECTIONS = (exit_status(),)
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"code", "form"}), expands_files=False),
+    syntax=Argparse4j(ours=frozenset({"codes", "form"}), expands_files=False),
     name="explain",
     answer="kraftops.checkup.codes:EXPLAIN",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
-Explain a code of a finding, an error, an incident, or of what an operation waits for: what is the
-case, what Kafka does, what to do, and how to be sure. Without a code, list all.""",
+Explain codes of findings, errors, incidents, or of what an operation waits for: what is the case,
+what Kafka does, what to do, and how to be sure. Without a code, list all.""",
 )
-@click.argument("code", metavar="[CODE]", required=False)
+@click.argument("codes", metavar="[CODE…]", nargs=-1)
 @FORM
 @click.pass_obj
-def explain(terminal: Terminal, /, code: str | None, form: str) -> int:
-    """Print the pages of a code, or all codes; return the exit code."""
+def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
+    """Print the pages of codes, or all codes; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.checkup.codes import EXPLAIN, PAGE, pages, pages_of
     from kraftops_terminal.tables import table_of, table_text
 
-    listed = pages() if code is None else pages_of(code)
+    listed = [page for code in codes for page in pages_of(code)] or pages()
     print_answer(
         terminal,
         form,
         "explain",
         lambda: json_of(EXPLAIN.fields, listed),
         lambda: (
-            table_text(terminal.console, table_of(PAGE, listed))
-            if code is None
-            else "\n".join("".join(_page(terminal.console, page)) for page in listed)
+            "\n".join("".join(_page(terminal.console, page)) for page in listed)
+            if codes
+            else table_text(terminal.console, table_of(PAGE, listed))
         ),
     )
     return 0

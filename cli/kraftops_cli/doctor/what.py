@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -66,11 +67,14 @@ class What:
         """Return the nodes that are named; where nothing is named, those of this host.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is none, or a directory is named as a configuration.
             SourceError: a file that is named does not exist.
         """
         if self.names or self.configs or self.is_live:
-            refuse_missing(self.configs)
+            refuse_missing([*self.configs, *self.names], "-b HOST:PORT asks a running cluster")
+            for path in filter(os.path.isdir, self.configs):
+                message = f"{path} is a directory, and not a configuration"
+                raise UsageError(message, "log directories are named without -c")
             refuse_configurations(self.names, "-c {}")
             return [LocalKafka(path) for path in self.configs]
         local = kafka_on_this_host()

@@ -43,6 +43,9 @@ configurations that come or go together are one change. Secrets are redacted."""
     exit_status({2: "done; damage hides a part of the log."}),
 )
 
+_MOST_TOPICS = 8
+"""Names in a hint: it stays a line."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeOptions(LogOptions):
@@ -119,7 +122,9 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     )
     if options.form == "text":
         if not rows:
-            terminal.error("note: nothing of that changed")
+            topics = sorted({change.topic for change in log.changes if change.topic})
+            hint = f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""
+            terminal.error("note: nothing of that changed", hint=hint if options.topics else "")
         elif any(change.likely_principals for change in chosen):
             terminal.error(f"note: {LIKELY}")
         elif any(change.cause == CLIENT for change in chosen):

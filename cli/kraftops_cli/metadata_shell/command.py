@@ -316,13 +316,21 @@ def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> st
         raise BadArguments(
             "argument --snapshot/-s is required",
             ctx,
-            "--config finds the source of a node, --controllers asks a running quorum",
+            _hint_of_source(options),
         )
     if options.controllers is None:
         refuse_configurations([source], "-c {} finds its log")
     if not source and options.controllers is None:
         raise BadArguments("argument --snapshot/-s: '' is not a file", ctx)
     return source
+
+
+def _hint_of_source(options: ShellOptions) -> str:
+    """Return a hint for a run without a source; `spark find` cannot ask controllers."""
+    if options.words and os.path.exists(options.words[0]):
+        return f"--snapshot {options.words[0]}, if that is meant"
+    of_node = "--config finds the source of a node"
+    return of_node if options.spark else f"{of_node}, --controllers asks a running quorum"
 
 
 def _asks_for_help(words: tuple[str, ...]) -> bool:

@@ -257,34 +257,42 @@ class _Parser:
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*; the hint names the one of *names* that is like the first."""
-        hint = self._hint_of_subcommands(arguments[0].partition("=")[0])
+        hint = self._hint_of_commands(arguments[0].partition("=")[0])
         if arguments[0] == "--json" and "--format" in self._options:
             hint = "it is --format json"
         hint = hint or _hint(arguments[0], names)
         if not arguments[0].startswith("-") and not hint:
-            hint = self._option_of_value(arguments[0])
+            hint = self._hint_of_value(arguments[0])
         raise BadArguments(f"unrecognized arguments: '{_shown(arguments)}'", self._ctx, hint)
 
-    def _hint_of_subcommands(self, name: str) -> str:
-        """Return a hint for an option of subcommands that stands before them."""
-        group = self._ctx.command
-        if not isinstance(group, click.Group):
+    def _hint_of_commands(self, name: str) -> str:
+        """Return a hint for an option of subcommands, which stands before them, or of siblings."""
+        above = self._ctx if self._subcommands else self._ctx.parent
+        group = above.command if above else None
+        if above is None or not isinstance(group, click.Group) or name in self._options:
             return ""
-        commands = [(word, group.get_command(self._ctx, word)) for word in self._subcommands]
+        commands = [(word, group.get_command(above, word)) for word in group.list_commands(above)]
         takers = [
             word
             for word, command in commands
             if command and any(name in param.opts for param in command.params)
         ]
-        first_takers = ", ".join(takers[:3])
-        return f"{name} goes after a command that takes it: {first_takers}" if takers else ""
+        verb = "goes after a command that takes it:" if self._subcommands else "is an option of"
+        return f"{name} {verb} {', '.join(takers[:3])}" if takers else ""
 
-    def _option_of_value(self, value: str) -> str:
-        """Return a hint with the option that a bare value is meant for, by what it looks like."""
+    def _hint_of_value(self, value: str) -> str:
+        """Return a hint for a bare value: the option that it is meant for, or those that lack."""
         for pattern, option in _VALUES_OF_OPTIONS:
             if option in self._options and re.fullmatch(pattern, value):
                 return f"{option} {_shown([value])}, if that is meant"
-        return ""
+        if "--config" in self._options and os.path.isdir(value):
+            return f"kraftops doctor {value} examines log directories without a configuration"
+        needed = {
+            _all_names(option)
+            for option in self._options.values()
+            if option.required and option not in self._given
+        }
+        return f"it takes options alone, and needs {', '.join(sorted(needed))}" if needed else ""
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
         raise BadArguments(f"argument {reason}", self._ctx, hint)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
+from kraftops_cli.syntax.help_text import ToolContext
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.syntax.option_fields import parameters
 from kraftops_cli.syntax.renamed import RenamedOption
@@ -27,6 +28,7 @@ Raises `click.UsageError` for arguments that the syntax does not allow.
 class ToolCommand(click.Command):
     """A tool, or a subcommand of a tool, with the argument syntax of Kafka's tool."""
 
+    context_class = ToolContext
     groups: Mapping[str, Sequence[str]] = {}
     elsewhere: Mapping[str, str] = {}
 

@@ -6,6 +6,8 @@ from collections import deque
 
 import click
 
+from kraftops_cli.syntax.errors import BadArguments
+
 
 def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
     """Return the arguments in the form that Click's parser takes.
@@ -19,7 +21,9 @@ def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
         click.UsageError: there are no arguments, or a value is missing.
     """
     if not args:
-        raise click.UsageError("no options are given", ctx)
+        takes_paths = any(isinstance(param, click.Argument) for param in ctx.command.params)
+        hint = "name files or directories of logs" if takes_paths else ""
+        raise BadArguments("no options are given", ctx, hint)
     return _Parser(ctx, args).click_arguments()
 
 

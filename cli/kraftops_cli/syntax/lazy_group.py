@@ -9,10 +9,13 @@ from typing import Any
 import click
 
 from kraftops_cli.syntax.errors import UnknownCommand
+from kraftops_cli.syntax.help_text import ToolContext
 
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is run."""
+
+    context_class = ToolContext
 
     def __init__(
         self,

@@ -67,7 +67,9 @@ class Size(click.ParamType[int]):
         size = int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
-            self.fail(f"{value!r} is not a size from {least} to 1024t, as 512m or 2g", param, ctx)
+            near = re.match(r"[0-9]{1,15}[kmgt]", str(value).lower())
+            shown = f"perhaps {near[0]}" if near else "as 512m or 2g"
+            self.fail(f"{value!r} is not a size from {least} to 1024t, {shown}", param, ctx)
         return size
 
 

@@ -90,16 +90,20 @@ def diagnosis_of(
     """Join the findings of checks."""
     runs = list(runs)
     nodes = {
-        examination.shown(directory.java_path): node.config.node_id
+        # Findings spell a directory as it was named, or as Java writes it.
+        examination.shown(path): node.config.node_id
         for node in (examination.nodes if _was_read(runs) else ())
         for directory in node.directories
+        for path in (directory.path, directory.java_path)
     }
 
     def node_of(path: str) -> int | None:
         return next((id_ for top, id_ in nodes.items() if f"{path}/".startswith(f"{top}/")), None)
 
-    findings = (_renamed(each, examination) for run in runs for each in run.findings)
-    return Diagnosis([each for each in joined(findings, node_of) if selection.takes(each)], runs)
+    causes = joined(
+        (_renamed(finding, examination) for run in runs for finding in run.findings), node_of
+    )
+    return Diagnosis([cause for cause in causes if selection.takes(cause)], runs)
 
 
 def _renamed(finding: Finding, examination: Examination) -> Finding:

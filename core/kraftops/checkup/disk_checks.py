@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kraftops.checkup.examination import SILENT_SECONDS, Examination
+from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination
 from kraftops.disk.retention import (
     Reason,
     RetentionState,
@@ -30,6 +30,7 @@ from kraftops.image.verify.verify import verify
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.partitions.comparison import compare_disks
 from kraftops.recovery.partitions.losses import total_of
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import partition_files
@@ -88,6 +89,9 @@ def start(examination: Examination) -> Iterator[Finding]:
                 yield finding
     for node in examination.whole_nodes:
         image = examination.images.get(node.cluster_id)
+        if node.config.node_id == UNKNOWN_NODE:
+            yield _unidentified(node)
+            image = None  # which partitions belong to it cannot be told
         assumed = assumed_release(node, image, examination.target)
         if node in examination.configured:
             yield from target_findings(node, assumed)
@@ -96,6 +100,17 @@ def start(examination: Examination) -> Iterator[Finding]:
         if node.is_broker and not examination.is_deep:
             release = assumed.newest.release.name
             yield from loading_findings(node, image, release, LIGHT_BYTES)
+
+
+def _unidentified(node: Node) -> Finding:
+    return Finding(
+        "not-formatted",
+        Severity.NOTE,
+        "it has no meta.properties: its partitions are not compared with the metadata",
+        Place(directory=node.config.path),
+        "name the configuration of its node, or restore its meta.properties",
+        ("kraftops doctor -c server.properties",),
+    )
 
 
 def partitions(examination: Examination) -> Iterator[Finding]:
@@ -118,12 +133,23 @@ def one_cluster(examination: Examination) -> Iterator[Finding]:
 
 def copies(examination: Examination) -> Iterator[Finding]:
     """Yield the records that a start of all these brokers would cut."""
-    sources = list(examination.sources) + [
-        LogSource(path, path)
+    unknown = {
+        directory.path
+        for node in examination.copied
+        for directory in node.directories
+        if node.config.node_id == UNKNOWN_NODE
+    }
+    sources = [source for source in examination.alone if source.folder not in unknown] + [
+        LogSource(path, path, node_id=node.config.node_id)
         for node in examination.configured
         for path in {*node.config.log_dirs, node.config.metadata_log_dir}
     ]
-    table = compare_disks([source for source in sources if os.path.isdir(source.folder)]).losses
+    try:
+        table = compare_disks([source for source in sources if os.path.isdir(source.folder)]).losses
+    except RecoveryRefused as refusal:
+        if refusal.code != "no-partitions":  # as of controllers
+            raise
+        return
     by_topic: dict[tuple[str, int], list[int]] = {}
     for loss in table:
         key = (loss.copy.topic, loss.leader)

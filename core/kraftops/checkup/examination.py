@@ -26,6 +26,8 @@ from kraftops.storage.verify.release import Target
 
 SILENT_SECONDS = 5.0
 """A local disk lists a directory in ms, a slow network in a second: later ones hang."""
+UNKNOWN_NODE = -1
+"""The id of a node whose directories have no meta.properties; Kafka's own ids begin at 0."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,29 @@ class Examination:
         return [path for path, probe in probes.items() if not probe.wait(SILENT_SECONDS)]
 
     @cached_property
+    def alone(self) -> list[LogSource]:
+        """The sources that answer and that no configuration names, by whatever spelling."""
+        configured = (
+            path
+            for config in self.loaded[0]
+            for path in (*config.log_dirs, config.metadata_log_dir)
+        )
+        # The real path of a directory that hangs would be waited for.
+        named = {os.path.realpath(path) for path in configured if path not in self.silent}
+        sources = {
+            os.path.realpath(source.folder): source
+            for source in reversed(self.sources)
+            if source.folder not in self.silent
+        }
+        return [source for path, source in reversed(sources.items()) if path not in named]
+
+    @cached_property
     def foreign(self) -> list[str]:
         """The directories that are named, and are not log directories: they show nothing of one."""
         return [
             source.name
-            for source in self.sources
-            if source.folder not in self.silent
-            and not source.is_unpacked
-            and not _is_log_directory(read_log_directory(source.folder))
+            for source in self.alone
+            if not source.is_unpacked and not _is_log_directory(read_log_directory(source.folder))
         ]
 
     @cached_property
@@ -100,15 +117,15 @@ class Examination:
         directories: dict[tuple[str | None, int | None, str], list[LogDirectory]] = defaultdict(
             list
         )
-        for source in self.sources:
-            if source.folder in self.silent or source.name in self.foreign:
+        for source in self.alone:
+            if source.name in self.foreign:
                 continue
             directory = read_log_directory(source.folder)
             meta = directory.meta
+            node_id = source.node_id if directory.node_id is None else directory.node_id
             alone = "" if meta else source.folder
-            key = (meta.cluster_id if meta else None, directory.node_id, alone)
-            directories[key].append(directory)
-        return [_node_of(found) for found in directories.values()]
+            directories[meta.cluster_id if meta else None, node_id, alone].append(directory)
+        return [_node_of(node_id, of_node) for (_, node_id, _), of_node in directories.items()]
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -194,17 +211,19 @@ def _probe(path: str) -> None:
         return
 
 
-def _node_of(directories: Sequence[LogDirectory]) -> Node:
+def _node_of(node_id: int | None, directories: Sequence[LogDirectory]) -> Node:
     """Return a node with log directories alone: it has the roles that they show."""
     paths = tuple(directory.path for directory in directories)
-    metadata = next((each.path for each in directories if each.is_metadata), paths[0])
+    metadata = next(
+        (directory.path for directory in directories if directory.is_metadata), paths[0]
+    )
     is_voter = os.path.exists(os.path.join(metadata, METADATA_PARTITION, "quorum-state"))
     has_data = any(directory.has_checkpoints for directory in directories)
     config = ServerConfig(
         path=paths[0],
         given={},
         values={},
-        node_id=next((id_ for each in directories if (id_ := each.node_id) is not None), -1),
+        node_id=UNKNOWN_NODE if node_id is None else node_id,
         roles=frozenset({"controller"} if is_voter and not has_data else {"broker"}),
         log_dirs=paths,
         metadata_log_dir=metadata,

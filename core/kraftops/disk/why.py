@@ -51,8 +51,13 @@ def why_kept(
     name = f"{topic}-{partition}"
     places = [directory for directory in directories if name in directory.folder.directories]
     if not places:
+        from difflib import get_close_matches
+
         paths = ", ".join(directory.path for directory in directories)
-        raise UsageError(f"{name} is not in {paths}", code="not-found", topic=topic)
+        there = {name for directory in directories for name in directory.folder.directories}
+        near = get_close_matches(name, there, 3)
+        hint = f"near: {', '.join(near)}" if near else "kraftops disk --group-by partition has all"
+        raise UsageError(f"{name} is not in {paths}", hint, code="not-found", topic=topic)
     images = (image_in(directory.path) for directory in directories if directory.is_metadata)
     image = next(filter(None, images), None)
     explained = []

@@ -111,8 +111,10 @@ def refuse_output(path: str, flags: OutputFlags = PLAIN) -> None:
     status = _status(path)
     if status and _is_replaceable(status) and not flags.overwrite:
         raise ExistsError(path)
-    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        raise OutputError(f"cannot write {path}: {os.strerror(ENOENT)}")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        hint = f"the directory {folder} does not exist"
+        raise OutputError(f"cannot write {path}: {os.strerror(ENOENT)}", hint)
 
 
 def open_plainly(path: str, *, is_append: bool, is_private: bool = False) -> BinaryIO:

@@ -82,5 +82,7 @@ def _on_last_day(of_day: re.Match[str], end: int) -> int:
 
 
 def _refusal(text: str) -> UsageError:
+    if words := re.fullmatch(r"(-?[0-9]+) ?(?!mo)([smhdw])[a-z]+", text):  # 2days, 5 min
+        return UsageError(f"{text!r} is not a valid time", f"perhaps {words[1]}{words[2]} is meant")
     hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or -2h"
     return UsageError(f"{text!r} is not a valid time", hint=hint)

@@ -9,6 +9,7 @@ from kraftops.image.state.fields import ChangeKind
 from kraftops.tree.diff import Difference, diff
 from kraftops.tree.node import Directory, Node, descend, json_text
 from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.grammar.moments import NOW
 from kraftops_shell.grammar.paths import Match, absolute, escaped
 from kraftops_shell.output.change_format import fields_data, fields_text
 from kraftops_shell.session.moving import moment_of, travel_of
@@ -60,17 +61,19 @@ def diff_command(session: Session, call: Call) -> int:
 
 
 def _side(session: Session, word: str) -> _Side:
-    """Return the side of a word: `@OFFSET`, `@TIME`, `source:PATH` or a path of the tree."""
+    """Return the side of a word: `@OFFSET`, `@TIME`, `now`, `source:PATH` or a path of the tree."""
     source = session.source
-    if word.startswith("@"):
-        offset, time = moment_of(session, word[1:])
+    if word.startswith("@") or word == NOW:
+        offset, time = moment_of(session, word.removeprefix("@"))
         return _Side(source.tree(travel_of(session).at(offset=offset, time=time)), None)
     if word.startswith(_SOURCE):
         return _Side(source.tree(source.load([word.removeprefix(_SOURCE)])), None)
     matches = session.matches(word)
     if len(matches) != 1:
         problem = "several nodes" if matches else "no such file or directory."
-        raise UsageError(f"diff: {word}: {problem}", "as @OFFSET, @TIME, source:PATH or /image/…")
+        raise UsageError(
+            f"diff: {word}: {problem}", "as @OFFSET, @TIME, now, source:PATH or /image/…"
+        )
     return _Side(session.root, matches[0])
 
 

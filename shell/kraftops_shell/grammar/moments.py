@@ -9,7 +9,8 @@ from typing import NamedTuple
 from kraftops.query.times import parse_time
 
 _OFFSET = re.compile(r"\d{1,10}")
-_NOW = "now"
+NOW = "now"
+"""The word for the newest state."""
 
 
 class Moment(NamedTuple):
@@ -29,7 +30,7 @@ def read_moment(text: str, now: int, end: Callable[[], int | None] = lambda: Non
         UsageError: it is none of these.
     """
     text = text.removeprefix("@")
-    if text == _NOW:
+    if text == NOW:
         return Moment(None, None)
     if _OFFSET.fullmatch(text):
         return Moment(int(text), None)

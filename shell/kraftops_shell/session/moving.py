@@ -81,7 +81,10 @@ def move(session: Session, moment: Moment) -> list[str]:
         show(session, travel_of(session).at(offset=moment.offset, time=moment.time))
         if moment == Moment(None, None):
             session.standing, session.prompt_prefix = None, ""
-    lines = [place_line(session.source.image), *_stay(session)]
+    image = session.source.image
+    lines = [place_line(image), *_stay(session)]
+    if moment.offset is not None and moment.offset > max(image.offset, 0):
+        lines.insert(1, f"the log has no change between that and @{moment.offset}")
     if session.is_on_terminal and session.standing is not None:
         end = "end of the log" if session.go_home is None else "newest state, and follows it"
         lines.append(f"at now returns to the {end}")

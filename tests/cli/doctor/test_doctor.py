@@ -1,6 +1,7 @@
 """`kraftops doctor`: its answer, exit codes, and what it looks at."""
 
 import json
+import os
 import shutil
 import tarfile
 from pathlib import Path
@@ -69,6 +70,43 @@ def test_node_that_is_not_formatted_does_not_start(tmp_path: Path) -> None:
     done = doctor("-c", PROPERTIES, "--format", "json", cwd=node)
 
     assert json.loads(done.text)["findings"][0]["code"] == "not-formatted"
+
+
+def test_directory_of_the_configuration_is_examined_once_by_any_name(tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC)
+    format_node(node)
+    os.symlink("d2", node / "link")
+    alone = json.loads(doctor("-c", PROPERTIES, "--format", "json", cwd=node).text)
+
+    for name in ("d2", "./d2", "link", f"{node}/d2"):
+        done = doctor(name, "-c", PROPERTIES, "--format", "json", cwd=node)
+        assert json.loads(done.text) == alone
+
+
+@pytest.mark.parametrize("args", [(), ("-c", PROPERTIES)])
+def test_directory_without_an_identity_has_no_strays(args: tuple[str, ...], tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC)
+    format_node(node)
+    copy = shutil.copytree(REAL / "stopped", node / "copy")
+    (copy / "meta.properties").unlink()
+
+    answer = json.loads(doctor("copy", *args, "--format", "json", cwd=node).text)
+
+    of_copy = {
+        finding["code"]: finding["severity"]
+        for finding in answer["findings"]
+        if finding["directory"] == "copy"
+    }
+    assert of_copy == {"not-formatted": "note"}
+    assert "failed" not in {run["status"] for run in answer["checks"]}
+
+
+def test_skipped_checks_are_one_line() -> None:
+    lines = doctor(str(REAL / "stopped")).text.splitlines()
+
+    assert [line for line in lines if "skipped" in line] == [lines[-1]]
+    assert "cluster, copies (one node is named)" in lines[-1]
+    assert "partitions (--deep reads all partitions)" in lines[-1]
 
 
 def test_archive_is_named_as_it_was_given(tmp_path: Path) -> None:

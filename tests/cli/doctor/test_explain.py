@@ -25,6 +25,12 @@ def test_page_has_what_to_do_and_how_to_be_sure() -> None:
         assert text in done.text
 
 
+def test_several_codes_have_a_page_each() -> None:
+    done = run_here("explain", "missing-end", "no-answer", "--format", "json", program=KRAFTOPS)
+
+    assert [page["code"] for page in json.loads(done.text)["codes"]] == ["missing-end", "no-answer"]
+
+
 def test_an_error_says_its_exit_code() -> None:
     done = run_here("explain", "majority-at-risk", program=KRAFTOPS)
 

@@ -66,6 +66,11 @@ def test_added_leaf_has_the_path_of_the_newer_node(shell: Shell) -> None:
     assert all(path.startswith(f"{large}/") for path in added)
 
 
+def test_now_is_the_newest_state(shell: Shell) -> None:
+    assert shell("diff", "@300", "now").lines == shell("diff", "@300", "@583").lines
+    assert shell("diff", "now", "@now").lines == []
+
+
 def test_differences_can_be_json(shell: Shell) -> None:
     found = shell("diff", "@300", "@350", f"{ORDERS}/0", "--format", "json")
     (told,) = json.loads(found.out)["differences"]

@@ -12,21 +12,22 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.uris import is_remote, local_path
 
 
-def refuse_missing(names: Iterable[str]) -> None:
+def refuse_missing(names: Iterable[str], hint: str | None = None) -> None:
     """Refuse names of nothing; patterns and what URIs name are left alone.
 
     Raises:
-        SourceError: there is no such file or directory; the hint has a name that is like it.
+        SourceError: there is no such file or directory; the hint has a name that is like it, or is
+            *hint*.
     """
     missing = [name for name in names if _is_missing(name)]
     if "" in missing:
-        hint = "a variable of the shell may be empty"
-        raise SourceError("an empty name names no file", hint, code="not-found", path="")
+        empty = "a variable of the shell may be empty"
+        raise SourceError("an empty name names no file", empty, code="not-found", path="")
     if missing:
         near = nearest_path(missing[0])
         raise SourceError(
             f"cannot read {', '.join(missing)}: No such file or directory",
-            f"is it {near}?" if near else None,
+            f"is it {near}?" if near else hint,
             code="not-found",
             path=missing[0],
         )

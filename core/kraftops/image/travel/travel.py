@@ -139,6 +139,8 @@ class Travel:
         listen = begin(start.image, course.image)
         if course.read(lane.files, until, listen=listen) is not None:
             course.read_cut(lane.files, until, listen)
+        if course.loader.is_other_log:
+            check(course.loader, self.names, is_over=False)
         return course.image
 
     def _beginning(self, since: Limits | None) -> tuple[Lane, Course]:

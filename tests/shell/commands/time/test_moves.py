@@ -45,6 +45,13 @@ def test_a_move_is_told_by_a_line_and_the_prompt() -> None:
     assert shell.session.prompt_prefix == ""
 
 
+def test_an_offset_that_the_log_does_not_have_is_told() -> None:
+    at_end, note = Shell()("at", "@9999999").lines
+
+    assert at_end.startswith("@583 ")
+    assert note == "the log has no change between that and @9999999"
+
+
 def test_a_moment_is_an_offset_a_time_or_a_duration() -> None:
     shell = Shell()
 

@@ -1,0 +1,43 @@
+"""The help of a command as text: its usage, and lines that keep names whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import click
+
+_INNER_HYPHEN = re.compile(r"(?<=\S)-(?=\S)")
+_WHOLE = "\u2011"
+"""The hyphen at which no line breaks; only while lines are made, as it cannot be pasted."""
+
+
+class HelpFormatter(click.HelpFormatter):
+    """Click's, but a line does not break inside `kafka-dump-log` or `--release-version`."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(_INNER_HYPHEN.sub(_WHOLE, text))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write names with their descriptions."""
+        whole = [(name, _INNER_HYPHEN.sub(_WHOLE, text)) for name, text in rows]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return all that was written."""
+        return super().getvalue().replace(_WHOLE, "-")
+
+
+class ToolContext(click.Context):
+    """The context of a command; its path has no arguments of the commands above it."""
+
+    formatter_class = HelpFormatter
+
+    @property
+    def command_path(self) -> str:
+        """The words that run the command."""
+        above = f"{self.parent.command_path} " if self.parent else ""
+        return f"{above}{self.info_name}"
