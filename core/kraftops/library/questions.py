@@ -54,9 +54,9 @@ def check(source: Paths) -> Check:
     from kraftops.dump.check.directories import CheckRequest, check_directories
 
     partitions, common = check_directories(CheckRequest(_names(source)))
-    found = [*common, *(finding for each in partitions for finding in each.findings)]
-    lines = Results(partitions, PARTITION, lambda each: f"{each.path}: {each.state}")
-    return Check(lines, _findings(found))
+    findings = [*common, *(finding for partition in partitions for finding in partition.findings)]
+    lines = Results(partitions, PARTITION, lambda partition: f"{partition.path}: {partition.state}")
+    return Check(lines, _findings(findings))
 
 
 def verify(
@@ -156,8 +156,8 @@ def _names(source: Paths) -> list[str]:
     return [os.fspath(name) for name in several]
 
 
-def _findings(found: Sequence[Finding]) -> Findings:
-    return Findings(worst_first(found), FINDING, str)
+def _findings(findings: Sequence[Finding]) -> Findings:
+    return Findings(worst_first(findings), FINDING, str)
 
 
 def _change_log(

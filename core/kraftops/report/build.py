@@ -62,7 +62,7 @@ def build(
     part: MetadataPart | None = None
     story: Story | None = None
     incidents: tuple[TimedIncident, ...] = ()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     known_since: dict[str, int | None] = {}
     damaged: set[str] = set()
     if metadata is not None:
@@ -73,17 +73,17 @@ def build(
         if part.timeline is not None:
             changes = with_likely_principals(part.timeline.changes, requests)
             part = part._replace(timeline=replace(part.timeline, changes=changes))
-        found += metadata_findings(log, log_problems, part.timeline, commands)
+        findings += metadata_findings(log, log_problems, part.timeline, commands)
         known_since[METADATA] = log.known_since
         incidents = tuple(
             TimedIncident(incident, commands.changes(incident.begin, incident.end))
             for incident in (story.incidents if story else ())
         )
     logs = logs_part(summaries, known_since)
-    times = [one.last_time for one in logs.sources if one.last_time is not None]
+    times = [source.last_time for source in logs.sources if source.last_time is not None]
     since, until = heading.span.since, max(times, default=None)
-    found += log_findings(logs.logs, damaged, logs.transactions, since, until)
-    found = worst_first(found)
+    findings += log_findings(logs.logs, damaged, logs.transactions, since, until)
+    findings = worst_first(findings)
     more = _sum(logs.more, part.more if part else More())
     title = " ".join(heading.title.split()) or DEFAULT_TITLE
     return Report(
@@ -100,17 +100,17 @@ def build(
         logs=logs.logs,
         groups=logs.groups,
         transactions=logs.transactions,
-        findings=tuple(found[:MOST_FINDINGS]),
+        findings=tuple(findings[:MOST_FINDINGS]),
         more=_sum(
             more,
             More(
-                findings=max(len(found) - MOST_FINDINGS, 0),
+                findings=max(len(findings) - MOST_FINDINGS, 0),
                 incidents=story.left_out if story else 0,
             ),
         ),
     )
 
 
-def _sum(one: More, other: More) -> More:
-    names = [each.name for each in fields(More)]
-    return More(**{name: getattr(one, name) + getattr(other, name) for name in names})
+def _sum(first: More, second: More) -> More:
+    names = [field.name for field in fields(More)]
+    return More(**{name: getattr(first, name) + getattr(second, name) for name in names})

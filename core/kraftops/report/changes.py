@@ -69,22 +69,28 @@ def broker_steps(image: MetadataImage, kept: Iterable[KeptChange]) -> dict[int, 
     defaults.
     """
     states: dict[int, Any] = {}
-    found: dict[int, list[BrokerStep]] = {}
-    for one in kept:
-        if one.change.table != "brokers":
+    steps_by_broker: dict[int, list[BrokerStep]] = {}
+    for kept_change in kept:
+        if kept_change.change.table != "brokers":
             continue
-        broker: Any = one.change.key[0]
-        steps = found.setdefault(broker, [])
+        broker: Any = kept_change.change.key[0]
+        steps = steps_by_broker.setdefault(broker, [])
         if broker not in states:
-            states[broker] = _state_after(image, None, one.change.before)
+            states[broker] = _state_after(image, None, kept_change.change.before)
         before = states[broker]
-        after = _state_after(image, before, one.change.after)
+        after = _state_after(image, before, kept_change.change.after)
         states[broker] = after
         is_registration = after is not None and after is not before and _is_new(before, after)
         steps.append(
-            BrokerStep(one.time, one.address, _status(after), _status(before), is_registration)
+            BrokerStep(
+                kept_change.time,
+                kept_change.address,
+                _status(after),
+                _status(before),
+                is_registration,
+            )
         )
-    return found
+    return steps_by_broker
 
 
 def _state_after(image: MetadataImage, state: Any, address: int | None) -> Any:
@@ -97,10 +103,10 @@ def _state_after(image: MetadataImage, state: Any, address: int | None) -> Any:
         return state
     if number == REGISTER_BROKER:
         return registered_broker(data)
-    known: Any = state or {"fenced": number == FENCE_BROKER, "inControlledShutdown": False}
+    assumed: Any = state or {"fenced": number == FENCE_BROKER, "inControlledShutdown": False}
     if number in (FENCE_BROKER, UNFENCE_BROKER):
-        return known | {"fenced": number == FENCE_BROKER}
-    return changed_broker(known, number, data)
+        return assumed | {"fenced": number == FENCE_BROKER}
+    return changed_broker(assumed, number, data)
 
 
 def _is_new(before: Any, after: Any) -> bool:
@@ -116,12 +122,18 @@ def _status(state: Any) -> str | None:
 
 def without_consequences(kept: Iterable[KeptChange]) -> list[KeptChange]:
     """Return changes without those of configurations that the removal of their topic removes."""
-    found = list(kept)
-    gone = {one.address for one in found if one.change.table == "topics" and not one.change.after}
+    changes = list(kept)
+    gone = {
+        kept_change.address
+        for kept_change in changes
+        if kept_change.change.table == "topics" and not kept_change.change.after
+    }
     return [
-        one
-        for one in found
-        if one.change.table != "configs" or one.address not in gone or one.change.after
+        kept_change
+        for kept_change in changes
+        if kept_change.change.table != "configs"
+        or kept_change.address not in gone
+        or kept_change.change.after
     ]
 
 
@@ -137,20 +149,27 @@ def timed_changes(
     """
     by_table: dict[str, list[KeptChange]] = {}
     bootstrap: int | None = None  # its records are in one batch, of one time
-    for one in kept:
-        by_table.setdefault(one.change.table, []).append(one)
-        if one.change[:3] == FIRST_VERSION:
-            bootstrap = one.time
-    steps = {(step.address, broker): step for broker, each in brokers.items() for step in each}
+    for kept_change in kept:
+        by_table.setdefault(kept_change.change.table, []).append(kept_change)
+        if kept_change.change[:3] == FIRST_VERSION:
+            bootstrap = kept_change.time
+    steps = {
+        (step.address, broker): step for broker, own_steps in brokers.items() for step in own_steps
+    }
     chosen: list[KeptChange] = []
     room = MOST_CHANGES
-    for left, some in enumerate(sorted(by_table.values(), key=len)):
-        share = room // (len(by_table) - left)
+    for shared, some in enumerate(sorted(by_table.values(), key=len)):
+        share = room // (len(by_table) - shared)
         chosen += some[-share:] if share else []
         room -= min(share, len(some))
-    made = [_shown(image, one, steps, commands) for one in chosen]
-    ordered = sorted((one for one in made if one), key=lambda one: (one.time, one.offset))
-    return tuple(replace(one, is_bootstrap=one.time == bootstrap) for one in ordered)
+    timed = [_shown(image, kept_change, steps, commands) for kept_change in chosen]
+    ordered = sorted(
+        (kept_change for kept_change in timed if kept_change),
+        key=lambda kept_change: (kept_change.time, kept_change.offset),
+    )
+    return tuple(
+        replace(kept_change, is_bootstrap=kept_change.time == bootstrap) for kept_change in ordered
+    )
 
 
 def with_likely_principals(

@@ -75,26 +75,26 @@ def metadata_part(
     """
     timeline = log.timeline
     steps = broker_steps(log.image, timeline.changes)
-    told = without_consequences(timeline.changes)
-    changes = timed_changes(log.image, told, steps, commands)
+    own_changes = without_consequences(timeline.changes)
+    changes = timed_changes(log.image, own_changes, steps, commands)
     series, series_left_out = _series(timeline)
     more = document.More(
         brokers=max(len(log.image.brokers) - MOST_BROKERS, 0),
         bands=timeline.left_out.get("brokers", 0),
         leadership=log.leaders_left_out,
         series=series_left_out,
-        changes=len(told) + sum(timeline.left_out.values()) - len(changes),
+        changes=len(own_changes) + sum(timeline.left_out.values()) - len(changes),
         partitions=timeline.partitions_left_out,
         topics=timeline.topics_left_out,
     )
-    made = None
+    document_timeline = None
     if timeline.start is not None and timeline.step is not None and timeline.end is not None:
         began = timeline.start if timeline.began is None else timeline.began
         if more.bands:  # the states before the first step that was kept are not known
-            began = min((step.time for one in steps.values() for step in one), default=began)
+            began = min((step.time for loss in steps.values() for step in loss), default=began)
         leadership = _leaderships(log, timeline.end, commands)
         buckets = (timeline.end - timeline.start) // timeline.step + 1
-        made = document.Timeline(
+        document_timeline = document.Timeline(
             step=timeline.step,
             start=timeline.start,
             end=timeline.start + buckets * timeline.step,
@@ -110,12 +110,12 @@ def metadata_part(
         )
     worst = document.Worst(
         tuple(
-            _worst(WorstPartition, one, commands.history(one.topic, one.number))
-            for one in timeline.partitions
+            _worst(WorstPartition, loss, commands.history(loss.topic, loss.number))
+            for loss in timeline.partitions
         ),
-        tuple(_worst(WorstTopic, one, commands.history(one.topic)) for one in timeline.topics),
+        tuple(_worst(WorstTopic, loss, commands.history(loss.topic)) for loss in timeline.topics),
     )
-    return MetadataPart(_cluster(log, steps, cluster_id), made, worst, more)
+    return MetadataPart(_cluster(log, steps, cluster_id), document_timeline, worst, more)
 
 
 def _cluster(
@@ -139,8 +139,8 @@ def _cluster(
         )
     leader = log.leaders[-1].leader if log.leaders else None
     controllers = tuple(
-        Controller(one, _cut(endpoint_text(image.read(address)[1])), one == leader)
-        for one, address in sorted(image.controllers.items())[:MOST_BROKERS]
+        Controller(controller, _cut(endpoint_text(image.read(address)[1])), controller == leader)
+        for controller, address in sorted(image.controllers.items())[:MOST_BROKERS]
     )
     time = image.provenance.timestamp
     return Cluster(
@@ -182,7 +182,7 @@ def _bands(
 ) -> tuple[NodeBands, ...]:
     """Return the bands of all brokers of the time."""
     image = log.image
-    found = []
+    bands_by_node = []
     for broker in sorted({*image.brokers, *steps})[:MOST_BROKERS]:
         entry = image.brokers.get(broker)
         state = None if entry is None else image.broker_state(entry, whole=False)
@@ -196,8 +196,8 @@ def _bands(
             offset = offset_of(image, entry.newest.address)
             command = commands.record(offset)
             bands = [Band(_STATES[broker_status(state)], began, end, offset, command)]
-        found.append(NodeBands(broker, rack, tuple(bands)))
-    return tuple(found)
+        bands_by_node.append(NodeBands(broker, rack, tuple(bands)))
+    return tuple(bands_by_node)
 
 
 def _bands_of(
@@ -232,40 +232,40 @@ def _bands_of(
 
 
 def _leaderships(log: MetadataLog, end: int, commands: MetadataCommands) -> tuple[Leadership, ...]:
-    ends = [*(one.time for one in log.leaders), end][1:]
+    ends = [*(leader.time for leader in log.leaders), end][1:]
     return tuple(
         Leadership(
-            one.time, max(until, one.time), one.leader, one.epoch, one.offset,
-            commands.record(one.offset),
+            leader.time, max(until, leader.time), leader.leader, leader.epoch, leader.offset,
+            commands.record(leader.offset),
         )
-        for one, until in zip(log.leaders, ends, strict=True)
+        for leader, until in zip(log.leaders, ends, strict=True)
     )  # fmt: skip
 
 
 def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
     """Return the series of all together and of the busiest brokers, and how many are left out."""
-    found = []
+    series = []
     left_out = 0
     for name in (*timeline.levels, *_UNITS):
         values = timeline.series.get((name, None), [])
         is_level = name in timeline.levels
         unit = _LEVEL_UNIT if is_level else _UNITS[name]
         kind = "level" if is_level else "count-per-bucket"
-        found.append(Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
+        series.append(Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
         brokers = [
             (broker, values)
-            for (one, broker), values in timeline.series.items()
-            if one == name and broker is not None
+            for (series_name, broker), values in timeline.series.items()
+            if series_name == name and broker is not None
         ]
         brokers.sort(key=lambda item: (-sum(item[1]), item[0]))
         for broker, values in sorted(brokers[:MOST_SERIES]):
-            found.append(Series(name, unit, "count-per-bucket", broker, tuple(values)))
+            series.append(Series(name, unit, "count-per-bucket", broker, tuple(values)))
         left_out += max(len(brokers) - MOST_SERIES, 0)
-    return tuple(found), left_out
+    return tuple(series), left_out
 
 
-def _worst(made: type[Worst], loss: Loss, command: str | None) -> Worst:
-    return made(
+def _worst(kind: type[Worst], loss: Loss, command: str | None) -> Worst:
+    return kind(
         cut(loss.topic),
         loss.number,
         loss.offline,

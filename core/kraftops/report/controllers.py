@@ -35,19 +35,21 @@ def controller_bands(
     was down from the end of its leadership to its registration, if that came within minutes.
     """
     registrations: dict[int, list[_Registration]] = defaultdict(list)
-    for one in kept:
-        if one.change.table == "controllers" and one.change.after is not None:
-            controller: object = one.change.key[0]
+    for change in kept:
+        if change.change.table == "controllers" and change.change.after is not None:
+            controller: object = change.change.key[0]
             assert isinstance(controller, int)
             registrations[controller].append(
                 _Registration(
-                    one.time, offset_of(image, one.address), is_first=one.change.before is None
+                    change.time,
+                    offset_of(image, change.address),
+                    is_first=change.change.before is None,
                 )
             )
-    leaders = {one.leader for one in leadership if one.leader >= 0}
+    leaders = {change.leader for change in leadership if change.leader >= 0}
     nodes = []
     for controller in sorted({*image.controllers, *registrations, *leaders}):
-        led = [one for one in leadership if one.leader == controller]
+        led = [change for change in leadership if change.leader == controller]
         bands = _bands(registrations[controller], led, span, commands)
         nodes.append(NodeBands(controller, None, tuple(bands)))
     return tuple(nodes)
@@ -65,15 +67,15 @@ def _bands(
     offset: int | None = None
     if registrations and registrations[0].is_first:
         begin, offset = registrations[0][:2]
-        begin = min(begin, *(one.start for one in leadership), end)
+        begin = min(begin, *(led.start for led in leadership), end)
     points[begin] = "follower", offset
-    for one in leadership:
-        points[one.start] = "leader", one.offset
-        points[one.end] = "follower", None
+    for led in leadership:
+        points[led.start] = "leader", led.offset
+        points[led.end] = "follower", None
     for time, offset, is_first in registrations:
-        if is_first or any(one.start <= time < one.end for one in leadership):
+        if is_first or any(led.start <= time < led.end for led in leadership):
             continue
-        stop = max((one.end for one in leadership if one.end <= time), default=None)
+        stop = max((led.end for led in leadership if led.end <= time), default=None)
         if stop is not None and time - stop <= ROLLING and points[stop][0] == "follower":
             points[stop] = "down", None
             points[time] = "follower", offset

@@ -414,15 +414,17 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         if value and isinstance(value[0], int):
             return list(value)
-        return [_plain(each) for each in value]
+        return [_plain(member) for member in value]
     if isinstance(value, Finding):
         return json_of(FINDING, value)
     if isinstance(value, TimedIncident):
         return {**json_of(INCIDENT, value.incident), "command": value.command}
     if is_dataclass(value):
         return {
-            one.metadata.get("name", _camel(one.name)): _plain(getattr(value, one.name))
-            for one in fields(value)
+            member_field.metadata.get("name", _camel(member_field.name)): _plain(
+                getattr(value, member_field.name)
+            )
+            for member_field in fields(value)
         }
     return value
 

@@ -68,17 +68,17 @@ def metadata_findings(
     """
     notes, image = log.timeline, log.image
     for level in _LEVELS:
-        left = notes.levels[level.name]
-        touched = max(notes.touched[level.name], left)  # without a time none is noted
+        still = notes.levels[level.name]
+        touched = max(notes.touched[level.name], still)  # without a time none is noted
         if not touched:
             continue
-        peak = max([left, *notes.series.get((level.name, None), [])])
+        peak = max([still, *notes.series.get((level.name, None), [])])
         first = notes.firsts.get(level.name)
         offset = None if first is None else offset_of(image, first[1])
-        at_end = f"; {left:,} still at the end" if left else ""
+        at_end = f"; {still:,} still at the end" if still else ""
         text = f"{_count(touched, 'partition')} {level.words}, up to {peak:,} at once{at_end}"
         place = Place(time=notes.began if first is None else first[0], offset=offset)
-        severity = level.at_end if left else level.passed
+        severity = level.at_end if still else level.passed
         yield _finding(level.code, severity, text, place, commands.record(offset), count=touched)
     unclean = sum(notes.series.get(("uncleanElections", None), []))
     if unclean:
@@ -119,17 +119,19 @@ def metadata_findings(
 
 
 def _flapping(broker: NodeBands) -> Finding | None:
-    left = [
+    departures = [
         band
         for before, band in zip(broker.bands, broker.bands[1:], strict=False)
         if before.state == "active"
     ]
-    if len(left) < FLAPS:
+    if len(departures) < FLAPS:
         return None
-    span = span_text(left[-1].start - left[0].start)
-    text = f"broker {broker.id} left the active state {len(left):,} times within {span}"
-    place = Place(node=broker.id, time=left[0].start, offset=left[0].offset)
-    return _finding("flapping-broker", Severity.RISK, text, place, left[0].command, count=len(left))
+    span = span_text(departures[-1].start - departures[0].start)
+    text = f"broker {broker.id} left the active state {len(departures):,} times within {span}"
+    place = Place(node=broker.id, time=departures[0].start, offset=departures[0].offset)
+    return _finding(
+        "flapping-broker", Severity.RISK, text, place, departures[0].command, count=len(departures)
+    )
 
 
 def _quorum(timeline: Timeline) -> Iterator[Finding]:
@@ -194,13 +196,13 @@ def log_findings(
             )
     if until is None:
         return
-    for one in transactions:
-        if one.since is None or until - one.since < HANGING_MS:
+    for transaction in transactions:
+        if transaction.since is None or until - transaction.since < HANGING_MS:
             continue
-        who = one.transactional_id or f"producer {one.producer_id}"
-        text = f"a transaction of {who} is open for {span_text(until - one.since)}"
-        place = Place(time=one.since, offset=one.first_offset)
-        yield _finding("hanging-transaction", Severity.RISK, text, place, one.command)
+        who = transaction.transactional_id or f"producer {transaction.producer_id}"
+        text = f"a transaction of {who} is open for {span_text(until - transaction.since)}"
+        place = Place(time=transaction.since, offset=transaction.first_offset)
+        yield _finding("hanging-transaction", Severity.RISK, text, place, transaction.command)
 
 
 def _damage_code(log: Log) -> str:

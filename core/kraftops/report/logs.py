@@ -49,8 +49,10 @@ def logs_part(
     order = sorted(summaries, key=lambda log: _rank(fields[log]))
     sources = [_source(log, fields[log], known_since) for log in order]
     logs = [_log(log, summaries[log], fields[log]) for log in order[:MOST_LOGS]]
-    groups = sorted(_groups(fields), key=lambda one: (-(one.lag or 0), one.name))
-    transactions = sorted(_transactions(fields), key=lambda one: (one.since or 0, one.producer_id))
+    groups = sorted(_groups(fields), key=lambda group: (-(group.lag or 0), group.name))
+    transactions = sorted(
+        _transactions(fields), key=lambda group: (group.since or 0, group.producer_id)
+    )
     more = document.More(
         sources=max(len(sources) - MOST_SOURCES, 0),
         logs=max(len(order) - MOST_LOGS, 0),
@@ -124,8 +126,13 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
         last_time=times["lastMs"],
         sizes=_sizes(summary.sizes),
         codecs=tuple(
-            CodecUse(one["codec"], one["batches"], one["compressedBytes"], one["uncompressedBytes"])
-            for one in fields["codecs"]
+            CodecUse(
+                codec["codec"],
+                codec["batches"],
+                codec["compressedBytes"],
+                codec["uncompressedBytes"],
+            )
+            for codec in fields["codecs"]
         ),
         gaps=Gaps(gaps["count"], gaps["missing"]),
         damage=Damage(
@@ -154,10 +161,10 @@ def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
     return [log.directory] if log.topic and log.directory else paths
 
 
-def _sizes(found: Distribution) -> Sizes:
+def _sizes(distribution: Distribution) -> Sizes:
     """Return a distribution with a histogram of powers of two."""
     counts: dict[int, int] = {}
-    for size, count in found.counts.items():
+    for size, count in distribution.counts.items():
         start = 1 << (size.bit_length() - 1) if size > 0 else 0
         counts[start] = counts.get(start, 0) + count
     starts: list[int] = []
@@ -166,26 +173,28 @@ def _sizes(found: Distribution) -> Sizes:
         while start <= max(counts):
             starts.append(start)
             start = start * 2 or 1
-    shown = found.as_dict()
+    sizes = distribution.as_dict()
     return Sizes(
-        shown["min"],
-        shown["p50"],
-        shown["p99"],
-        shown["max"],
+        sizes["min"],
+        sizes["p50"],
+        sizes["p99"],
+        sizes["max"],
         tuple(starts),
         tuple(counts.get(start, 0) for start in starts),
     )
 
 
-def _series(name: str, unit: str, found: TimeHistogram) -> Iterable[LogSeries]:
-    shown = found.as_dict()
-    if shown["startMs"] is not None:
-        yield LogSeries(name, unit, shown["widthMs"], shown["startMs"], tuple(shown["counts"]))
+def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[LogSeries]:
+    buckets = histogram.as_dict()
+    if buckets["startMs"] is not None:
+        yield LogSeries(
+            name, unit, buckets["widthMs"], buckets["startMs"], tuple(buckets["counts"])
+        )
 
 
 def _groups(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[Group]:
-    for log, one in fields.items():
-        for group in one.get("groups", {}).get("groups", ()):
+    for log, log_fields in fields.items():
+        for group in log_fields.get("groups", {}).get("groups", ()):
             lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
             times = [entry["committedMs"] for entry in group["offsets"]]
             yield Group(
@@ -195,29 +204,39 @@ def _groups(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[Group]:
                 len(group["offsets"]),
                 sum(lags) if lags else None,
                 max((time for time in times if time is not None), default=None),
-                of_log(_shown_paths(log, one), f"--group={group['group']}"),
+                of_log(_shown_paths(log, log_fields), f"--group={group['group']}"),
             )
 
 
 def _transactions(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[OpenTransaction]:
     """Yield open transactions; those of transactional ids only where no log of data has them."""
-    found = [(log, one, each) for log, one in fields.items() for each in _open(one)]
-    in_data = {each["producerId"] for _, _, each in found if each["firstOffset"] is not None}
-    for log, one, each in found:
-        offset = each["firstOffset"]
-        if offset is None and each["producerId"] in in_data:
+    transactions = [
+        (log, log_fields, transaction)
+        for log, log_fields in fields.items()
+        for transaction in _open(log_fields)
+    ]
+    in_data = {
+        transaction["producerId"]
+        for _, _, transaction in transactions
+        if transaction["firstOffset"] is not None
+    }
+    for log, log_fields, transaction in transactions:
+        offset = transaction["firstOffset"]
+        if offset is None and transaction["producerId"] in in_data:
             continue
-        transactional_id = each["transactionalId"]
+        transactional_id = transaction["transactionalId"]
         is_state = offset is None
         yield OpenTransaction(
             None if transactional_id is None else cut(transactional_id),
-            each["producerId"],
-            each["producerEpoch"],
+            transaction["producerId"],
+            transaction["producerEpoch"],
             None if is_state or log.topic is None else cut(log.topic),
             None if is_state else log.partition,
             offset,
-            each["sinceMs"],
-            of_log(_shown_paths(log, one), *([] if is_state else ["--offset", f"{offset}.."])),
+            transaction["sinceMs"],
+            of_log(
+                _shown_paths(log, log_fields), *([] if is_state else ["--offset", f"{offset}.."])
+            ),
         )
 
 

@@ -1,6 +1,7 @@
 """Search for the leader, as readers of the log see it."""
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -70,14 +71,15 @@ def test_quorum_without_a_leader_is_an_error() -> None:
     state = filled(1)
     state.leader = -1
     start = time.monotonic()
+    settings = replace(HASTY, timeout=4.0)  # both answer within it on a busy machine, too
     with (
         quorum(state, 1, 2) as controllers,
-        live(controllers, settings=HASTY) as log,
+        live(controllers, settings=settings) as log,
         pytest.raises(WireError, match=r"^none of 2 addresses .* does not lead the quorum"),
     ):
         in_short(log.read())
 
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 8
 
 
 def test_broker_is_refused() -> None:
