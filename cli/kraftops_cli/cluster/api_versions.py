@@ -52,11 +52,13 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
 
     cluster_id, nodes, errors = _ask_nodes(target_of(terminal, options))
     console, compare = terminal.console, options.compare
-    differs = compare and len({_sort_key(each) for each in nodes.values()}) > 1
+    differs = compare and len({_sort_key(versions) for versions in nodes.values()}) > 1
 
     def text() -> str:
         if not compare:
-            return "\n".join(_tables(names, each, console) for names, each in _grouped(nodes))
+            return "\n".join(
+                _tables(names, versions, console) for names, versions in _grouped(nodes)
+            )
         return _comparison(nodes, console) if differs else f"{_node_names(nodes)}: all the same\n"
 
     print_answer(
@@ -66,7 +68,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
         lambda: {
             "clusterId": cluster_id,
             **({"differs": differs} if compare else {}),
-            "nodes": [_node_json(node, each) for node, each in nodes.items()],
+            "nodes": [_node_json(node, versions) for node, versions in nodes.items()],
         },
         text,
     )
@@ -130,8 +132,8 @@ def _sort_key(versions: NodeApiVersions) -> str:
 def _grouped(nodes: Mapping[int, NodeApiVersions]) -> list[tuple[str, NodeApiVersions]]:
     """Return groups of nodes with the same answer: their names, and the answer."""
     groups: dict[str, dict[int, NodeApiVersions]] = {}
-    for node, each in nodes.items():
-        groups.setdefault(_sort_key(each), {})[node] = each
+    for node, versions in nodes.items():
+        groups.setdefault(_sort_key(versions), {})[node] = versions
     return [(_node_names(group), next(iter(group.values()))) for group in groups.values()]
 
 

@@ -42,7 +42,7 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
 
 def flattened(values: Iterable[tuple[int, ...]]) -> list[int]:
     """Return the ids of an option that was given several times, each once, in their order."""
-    return [*dict.fromkeys(each for ids in values for each in ids)]
+    return [*dict.fromkeys(broker for ids in values for broker in ids)]
 
 
 def ids_text(ids: Iterable[int]) -> str:
@@ -50,7 +50,7 @@ def ids_text(ids: Iterable[int]) -> str:
     runs = groupby(enumerate(sorted(ids)), key=lambda pair: pair[1] - pair[0])
     parts: list[str] = []
     for _, run in runs:
-        run_ids = [each for _, each in run]
+        run_ids = [broker for _, broker in run]
         is_range = len(run_ids) > _SHORT and run_ids[0] >= 0
         parts += [f"{run_ids[0]}-{run_ids[-1]}"] if is_range else map(str, run_ids)
     return ", ".join(parts)

@@ -31,7 +31,10 @@ _STYLES = {
 
 def broker_states(image: MetadataImage) -> dict[int, BrokerState]:
     """Return the registrations by broker id, with the changes after them."""
-    return {broker: image.broker_state(each) for broker, each in sorted(image.brokers.items())}
+    return {
+        broker: image.broker_state(registration)
+        for broker, registration in sorted(image.brokers.items())
+    }
 
 
 def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:

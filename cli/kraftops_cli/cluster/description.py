@@ -264,7 +264,7 @@ def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDesc
         broker,
         FENCED if state["fenced"] else unfenced,
         state["rack"],
-        [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
+        [(end["name"], Address(end["host"], end["port"])) for end in state["endPoints"]],
         [to_text(directory) for directory in state["logDirs"]],
         load.replicas,
         load.leaders,
@@ -315,7 +315,9 @@ def ask_description(
     else:
         facts = kept.facts.of(target, nodes.nodes if nodes else ())
         configs = {
-            broker: each.configs for broker, each in facts.items() if each.configs is not None
+            broker: node_facts.configs
+            for broker, node_facts in facts.items()
+            if node_facts.configs is not None
         }
     return ClusterDescription(
         is_of_controllers=target.is_of_controllers,

@@ -45,8 +45,8 @@ def level_text(feature: str, level: int) -> str:
 
 def level_name(feature: str, level: int | None) -> str | None:
     """Return the name of a level of metadata.version (`4.3-IV0`); None for all others."""
-    known = by_level(level) if feature == METADATA_VERSION and level is not None else None
-    return known.name if known else None
+    version = by_level(level) if feature == METADATA_VERSION and level is not None else None
+    return version.name if version else None
 
 
 def ago_text(age: int) -> str:

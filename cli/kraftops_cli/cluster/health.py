@@ -87,14 +87,14 @@ def health_of_image(image: MetadataImage) -> Health:
         for (topic_id, number), state in zip(places, fold.states(places), strict=True)
         if state is not None
     }
-    behind = _behind(partitions)
-    needed = logged_min_isr(image, {partition.topic for partition in behind})
+    out_of_sync = _behind(partitions)
+    needed = logged_min_isr(image, {partition.topic for partition in out_of_sync})
     return Health(
         partitions=fold.partition_count(),
         under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
         offline=fold.count_with(PartitionCondition.LEADERLESS),
-        under_min_isr=_under_min_isr(behind, needed),
-        is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
+        under_min_isr=_under_min_isr(out_of_sync, needed),
+        is_min_isr_assumed=any(min_isr.is_assumed for min_isr in needed.values()),
         moving=dict(sorted(Placement({}, partitions).moving.items())),
     )
 
@@ -107,10 +107,12 @@ def _behind(partitions: Mapping[TopicPartition, Replicas]) -> dict[TopicPartitio
     }
 
 
-def _under_min_isr(behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, MinIsr]) -> int:
+def _under_min_isr(
+    out_of_sync: Mapping[TopicPartition, Replicas], needed: Mapping[str, MinIsr]
+) -> int:
     return sum(
         len(replicas.isr) < min(needed[partition.topic].value, len(replicas.replicas))
-        for partition, replicas in behind.items()
+        for partition, replicas in out_of_sync.items()
     )
 
 
@@ -132,8 +134,8 @@ def ask_health(connection: Connection) -> Health:
     from kraftops.wire.admin.replicas import ask_placement
 
     placement = ask_placement(connection)
-    behind = _behind(placement.partitions)
-    topics = sorted({partition.topic for partition in behind})
+    out_of_sync = _behind(placement.partitions)
+    topics = sorted({partition.topic for partition in out_of_sync})
     configs = describe_configs(connection, ResourceType.TOPIC, topics, (MIN_ISR,))
     texts = {
         topic: values[MIN_ISR].value or "" for topic, values in configs.items() if MIN_ISR in values
@@ -143,11 +145,11 @@ def ask_health(connection: Connection) -> Health:
         partitions=len(placement.partitions),
         under_replicated=sum(
             is_under_replicated(len(replicas.isr), len(replicas.replicas), len(replicas.adding))
-            for replicas in behind.values()
+            for replicas in out_of_sync.values()
         ),
         offline=sum(replicas.leader < 0 for replicas in placement.partitions.values()),
-        under_min_isr=_under_min_isr(behind, needed),
-        is_min_isr_assumed=any(each.is_assumed for each in needed.values()),
+        under_min_isr=_under_min_isr(out_of_sync, needed),
+        is_min_isr_assumed=any(min_isr.is_assumed for min_isr in needed.values()),
         moving=placement.moving,
         loads=_loads(placement),
     )

@@ -38,7 +38,7 @@ class Problems(NamedTuple):
     @property
     def exit_code(self) -> int:
         """The exit code: moves and other leaders alone are not findings."""
-        return HAS_FINDINGS if any(each.cause not in HARMLESS for each in self.causes) else 0
+        return HAS_FINDINGS if any(problem.cause not in HARMLESS for problem in self.causes) else 0
 
 
 def cause_text(problem: Problem) -> str:
@@ -63,10 +63,10 @@ def cause_text(problem: Problem) -> str:
 
 
 def _behind_text(affected: Sequence[Affected]) -> str:
-    sizes = [each.behind for each in affected if each.behind is not None]
+    sizes = [partition.behind for partition in affected if partition.behind is not None]
     if not sizes:
         return "it is not known by how much"
-    slow = sum(each.is_catching_up is False for each in affected)
+    slow = sum(partition.is_catching_up is False for partition in affected)
     state = f"{many(slow, 'replica')} not catching up" if slow else "catching up"
     return f"{size_text(sum(sizes))}, {state}"
 

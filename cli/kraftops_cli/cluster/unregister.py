@@ -108,7 +108,7 @@ def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
             "broker",
             work.sentence,
             lambda results: _answer(registrations, options, results),
-            [each.key for each in chosen],
+            [broker.key for broker in chosen],
         )
         work.run(report.add)
     return report.finish()
@@ -227,17 +227,19 @@ class _Work:
         """
         from kraftops.wire.rpc.leader import LeaderClient
 
-        is_refused = any(each.error for each in self.chosen)
-        self.wanted = {each.key: each for each in self.chosen if each.outcome is Outcome.UNTRIED}
+        is_refused = any(choice.error for choice in self.chosen)
+        self.wanted = {
+            choice.key: choice for choice in self.chosen if choice.outcome is Outcome.UNTRIED
+        }
         if is_refused or self.options.dry_run or not self.wanted:
-            for each in self.chosen:
-                report(each)
+            for choice in self.chosen:
+                report(choice)
             return
         if not self.options.yes and not _is_agreed(self.wanted):
             raise RefusedError("nothing is changed", code="not-confirmed", changed=False)
-        for each in self.chosen:
-            if each.outcome is Outcome.ALREADY:
-                report(each)
+        for choice in self.chosen:
+            if choice.outcome is Outcome.ALREADY:
+                report(choice)
         with LeaderClient(self.connection, self._connect) as leader:
             self.leader = leader
             for result in work_through([*self.wanted], self._unregister, self._is_gone):
@@ -250,7 +252,7 @@ class _Work:
             return f"Broker {result.key} is no longer registered."
         if result.outcome is Outcome.ALREADY:
             return f"Broker {result.key} is not registered."
-        if not self.options.dry_run or any(each.error for each in self.chosen):
+        if not self.options.dry_run or any(choice.error for choice in self.chosen):
             return ""
         overridden: Any = result.known.get("overridden")
         although = ""
@@ -323,16 +325,16 @@ def _answer(
     """Return the JSON fields of the answer."""
     return {
         "clusterId": registrations.cluster_id,
-        "changed": any(each.outcome is Outcome.DONE for each in results),
+        "changed": any(result.outcome is Outcome.DONE for result in results),
         "dryRun": options.dry_run,
         "brokers": [
             {
-                "id": each.key,
-                "wasRegistered": each.outcome is Outcome.DONE
-                or (options.dry_run and registrations.may_have(each.key)),
-                "outcome": each.outcome.value,
-                **error_fields(each),
+                "id": result.key,
+                "wasRegistered": result.outcome is Outcome.DONE
+                or (options.dry_run and registrations.may_have(result.key)),
+                "outcome": result.outcome.value,
+                **error_fields(result),
             }
-            for each in results
+            for result in results
         ],
     }

@@ -73,7 +73,7 @@ class Registrations:
 
     def no_rack(self, rack: str) -> KraftopsError:
         """Return the error of a rack without a registered broker; the hint lists the others."""
-        racks = ", ".join(sorted({each for each in self.racks.values() if each is not None}))
+        racks = ", ".join(sorted({name for name in self.racks.values() if name is not None}))
         return KraftopsError(
             f"{self.address}: no broker of rack {rack} is registered",
             f"racks are: {racks or 'none'}",
@@ -148,7 +148,7 @@ class Fencing:
         self._fresh = Deadline(FRESH_SECONDS)
 
     def check(
-        self, target: Target, connection: Connection, known: Registrations, broker: int
+        self, target: Target, connection: Connection, registrations: Registrations, broker: int
     ) -> None:
         """Check that a broker is still as it was *known*, fenced.
 
@@ -162,11 +162,11 @@ class Fencing:
             if entry is not None:
                 self._fenced[broker] = image.broker_state(entry)["fenced"]
         elif self._fresh.is_over:
-            nodes = target.nodes(connection, with_fenced=known.is_complete).nodes
+            nodes = target.nodes(connection, with_fenced=registrations.is_complete).nodes
             self._fresh = Deadline(FRESH_SECONDS)
             self._fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
         if self._fenced.get(broker) is False:
-            raise known.running(broker)
+            raise registrations.running(broker)
 
 
 def ask_registrations(

@@ -162,8 +162,8 @@ class ClusterAccess:
                 )
             time.sleep(PAUSE)
             placement = self.placement()
-        for partition, each in placement.partitions.items():
-            self._counts[partition] = len(each.target)
+        for partition, replicas in placement.partitions.items():
+            self._counts[partition] = len(replicas.target)
         return placement
 
     def expect_counts(self, counts: Mapping[TopicPartition, int]) -> None:
@@ -174,9 +174,9 @@ class ClusterAccess:
         """Return the partitions that are not moving, and have another number of replicas."""
         return [
             partition
-            for partition, each in placement.partitions.items()
-            if not each.is_moving
-            and self._counts.get(partition, len(each.target)) != len(each.target)
+            for partition, replicas in placement.partitions.items()
+            if not replicas.is_moving
+            and self._counts.get(partition, len(replicas.target)) != len(replicas.target)
         ]
 
     def placement_for_plan(self) -> Placement:
@@ -185,7 +185,9 @@ class ClusterAccess:
             placement = self.placement()
             values = self.broker_configs(placement)
             self._cordoned = frozenset(
-                broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
+                broker
+                for broker, configs in values.items()
+                if configs.get(CORDON, _NONE).value == ALL
             )
         return self.settled()
 
@@ -208,8 +210,8 @@ class ClusterAccess:
             self._image = None
             return [self.placement()]
         first = self.placement()
-        running = [each for each, place in first.brokers.items() if not place.is_fenced]
-        return [first, *(self.ask_broker(each, ask_placement) for each in running)]
+        running = [broker for broker, place in first.brokers.items() if not place.is_fenced]
+        return [first, *(self.ask_broker(broker, ask_placement) for broker in running)]
 
     def sees_all(self) -> bool:
         """Tell whether no topics can be hidden from the user; errors as `placement`."""
@@ -423,10 +425,10 @@ class ClusterAccess:
             RefusedError: it is fenced, and no controllers are given.
             WireError: the request fails.
         """
-        wanted = {str(broker): changes}
+        changes_by_broker = {str(broker): changes}
 
         def change(connection: Connection) -> None:
-            alter_configs(connection, _BROKER, wanted)
+            alter_configs(connection, _BROKER, changes_by_broker)
 
         place = placement.brokers.get(broker)
         if place is not None and not place.is_fenced:
@@ -479,7 +481,7 @@ class ClusterAccess:
         """Return the connection to a broker; a new one comes with the addresses of all brokers."""
         if self._connection is None:
             endpoints = self._broker_endpoints
-            bootstraps = {each.address: each for each in endpoints.bootstrap}
+            bootstraps = {bootstrap.address: bootstrap for bootstrap in endpoints.bootstrap}
             bootstraps |= {address: Bootstrap(address) for address in self._addresses.values()}
             deadline = self.limit(endpoints.settings)
             self._connection = connect(
@@ -527,9 +529,9 @@ def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNode
 def _lists(placement: Placement) -> dict[TopicPartition, tuple[int, ...]]:
     """Return the replicas of partitions that are not moving."""
     return {
-        partition: each.replicas
-        for partition, each in placement.partitions.items()
-        if not each.is_moving
+        partition: replicas.replicas
+        for partition, replicas in placement.partitions.items()
+        if not replicas.is_moving
     }
 
 

@@ -68,7 +68,7 @@ def _time_left_text(amounts: Amounts | None) -> str | None:
 
 
 def _why(operation: Operation) -> Cell:
-    return Styled("; ".join(each.text for each in operation.obstacles), "bad")
+    return Styled("; ".join(obstacle.text for obstacle in operation.obstacles), "bad")
 
 
 _OBSTACLE = (

@@ -85,13 +85,15 @@ def look_at_copies(
         time.monotonic(),
         copied,
         sources,
-        {broker: each for broker, each in directories.items() if broker in targets},
+        {broker: of_broker for broker, of_broker in directories.items() if broker in targets},
     )
 
 
 def copies_between(broker: int, directories: Sequence[LogDirectory], source: str) -> CopyState:
     """Return the copies of replicas of a broker out of a log directory into others."""
-    original = next((each for each in directories if each.path == source), LogDirectory(source))
+    original = next(
+        (directory for directory in directories if directory.path == source), LogDirectory(source)
+    )
     copied = {
         (partition, broker): replica.size
         for directory in directories
@@ -99,7 +101,7 @@ def copies_between(broker: int, directories: Sequence[LogDirectory], source: str
         if partition in original.replicas
     }
     sources = {partition: original.replicas[partition].size for partition, _ in copied}
-    others = [each for each in directories if each.path != source]
+    others = [directory for directory in directories if directory.path != source]
     return CopyState(time.monotonic(), copied, sources, {broker: others})
 
 

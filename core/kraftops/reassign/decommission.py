@@ -78,7 +78,9 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         ]
     )
     plan = request.plan(placement)
-    hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
+    hopeless = [
+        partition for partition in plan.stuck if not _may_wait(placement, partition, request)
+    ]
     if hopeless:
         raise RefusedError(
             f"too few brokers for the replicas of {shown(hopeless)}",
@@ -159,17 +161,17 @@ class _Run:
             check_time(access)
             placement = access.patiently(access.settled)
             stranded = stranded_on(placement, request.brokers)
-            held = {
+            replicas_by_partition = {
                 partition: replicas
                 for partition, replicas in placement.on(request.brokers)
                 if partition not in stranded
             }
-            if held or placement.moving:
+            if replicas_by_partition or placement.moving:
                 # Those of others, too: the next plan must know where their replicas end.
-                self._move(placement, held)
+                self._move(placement, replicas_by_partition)
                 continue
             self._mover.clear()
-            holders = {broker for each in stranded.values() for broker in each.replicas}
+            holders = {broker for replicas in stranded.values() for broker in replicas.replicas}
             leaving = request.brokers - holders
             are_gone = self._leave(placement, sorted(leaving))
             if are_gone is None:
@@ -178,7 +180,9 @@ class _Run:
                 access.patiently(partial(access.end_operation, DECOMMISSION, leaving))
             return End(are_gone, frozenset(self._unregistered), stranded)
 
-    def _move(self, placement: Placement, held: dict[TopicPartition, Replicas]) -> None:
+    def _move(
+        self, placement: Placement, replicas_by_partition: dict[TopicPartition, Replicas]
+    ) -> None:
         """Begin the next moves, or wait for those in flight."""
         request, access = self._request, self._access
         plan = request.plan(placement)
@@ -196,7 +200,7 @@ class _Run:
         access.patiently(lambda: uncordon(access, access.placement(), request.brokers))
         self._mover.clear()
         access.patiently(lambda: access.end_operation(DECOMMISSION, request.brokers))
-        raise _not_emptied(request.brokers, held)
+        raise _not_emptied(request.brokers, replicas_by_partition)
 
     def _cordon(self, placement: Placement) -> None:
         """Mark the operation, also if nothing is to be moved, and cordon the brokers."""
@@ -234,14 +238,14 @@ class _Run:
                 return False
             time.sleep(PAUSE_SECONDS)
             return None
-        left = [
+        registered = [
             broker
             for broker in brokers
             if broker in placement.brokers or (not access.lists_fenced and broker not in self._gone)
         ]
-        if not left:
+        if not registered:
             return True
-        self._unregister(left)
+        self._unregister(registered)
         return None
 
     def _unregister(self, brokers: Sequence[int]) -> None:
@@ -333,7 +337,7 @@ def _check_unknown(access: ClusterAccess, placement: Placement, brokers: frozens
     marked = {broker for mark in marks if mark.kind == DECOMMISSION for broker in mark.brokers}
     some = ", ".join(map(str, sorted(placement.brokers)[:_MOST_IDS]))
     more = ", …" if len(placement.brokers) > _MOST_IDS else ""
-    missing = [each for each in sorted(unknown - marked) if not access.was_registered(each)]
+    missing = [broker for broker in sorted(unknown - marked) if not access.was_registered(broker)]
     if missing:
         raise KraftopsError(
             f"no broker has the id {_ids(missing)}, and no decommission of it has begun",
@@ -353,7 +357,7 @@ def _voters(access: ClusterAccess) -> frozenset[int]:
             raise
         access.note("it cannot be seen whether a broker is a voter of the quorum")
         return frozenset()
-    return frozenset(each.node_id for each in quorum.voters)
+    return frozenset(voter.node_id for voter in quorum.voters)
 
 
 def _may_wait(placement: Placement, partition: TopicPartition, request: Decommission) -> bool:

@@ -94,7 +94,9 @@ def empty_directory(access: ClusterAccess, task: Emptying, report: Report) -> No
         in_flight = {partition for partition, _ in state.copied}
         waiting = source.replicas.keys() - in_flight
         if waiting and len(in_flight) < task.options.batch:
-            _begin(access, task, source, [_after_copies(each, source) for each in targets])
+            _begin(
+                access, task, source, [_after_copies(directory, source) for directory in targets]
+            )
         meter.note((frozenset(in_flight), len(waiting)))
         meter.add(state)
         report(_progress(meter, in_flight, waiting))

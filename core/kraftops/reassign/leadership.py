@@ -29,10 +29,12 @@ def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPa
         KraftopsError: it does not happen in time.
     """
     for start in range(0, len(moves), _PARTITIONS_AT_ONCE):
-        wanted = {move.partition: move.after for move in moves[start : start + _PARTITIONS_AT_ONCE]}
+        replicas_by_partition = {
+            move.partition: move.after for move in moves[start : start + _PARTITIONS_AT_ONCE]
+        }
         refused = access.patiently(
-            lambda wanted=wanted: access.ask(  # type: ignore[misc]
-                lambda connection: alter_reassignments(connection, wanted)
+            lambda replicas_by_partition=replicas_by_partition: access.ask(  # type: ignore[misc]
+                lambda connection: alter_reassignments(connection, replicas_by_partition)
             )
         )
         for partition, (code, message) in sorted(refused.items()):
@@ -58,7 +60,9 @@ def elect_unclean(access: ClusterAccess, partitions: Sequence[TopicPartition]) -
     limit = Deadline(_SECONDS)
     while True:
         now = access.patiently(access.placement).partitions
-        waiting = [each for each in partitions if each in now and now[each].leader < 0]
+        waiting = [
+            partition for partition in partitions if partition in now and now[partition].leader < 0
+        ]
         if not waiting:
             return
         if limit.is_over:
@@ -69,11 +73,13 @@ def elect_unclean(access: ClusterAccess, partitions: Sequence[TopicPartition]) -
 def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:
     """Have the first replicas lead, until all do that can."""
     limit = Deadline(_SECONDS) if access.deadline is None else access.deadline.within(_SECONDS)
-    wanted = {move.partition: move.after[0] for move in moves}
+    leader_by_partition = {move.partition: move.after[0] for move in moves}
     while True:
         placement = access.patiently(access.placement)
-        unseen = [each for each in moves if not _has_order(placement, each)]
-        waiting = misled(placement, wanted.keys() - {each.partition for each in unseen})
+        unseen = [move for move in moves if not _has_order(placement, move)]
+        waiting = misled(
+            placement, leader_by_partition.keys() - {move.partition for move in unseen}
+        )
         if not unseen and not waiting:
             break
         if limit.is_over:
@@ -92,7 +98,7 @@ def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]
         time.sleep(0.2)
     return [
         partition
-        for partition, leader in wanted.items()
+        for partition, leader in leader_by_partition.items()
         if (replicas := placement.partitions.get(partition)) and replicas.leader != leader
     ]
 

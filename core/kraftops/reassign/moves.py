@@ -193,12 +193,12 @@ class Mover:
             )
         if self._has_choice:
             ask_for_directories(access, access.patiently(access.placement), moves)
-        wanted = {move.partition: move.after for move in moves}
+        replicas_by_partition = {move.partition: move.after for move in moves}
         changes_counts = any(len(move.before) != len(move.after) for move in moves)
         refused = access.patiently(
             lambda: access.ask(
                 lambda connection: alter_reassignments(
-                    connection, wanted, changes_counts=changes_counts
+                    connection, replicas_by_partition, changes_counts=changes_counts
                 )
             )
         )
@@ -265,9 +265,9 @@ class Mover:
         while not limit.is_over:
             now = self._access.patiently(self._access.placement).partitions
             unseen = [
-                each
-                for each in moves
-                if each.partition in now and now[each.partition].target != each.after
+                move
+                for move in moves
+                if move.partition in now and now[move.partition].target != move.after
             ]
             if not unseen:
                 return
@@ -327,27 +327,27 @@ def run_moves(
 def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
     """Return the event of what is in flight."""
     moving = placement.moving
-    copies = sum(len({*each.adding} - {*each.isr}) for each in moving.values())
+    copies = sum(len({*replicas.adding} - {*replicas.isr}) for replicas in moving.values())
     down = {
         broker
-        for each in moving.values()
-        for broker in each.adding
+        for replicas in moving.values()
+        for broker in replicas.adding
         if broker not in placement.brokers or placement.brokers[broker].is_fenced
     }
     text = f"in flight: {many(len(moving), 'partition')}, {many(copies, 'replica')} to copy"
-    known: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
+    facts: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
     if moving and meter.newest:
         seconds, rate = meter.seconds_left, round(meter.rate)
         text += f", {size_text(meter.newest.bytes_left)}, {size_text(rate)}/s"
         text += "" if seconds is None else f", {span_text(round(seconds) * 1000)} left"
-        known |= {"bytesLeft": meter.newest.bytes_left, "bytesPerSecond": rate}
+        facts |= {"bytesLeft": meter.newest.bytes_left, "bytesPerSecond": rate}
     if meter.still_seconds >= _STILL_SECONDS:
         text += f"; nothing has moved for {span_text(round(meter.still_seconds) * 1000)}"
     if waiting:
         text += f"; {many(waiting, 'partition')} to move after them"
     if down:
         text += f"; brokers that take replicas are down: {', '.join(map(str, sorted(down)))}"
-    return Event("progress", text, known)
+    return Event("progress", text, facts)
 
 
 def stalled(meter: CopyMeter, obstacles: Sequence[Obstacle]) -> KraftopsError:

@@ -80,10 +80,10 @@ def obstacles_of(
     placement: Placement, moving: Mapping[TopicPartition, Replicas], pace: Pace
 ) -> list[Obstacle]:
     """Return what keeps reassignments from their end, in the order of `CODES`."""
-    behind = _behind_throttles(pace)
+    too_slow = _behind_throttles(pace)
     partitions: dict[tuple[str, str], list[TopicPartition]] = defaultdict(list)
     for copy in pace.newer.copied:
-        cause = _cause(placement, copy, moving[copy[0]], pace, behind)
+        cause = _cause(placement, copy, moving[copy[0]], pace, too_slow)
         if cause is not None:
             partitions[cause].append(copy[0])
     return [
@@ -95,7 +95,7 @@ def obstacles_of(
 
 
 def _cause(
-    placement: Placement, copy: Copy, replicas: Replicas, pace: Pace, behind: Mapping[int, str]
+    placement: Placement, copy: Copy, replicas: Replicas, pace: Pace, too_slow: Mapping[int, str]
 ) -> tuple[str, str] | None:
     """Return the code and the text of what a copy waits for; None while it goes on."""
     broker = copy[1]
@@ -106,8 +106,8 @@ def _cause(
         return TARGET_DOWN, f"broker {broker}, which gets replicas, is down"
     if cause := _cause_on_disk(copy, pace.newer):
         return cause
-    if broker in behind:
-        return THROTTLE_TOO_LOW, behind[broker]
+    if broker in too_slow:
+        return THROTTLE_TOO_LOW, too_slow[broker]
     before, seconds = pace.older.copied.get(copy), pace.newer.seconds - pace.older.seconds
     if before is None or pace.newer.copied.get(copy, 0) > before or seconds <= 0:
         return None
@@ -119,7 +119,7 @@ def _cause_on_disk(copy: Copy, state: CopyState) -> tuple[str, str] | None:
     partition, broker = copy
     directories = state.directories.get(broker, [])
     own = next((d for d in directories if partition in d.replicas or partition in d.coming), None)
-    failed = [each.path for each in directories if each.is_failed]
+    failed = [directory.path for directory in directories if directory.is_failed]
     if failed and (own is None or own.is_failed):
         # The broker goes on without a directory that has failed (KIP-112), and so does the
         # controller with the replica that it has assigned to it (KIP-858).

@@ -164,7 +164,8 @@ def operations_of(
             brokers = (broker,) if mark.part is Part.CORDON else ()
             begun[mark.kind, brokers] = _begun(mark._replace(brokers=brokers))
     ours = sorted(
-        begun.values(), key=lambda each: (each.author.since if each.author else 0, each.name)
+        begun.values(),
+        key=lambda operation: (operation.author.since if operation.author else 0, operation.name),
     )
     rest = dict(placement.moving)
     ours = [_with_moves(placement, operation, rest) for operation in ours]
@@ -358,16 +359,16 @@ def _with_amounts(
             for partition, _ in placement.on(frozenset(operation.brokers))
             if partition not in operation.moving
         )
-    left, net = last.bytes_left + waiting, meter.net_rate
+    bytes_to_go, net = last.bytes_left + waiting, meter.net_rate
     pace = pace._replace(still_seconds=last.seconds - first.seconds)
     return replace(
         operation,
         amounts=Amounts(
-            done=None if operation.size is None else max(operation.size - left, 0),
+            done=None if operation.size is None else max(operation.size - bytes_to_go, 0),
             copied=last.total_bytes - last.bytes_left,
-            left=left,
+            left=bytes_to_go,
             rate=round(meter.rate),
-            seconds_left=round(left / net) if net > 0 else None,
+            seconds_left=round(bytes_to_go / net) if net > 0 else None,
         ),
         obstacles=tuple(obstacles_of(placement, operation.moving, pace)),
     )

@@ -111,11 +111,11 @@ def set_throttle(
     """
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
-    running = {each for each, place in placement.brokers.items() if not place.is_fenced}
+    running = {broker for broker, place in placement.brokers.items() if not place.is_fenced}
     brokers: set[int] = set()
     for (topic, number), before, after, _ in moves:
-        sources = [each for each in before if each in running]
-        added = [each for each in after if each not in before and each in running]
+        sources = [broker for broker in before if broker in running]
+        added = [broker for broker in after if broker not in before and broker in running]
         if added:
             leaders[topic] += [f"{number}:{broker}" for broker in sources]
             followers[topic] += [f"{number}:{broker}" for broker in added]
@@ -246,7 +246,7 @@ def _owner(
 ) -> Callable[[str], bool]:
     """Return the function that tells whether an entry of a list is ours."""
     marked = {str(broker) for broker in ours}
-    asked = {str(broker) for broker, each in placement.brokers.items() if not each.is_fenced}
+    asked = {str(broker) for broker, place in placement.brokers.items() if not place.is_fenced}
     sees_all = access.controllers is not None or not ours
 
     def is_ours(entry: str) -> bool:

@@ -40,12 +40,13 @@ def next_moves(
         loads.update(dict.fromkeys(missing, max(sizes.get(partition, 0), 1)))
         copies += sizes.get(partition, 0) * len(missing)
     queues: dict[tuple[int, ...], deque[Move]] = defaultdict(deque)
-    for move in sorted(moves, key=lambda each: -sizes.get(each.partition, 0)):
+    for move in sorted(moves, key=lambda queued: -sizes.get(queued.partition, 0)):
         queues[tuple(sorted(move.added))].append(move)
     chosen: list[Move] = []
     while queues and len(moving) + len(chosen) < window.partitions:
         added, queue = min(
-            queues.items(), key=lambda each: (max((loads[b] for b in each[0]), default=0), each[0])
+            queues.items(),
+            key=lambda queued: (max((loads[b] for b in queued[0]), default=0), queued[0]),
         )
         size = sizes.get(queue[0].partition, 0)
         is_idle = not any(loads[broker] for broker in added)

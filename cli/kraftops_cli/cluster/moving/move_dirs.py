@@ -111,8 +111,12 @@ def _effects(
         DirectoryEffect(broker, source.path, source.size, 0, source.usable),
         *(
             DirectoryEffect(
-                broker, each.path, each.size, each.size + coming[each.path], each.usable
+                broker,
+                directory.path,
+                directory.size,
+                directory.size + coming[directory.path],
+                directory.usable,
             )
-            for each in others
+            for directory in others
         ),
     ]

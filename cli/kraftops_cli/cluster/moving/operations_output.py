@@ -40,4 +40,4 @@ def print_steered(work: Work, steered: Sequence[Steered], done: str) -> int:
         for partition, refusal in sorted(refused.items()):
             lines.append(f"{escaped(f'{partition}: not cancelled: {refusal.message}')}\n")
     work.show(STEERING, steered, "".join(lines))
-    return HAS_FINDINGS if any(each.refused for each in steered) else 0
+    return HAS_FINDINGS if any(operation.refused for operation in steered) else 0

@@ -181,7 +181,7 @@ def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list
     from kraftops.errors import KraftopsError, RefusedError
 
     by_name = {str(partition): partition for partition in placement.partitions}
-    leaderless = {each.partition: each for each in plan.leaderless}
+    leaderless = {partition_lost.partition: partition_lost for partition_lost in plan.leaderless}
     partitions = []
     for name in (name for text in texts for name in text.split(",")):
         if name not in by_name:
@@ -225,7 +225,7 @@ def _run(
         _print(work, task.answer(placement), only_leaderless=True)
     if elected:
         word = ",".join(map(str, elected))
-        stakes = stake_text([each for each in plan.leaderless if each.partition in elected])
+        stakes = stake_text([lost for lost in plan.leaderless if lost.partition in elected])
         action = f"lose records of {shown(elected)}: {stakes}"
         work.confirm(word, action)
     if plan.plan.moves:
@@ -245,7 +245,9 @@ def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -
     from kraftops_cli.cluster.moving.repair_fields import PARTITION, REPAIR, what_can_be_had
     from kraftops_terminal.escaping import escaped
 
-    rows = [each for each in answer.partitions if each.leaderless or not only_leaderless]
+    rows = [
+        repaired for repaired in answer.partitions if repaired.leaderless or not only_leaderless
+    ]
     text = work.table(PARTITION, rows)
     for name, _, leaderless in rows if only_leaderless else ():
         if leaderless:

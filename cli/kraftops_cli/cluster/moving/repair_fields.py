@@ -49,7 +49,7 @@ class RepairAnswer(NamedTuple):
     @property
     def exit_code(self) -> int:
         """The exit code: some partitions cannot be repaired, or all are."""
-        return 0 if all(each.outcome in _GOOD for each in self.partitions) else HAS_FINDINGS
+        return 0 if all(repaired.outcome in _GOOD for repaired in self.partitions) else HAS_FINDINGS
 
 
 def outcomes_of(
@@ -63,7 +63,7 @@ def outcomes_of(
     Without *elected* ones, nothing has been done yet.
     """
     missing = {move.partition for move in repair.plan.moves}
-    leaderless = {each.partition: each for each in repair.leaderless}
+    leaderless = {lost_leader.partition: lost_leader for lost_leader in repair.leaderless}
     outcomes = []
     for partition in sorted(lost & placement.partitions.keys()):
         if partition in leaderless:
@@ -85,7 +85,7 @@ def _ids(brokers: Sequence[int]) -> str | None:
 
 def stake_text(leaderless: Sequence[Leaderless]) -> str:
     """Return the number of records that elections may lose; "unknown" if one is."""
-    stakes = [each.at_stake for each in leaderless]
+    stakes = [partition.at_stake for partition in leaderless]
     return "unknown" if None in stakes else f"{sum(filter(None, stakes)):,}"
 
 
