@@ -92,8 +92,8 @@ each answer.""",
     (
         "Codes of errors in JSON",
         "\n\n".join(
-            f"{code}: {each.meaning} (exit status {each.exit_code})."
-            for code, each in CODES.items()
+            f"{code}: {code_of_error.meaning} (exit status {code_of_error.exit_code})."
+            for code, code_of_error in CODES.items()
         ),
     ),
 )

@@ -153,15 +153,15 @@ def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
 def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
     """Return a table of the APIs and features that differ between groups of equal nodes."""
     groups = _grouped(nodes)
-    versions = [each for _, each in groups]
+    versions = [group for _, group in groups]
     rows: list[list[Cell]] = []
-    for key in sorted({key for each in versions for key in each.apis}):
-        served = [_range_text(each.apis.get(key)) for each in versions]
+    for key in sorted({key for group in versions for key in group.apis}):
+        served = [_range_text(group.apis.get(key)) for group in versions]
         if len(set(served)) > 1:
             rows.append([f"{api_name(key)} ({key})", *served])
-    features = [{f.name: f for f in each.features} for each in versions]
-    for name in sorted({name for each in features for name in each}):
-        levels = [_feature_levels(each.get(name)) for each in features]
+    features = [{f.name: f for f in group.features} for group in versions]
+    for name in sorted({name for group in features for name in group}):
+        levels = [_feature_levels(group.get(name)) for group in features]
         if len(set(levels)) > 1:
             rows.append([name, *levels])
     columns = [folded("API"), *(Column(names, at) for at, (names, _) in enumerate(groups))]

@@ -178,7 +178,7 @@ def broker_facts(image: MetadataImage, entry: BrokerEntry, state: BrokerState) -
     """
     first = entry.addresses[0]
     at_first = registered_broker(image.read(first)[1])
-    gone = [each for each in at_first["logDirs"] if each not in state["logDirs"]]
+    gone = [directory for directory in at_first["logDirs"] if directory not in state["logDirs"]]
     is_known = not image.change(first).is_upper_bound
     features = _features(at_first["features"])
     failed = tuple(map(to_text, gone)) if is_known or gone else None
@@ -252,4 +252,4 @@ def _own_configs(connection: Connection, broker: int) -> dict[str, ConfigValue] 
         values = describe_configs(connection, ResourceType.BROKER, [str(broker)], None)
     except AnswerError:
         return None
-    return {key: each for key, each in values.get(str(broker), {}).items() if each.is_dynamic}
+    return {key: config for key, config in values.get(str(broker), {}).items() if config.is_dynamic}

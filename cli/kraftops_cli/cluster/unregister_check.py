@@ -220,8 +220,8 @@ def registrations_of(
         is_complete=True,
         replicas=replica_counts(image),
         racks={broker: state["rack"] for broker, state in states.items()},
-        unchanged_ms={broker: now - each.timestamp for broker, each in changes.items()},
-        inexact=frozenset(broker for broker, each in changes.items() if each.is_upper_bound),
+        unchanged_ms={broker: now - change.timestamp for broker, change in changes.items()},
+        inexact=frozenset(broker for broker, change in changes.items() if change.is_upper_bound),
     )
 
 

@@ -112,7 +112,9 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
             if not reason or not target.deadline.is_over:
                 reason = error.message
         else:
-            missing = [text for each in conditions if (text := each.check(placement)) is not None]
+            missing = [
+                text for condition in conditions if (text := condition.check(placement)) is not None
+            ]
             if not missing:
                 return
             reason = "; ".join(missing)

@@ -44,7 +44,7 @@ def parameters(options: object) -> list[click.Parameter]:
     if not is_dataclass(options):
         return []
     return [
-        each.metadata[_PARAMETER](each.name)
-        for each in fields(options)
-        if _PARAMETER in each.metadata
+        option_field.metadata[_PARAMETER](option_field.name)
+        for option_field in fields(options)
+        if _PARAMETER in option_field.metadata
     ]

@@ -187,7 +187,9 @@ def _features_behind(
     level, _ = image.metadata_version
     name = release.name
     if level < newest:
-        names = [(known.name if (known := by_level(each)) else each) for each in (level, newest)]
+        names = [
+            (known.name if (known := by_level(number)) else number) for number in (level, newest)
+        ]
         yield Finding(
             "feature-behind",
             Severity.NOTE,
@@ -214,7 +216,7 @@ def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Fi
     assert usage.size
     assert usage.free is not None
     when = f": it is full in {days:.1f} days at the present rate" if days is not None else ""
-    largest = max(usage.replicas, key=lambda each: each.space.total, default=None)
+    largest = max(usage.replicas, key=lambda replica: replica.space.total, default=None)
     evidence = [Evidence("stat", f"{size_text(usage.space.total)} are in the log directory")]
     if largest:
         evidence.append(

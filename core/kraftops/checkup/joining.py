@@ -103,9 +103,9 @@ def _grouped(group: Sequence[Finding]) -> Finding:
     stakes = [finding.stake for finding in group]
     stake = None
     if all(stakes):
-        records = [each.records for each in stakes if each]
+        records = [known_stake.records for known_stake in stakes if known_stake]
         total = None if None in records else sum(number or 0 for number in records)
-        stake = Stake(total, sum(each.bytes for each in stakes if each))
+        stake = Stake(total, sum(known_stake.bytes for known_stake in stakes if known_stake))
     return replace(
         first,
         evidence=(*first.evidence, *others[:_EVIDENCE]),

@@ -74,7 +74,9 @@ def _why(operation: Operation) -> Cell:
 _OBSTACLE = (
     text("code", "what it is", values=CODES),
     text("text", "in words"),
-    texts("partitions", "partitions that wait", get=lambda each: [*map(str, each.partitions)]),
+    texts(
+        "partitions", "partitions that wait", get=lambda obstacle: [*map(str, obstacle.partitions)]
+    ),
 )
 OPERATION = (
     text("name", "its name, for cancel, resume and clear-throttles", column=Column("OPERATION")),
@@ -202,23 +204,25 @@ STEERED = (
     texts(
         "cancelledPartitions",
         "partitions whose reassignment was cancelled",
-        get=lambda each: [*map(str, each.cancelled)],
+        get=lambda steered: [*map(str, steered.cancelled)],
     ),
     parts(
         "refusedPartitions",
         "partitions whose reassignment goes on",
         _REFUSED,
-        get=lambda each: sorted(each.refused.items()),
+        get=lambda steered: sorted(steered.refused.items()),
     ),
 )
 """The fields of an operation that was cancelled."""
 
 OPERATIONS: Sequence[Field] = (
-    parts("operations", "operations that are under way", OPERATION, get=lambda each: each),
+    parts(
+        "operations", "operations that are under way", OPERATION, get=lambda operations: operations
+    ),
 )
 STEERING: Sequence[Field] = (
     boolean("changed", "whether anything was changed", get=lambda _: True),
-    parts("steered", "operations that were cancelled", STEERED, get=lambda each: each),
+    parts("steered", "operations that were cancelled", STEERED, get=lambda steered: steered),
 )
 ANSWER = Answer(
     (*in_some_forms(*OPERATIONS, *STEERING), events()),

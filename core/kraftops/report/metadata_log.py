@@ -171,7 +171,7 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
 
 def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
     """Return the damage that ended the reading of a segment."""
-    segments = {one.path for one in files.segments}
+    segments = {segment.path for segment in files.segments}
     for finding in read.loader.image.log_findings:
         if finding.code == DAMAGE and finding.place.file in segments:
             return finding
@@ -204,8 +204,8 @@ def is_metadata_log(path: str) -> bool:
                 continue
             found = list(records(batch))
             return bool(found) and all(
-                one.key is None and not isinstance(metadata.decode(one.value), Unknown)
-                for one in found
+                record.key is None and not isinstance(metadata.decode(record.value), Unknown)
+                for record in found
             )
     return False
 

@@ -92,7 +92,7 @@ class QuorumAccess:
                     configs = self.cluster.config_of(node.node_id, (SERVERS,))
                     servers[node.node_id] = configs[SERVERS].value if SERVERS in configs else None
         return {
-            node: frozenset(each.address for each in parse_bootstrap(text))
+            node: frozenset(configured.address for configured in parse_bootstrap(text))
             for node, text in servers.items()
             if text
         }
@@ -123,7 +123,10 @@ class QuorumAccess:
                 if connection.versions_of("DescribeConfigs") is None:
                     return None
                 configs = describe_configs(connection, ResourceType.BROKER, [str(node)], (key,))
-                return {key: each.value or "" for key, each in configs.get(str(node), {}).items()}
+                return {
+                    key: configured.value or ""
+                    for key, configured in configs.get(str(node), {}).items()
+                }
         except WireError:
             return None
 

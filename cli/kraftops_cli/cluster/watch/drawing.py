@@ -145,7 +145,7 @@ def _counts(state: ScreenState, view: View, console: Console, columns: int) -> I
     room = columns - name_width - number_width - 4
     for name, text in NAMES.items():
         style = _COUNT_STYLES[name] if getattr(counts, name) else "good"
-        past = [None if each is None else int(getattr(each, name)) for each in state.counts]
+        past = [None if counts is None else int(getattr(counts, name)) for counts in state.counts]
         number = console.painted(f"{numbers[name]:>{number_width}}", style)
         yield f"{text:<{name_width}}  {number}  {sparkline(past, room)}"
 
@@ -200,9 +200,11 @@ def _happening_lines(
 ) -> list[str]:
     """Return the newest, the last one last, as *most* lines below an empty one."""
     lines = [
-        f"{console.painted(_clock(each.time), 'muted')}  "
-        + console.painted(cut(escaped(each.text), columns - _TIME_WIDTH), each.style or "value")
-        for each in happenings[-most:]
+        f"{console.painted(_clock(happening.time), 'muted')}  "
+        + console.painted(
+            cut(escaped(happening.text), columns - _TIME_WIDTH), happening.style or "value"
+        )
+        for happening in happenings[-most:]
     ] or [console.painted("nothing has happened yet", "muted")]
     return ["", *lines, *[""] * (most - len(lines))]
 

@@ -62,13 +62,13 @@ def _of_quorum(before: View, after: View) -> Iterator[Change]:
 def _of_brokers(before: View, after: View) -> Iterator[Change]:
     if before.brokers is None or after.brokers is None:
         return
-    known = {each.id: each for each in before.brokers}
-    now = {each.id: each for each in after.brokers}
+    known = {broker.id: broker for broker in before.brokers}
+    now = {broker.id: broker for broker in after.brokers}
     gone = sorted(known.keys() - now.keys())
     if gone:
         yield "warning", f"{_brokers(gone)} unregistered"
-    both = [(known[each], now[each]) for each in sorted(known.keys() & now.keys())]
-    come = [(None, now[each]) for each in sorted(now.keys() - known.keys())]
+    both = [(known[broker], now[broker]) for broker in sorted(known.keys() & now.keys())]
+    come = [(None, now[broker]) for broker in sorted(now.keys() - known.keys())]
     yield from _grouped([*come, *both], _state)
     yield from _grouped(both, _release)
     yield from _grouped(both, _failed)

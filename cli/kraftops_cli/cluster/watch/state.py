@@ -100,7 +100,7 @@ def with_trouble(state: ScreenState, trouble: Trouble) -> ScreenState:
 
 def with_note(state: ScreenState, happening: Happening) -> ScreenState:
     """Return the state after a happening that is not between two views, perhaps an earlier one."""
-    happenings = sorted((*state.happenings, happening), key=lambda each: each.time)
+    happenings = sorted((*state.happenings, happening), key=lambda latest: latest.time)
     return replace(state, happenings=tuple(happenings[-_MOST_HAPPENINGS:]))
 
 

@@ -74,9 +74,9 @@ def view_of(description: ClusterDescription) -> View:
         counts=None if health is None else _counts(health),
         is_min_isr_assumed=bool(health and health.is_min_isr_assumed),
         features=tuple(
-            (each.name, level_text(each.name, each.finalized))
-            for each in description.features
-            if each.finalized is not None
+            (feature.name, level_text(feature.name, feature.finalized))
+            for feature in description.features
+            if feature.finalized is not None
         ),
         operations=tuple(
             f"{operation.name} {operation.state}" for operation in description.operations or ()

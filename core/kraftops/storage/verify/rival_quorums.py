@@ -84,7 +84,7 @@ def _other_voters(node: Node, other: Node) -> bool:
 
 def _other_epochs(node: Node, other: Node) -> bool:
     """Tell whether an epoch begins at two offsets; where a log begins, its epoch is older."""
-    starts, others = (dict(each.content.epoch_starts[1:]) for each in (node, other))
+    starts, others = (dict(compared.content.epoch_starts[1:]) for compared in (node, other))
     return any(others.get(epoch, offset) != offset for epoch, offset in starts.items())
 
 
