@@ -10,7 +10,7 @@ from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.engine.timeline_contract import MIN_ISR
-from kraftops.errors import DecodeError
+from kraftops.errors import DecodeError, WireError
 from kraftops.fileio.reading import read_whole
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.load.loading import limits_of
@@ -59,8 +59,16 @@ def problems(examination: Examination) -> Iterator[Finding]:
 
 def _live_problems(access: ClusterAccess) -> Iterator[Finding]:
     placement = access.placement()
+    disks: Disks = {}
+    if access.brokers:
+        try:
+            disks = disks_of(access, placement)
+        except WireError:
+            # For its controller a killed broker runs until its session ends (9 s): now it does not.
+            access.renew_deadline()
+            placement = access.placement()
+            disks = disks_of(access, placement)
     image = access.metadata()
-    disks: Disks = disks_of(access, placement) if access.brokers else {}
     facts = MetadataFacts() if image is None else facts_of(image, placement)
     needed = min_isr_of_topics(access, placement, None)
     for problem in find_problems(placement, needed, ProblemEvidence(disks, disks, facts)):

@@ -10,7 +10,7 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
-from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, restarted, running_cluster
 from tests.helpers.kafka.nodes.nodes import until
 from tests.helpers.tools.console import KRAFTOPS, Done, run_command
 
@@ -61,6 +61,16 @@ def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: 
         )
         assert (stop.code, plan.code) == (0, 3)
         assert "too few brokers for the replicas of orders-0" in plan.err
+
+        for number in range(5):
+            create_topic(cluster, f"alone-{number}", 102)
+            create_topic(cluster, f"both-{number}", 102, 101)
+        cluster.nodes[102].kill()
+        assert until(lambda: findings(*live) == [("broker-down", 102)])
+        killed = kraftops("doctor", *live)
+        assert killed.text.startswith("1 stops; first: broker 102 is down since ")
+        restarted(cluster, 102)
+        assert until(lambda: not findings(*live))
 
         create_topic(cluster, "narrow", 101, min_insync_replicas="2")
         assert until(lambda: findings(*live) == [("min-isr-above-replicas", None)])
