@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from pkgutil import get_data
 from types import MappingProxyType
 
 from kraftops.findings.finding import Finding, Severity
@@ -44,7 +44,10 @@ class CatalogueRow:
 @cache
 def catalogue() -> Mapping[str, CatalogueRow]:
     """Return the rows by code, in the order of the file."""
-    rows = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
+    # Spark's workers import the package from an archive, in which it is not a file.
+    text = get_data(__package__, "catalogue.toml")
+    assert text is not None
+    rows = tomllib.loads(text.decode())
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
 
 
