@@ -21,6 +21,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 _PACKAGES = ("kraftops", "kraftops_terminal", "kraftops_shell", "kraftops_cli")
 """Our packages; the last three if installed."""
+_SHIPPED = (".py", ".toml")  # the catalogue of findings, whose cures --check tells
 MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
     () if sys.version_info >= (3, 14) else ("backports.zstd",)
 )
@@ -53,8 +54,9 @@ def packed() -> Iterator[ShippedFiles]:
             for package in _PACKAGES:
                 spec = find_spec(package)
                 for place in (spec.submodule_search_locations or ()) if spec else ():
-                    for source in sorted(Path(place).rglob("*.py")):
-                        archive.write(source, f"{package}/{source.relative_to(place)}")
+                    for source in sorted(Path(place).rglob("*")):
+                        if source.suffix in _SHIPPED:
+                            archive.write(source, f"{package}/{source.relative_to(place)}")
             engine = _extension()
             if engine is not None:
                 archive.write(
