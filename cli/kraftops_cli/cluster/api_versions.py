@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kraftops.answers.fields import json_of
 from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.errors import WireError
+from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
+from kraftops.wire.rpc.cluster import api_versions as ask_api_versions
+from kraftops.wire.rpc.connection import VersionRange
+from kraftops.wire.rpc.node_release import release_of
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.description_output import feature_text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.cluster.target import Target, target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_text
-
-if TYPE_CHECKING:
-    from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
-    from kraftops.wire.rpc.connection import VersionRange
-    from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     ("what brokers serve", "kafka-cluster api-versions -b localhost:9092"),
@@ -48,8 +47,6 @@ class ApiVersionsOptions(TargetOptions):
 )
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.target import target_of
-
     cluster_id, nodes, errors = _ask_nodes(target_of(terminal, options))
     console, compare = terminal.console, options.compare
     differs = compare and len({_sort_key(versions) for versions in nodes.values()}) > 1
@@ -84,8 +81,6 @@ def _ask_nodes(
     target: Target,
 ) -> tuple[str | None, dict[int, NodeApiVersions], dict[int, WireError]]:
     """Return the cluster's id, and answers or errors by the ids of nodes."""
-    from kraftops.wire.rpc.cluster import api_versions
-
     with target.connect() as connection:
         cluster = target.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
@@ -93,10 +88,10 @@ def _ask_nodes(
         for node in sorted(cluster.nodes):
             try:
                 if node.address == connection.address:
-                    nodes[node.node_id] = api_versions(connection)
+                    nodes[node.node_id] = ask_api_versions(connection)
                     continue
                 with target.connect_to(node.address) as other:
-                    nodes[node.node_id] = api_versions(other)
+                    nodes[node.node_id] = ask_api_versions(other)
             except WireError as error:
                 text = f"node {node.node_id}: {error.message}"
                 failure = WireError(text, error.hint, code=error.code)
@@ -169,8 +164,6 @@ def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
 
 
 def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
-    from kraftops.wire.rpc.node_release import release_of
-
     return {
         "id": node,
         "release": release_of(versions.apis, versions.features),

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
+from kraftops.image.state.broker import BrokerState
+from kraftops.image.state.changes import Provenance
+from kraftops.image.state.image import MetadataImage
 from kraftops_cli.cluster.health import (
     Health,
     NodeFacts,
@@ -12,12 +16,6 @@ from kraftops_cli.cluster.health import (
     health_of_image,
     min_isr_addresses,
 )
-
-if TYPE_CHECKING:
-    from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
-    from kraftops.image.state.broker import BrokerState
-    from kraftops.image.state.changes import Provenance
-    from kraftops.image.state.image import MetadataImage
 
 _STYLES = {
     "active": "good",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.cluster.target import target_of
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -14,8 +15,6 @@ EXAMPLES = (
 
 def _run(terminal: Terminal, options: TargetOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.target import target_of
-
     target = target_of(terminal, options)
     with target.connect() as connection:
         cluster_id = target.nodes(connection).cluster_id

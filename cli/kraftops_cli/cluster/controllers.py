@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import UsageError
-from kraftops_cli.cluster.options import ChangeOptions, subcommand
+from kraftops.voters.access import QuorumAccess
+from kraftops.voters.change import VoterChanges
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.rpc.cluster import describe_quorum
+from kraftops.wire.rpc.voters import Listener
+from kraftops_cli.cluster.controllers_fields import (
+    ALREADY,
+    CONTROLLERS,
+    DONE,
+    MEMBER,
+    ControllersAnswer,
+)
+from kraftops_cli.cluster.members import members_of
+from kraftops_cli.cluster.moving.access import Work, cluster_command
+from kraftops_cli.cluster.options import ChangeOptions
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import JavaInteger
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kraftops.voters.access import QuorumAccess
-    from kraftops.voters.change import VoterChanges
-    from kraftops.wire.rpc.voters import Listener
-    from kraftops_cli.cluster.controllers_fields import ControllersAnswer
-    from kraftops_cli.cluster.moving.access import Work
-    from kraftops_terminal.console import Console
+from kraftops_terminal.console import Console
+from kraftops_terminal.tables import table_of, table_text
 
 ADD, REMOVE, REPLACE = "add", "remove", "replace"
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(.+)")
@@ -40,6 +46,13 @@ EXAMPLES = (
 )
 
 
+def _listener(text: str) -> Listener:
+    match = _LISTENER.fullmatch(text)
+    if match is None or "," in text:
+        raise UsageError(f"--listener: {text!r} is not NAME://HOST:PORT")
+    return match[1], parse_bootstrap(match[2])[0].address
+
+
 @dataclass(frozen=True, kw_only=True)
 class ControllersOptions(ChangeOptions):
     """The values of the options."""
@@ -51,16 +64,29 @@ class ControllersOptions(ChangeOptions):
     by: int | None = option(
         "--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself."
     )
-    listeners: tuple[str, ...] = option(
+    listeners: tuple[Listener, ...] = option(
         "--listener",
         metavar="NAME://HOST:PORT",
         multiple=True,
+        callback=lambda _context, _param, texts: tuple(map(_listener, texts)),
         help="A listener of the new voter; may be given more than once.",
     )
 
+    def __post_init__(self) -> None:
+        """Refuse options without a meaning for the action, or without its id."""
+        values = {"--id": self.node, "--by": self.by, "--listener": self.listeners}
+        taken = {None: (), ADD: ("--id", "--listener"), REMOVE: ("--id",)}.get(self.action, values)
+        for name, value in values.items():
+            if value not in (None, ()) and name not in taken:
+                action = self.action or "a look at the controllers"
+                raise UsageError(f"{name} does not go with {action}")
+        if self.action is not None and self.node is None:
+            raise UsageError("argument --id/-i is required")
 
-@subcommand(
+
+@cluster_command(
     ControllersOptions,
+    needs_brokers=False,
     answer="kraftops_cli.cluster.controllers_fields:CONTROLLERS",
     examples=EXAMPLES,
     help="""\
@@ -82,55 +108,20 @@ ALTER. Releases, and the listeners of a new voter, are read from the metadata lo
 CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where
 that is not so.""",
 )
-def controllers(terminal: Terminal, options: ControllersOptions) -> int:
+def controllers(work: Work, options: ControllersOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.voters.access import QuorumAccess
-    from kraftops.voters.change import VoterChanges
-    from kraftops.wire.rpc.cluster import describe_quorum
-    from kraftops_cli.cluster.controllers_fields import ALREADY, DONE
-    from kraftops_cli.cluster.moving.access import work_of
-
     action, node = options.action, options.node
-    _check(action, {"--id": node, "--by": options.by, "--listener": options.listeners})
-    points = [_listener(text) for text in options.listeners]
-    work = work_of(terminal, options, needs_brokers=False)
-    with work.access as cluster:
-        access = QuorumAccess(cluster)
-        try:
-            access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
-            if action is None or node is None:
-                _show(work, access)
-                return 0
-            work.confirm(str(node), f"{action} controller {node}")
-            report = work.printer()
-            has_changed = _change(VoterChanges(access, report, points), action, node, options.by)
-            _show(work, access, DONE if has_changed else ALREADY, report.events)
-        finally:
-            access.close()
+    with closing(QuorumAccess(work.access)) as access:
+        access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
+        if action is None or node is None:
+            _show(work, access)
+            return 0
+        work.confirm(str(node), f"{action} controller {node}")
+        report = work.printer()
+        changes = VoterChanges(access, report, options.listeners)
+        has_changed = _change(changes, action, node, options.by)
+        _show(work, access, DONE if has_changed else ALREADY, report.events)
     return 0
-
-
-def _check(action: str | None, values: Mapping[str, object]) -> None:
-    """Refuse options without a meaning for an action.
-
-    Raises:
-        UsageError: one is given, or the id is missing.
-    """
-    taken = {None: (), ADD: ("--id", "--listener"), REMOVE: ("--id",)}.get(action, values)
-    for name, value in values.items():
-        if value not in (None, ()) and name not in taken:
-            raise UsageError(f"{name} does not go with {action or 'a look at the controllers'}")
-    if action is not None and values["--id"] is None:
-        raise UsageError("argument --id/-i is required")
-
-
-def _listener(text: str) -> Listener:
-    from kraftops.wire.net.addresses import parse_bootstrap
-
-    match = _LISTENER.fullmatch(text)
-    if match is None or "," in text:
-        raise UsageError(f"--listener: {text!r} is not NAME://HOST:PORT")
-    return match[1], parse_bootstrap(match[2])[0].address
 
 
 def _change(changes: VoterChanges, action: str, node: int, by: int | None) -> bool:
@@ -148,9 +139,6 @@ def _show(
     events: list[Mapping[str, object]] | None = None,
 ) -> None:
     """Print the quorum as it is now."""
-    from kraftops_cli.cluster.controllers_fields import CONTROLLERS, ControllersAnswer
-    from kraftops_cli.cluster.members import members_of
-
     quorum = access.quorum()
     answer = ControllersAnswer(quorum, members_of(access, quorum), outcome, events or ())
     work.show(CONTROLLERS.fields, answer, controllers_text(answer, work.terminal.console))
@@ -158,9 +146,6 @@ def _show(
 
 def controllers_text(answer: ControllersAnswer, console: Console) -> str:
     """Return the quorum in a line, and a table of its members."""
-    from kraftops_cli.cluster.controllers_fields import ALREADY, MEMBER
-    from kraftops_terminal.tables import table_of, table_text
-
     info = answer.quorum.info
     kind = "dynamic voters" if answer.quorum.is_dynamic else "static voters"
     head = f"leader {info.leader}, epoch {info.epoch}, {kind}\n"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kraftops.answers.fields import json_of
 from kraftops.errors import AnswerError, KraftopsError, WireError
+from kraftops.wire.rpc.error_codes import may_pass
+from kraftops_cli.cluster.description import Chosen, KeptAnswers, ask_description
+from kraftops_cli.cluster.description_fields import DESCRIPTION
+from kraftops_cli.cluster.description_output import description_text
 from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand
+from kraftops_cli.cluster.target import Target, target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops_cli.cluster.description import Chosen
-    from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
@@ -80,10 +81,6 @@ a value that the node does not know, or that the user may not see.""",
 )
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.wire.rpc.error_codes import may_pass
-    from kraftops_cli.cluster.description import Chosen
-    from kraftops_cli.cluster.target import target_of
-
     target, watch = target_of(terminal, options), options.watch
     chosen = Chosen(
         frozenset(options.ids) or None, frozenset(options.racks) or None, options.fenced
@@ -112,8 +109,6 @@ class _Printer:
     """Printer of descriptions; notes about missing permissions precede the first one."""
 
     def __init__(self, terminal: Terminal, form: str, chosen: Chosen, *, has_time: bool) -> None:
-        from kraftops_cli.cluster.description import KeptAnswers
-
         self._chosen = chosen
         self._kept = KeptAnswers()
         self._terminal = terminal
@@ -128,11 +123,6 @@ class _Printer:
             WireError: there is no answer; or, after the rest is printed, none about the quorum.
         KraftopsError: after the rest is printed, a broker that was named is not there.
         """
-        from kraftops.answers.fields import json_of
-        from kraftops_cli.cluster.description import ask_description
-        from kraftops_cli.cluster.description_fields import DESCRIPTION
-        from kraftops_cli.cluster.description_output import description_text
-
         description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
         if self._form == "text":
             text = description_text(description, self._terminal.console)

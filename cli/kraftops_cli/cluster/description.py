@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops.image.state.broker import BrokerState
 from kraftops.placement.placement import Placement
 from kraftops.reassign.access import CORDON, ask_marks, configs_in, marks_in_image
 from kraftops.reassign.marks import DECOMMISSION, Mark
@@ -16,6 +17,7 @@ from kraftops.reassign.operations import Configs, Operation, operations_of
 from kraftops.reassign.throttles import rate_in
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
+from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.rpc.answer_errors import topics_hidden
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
@@ -33,10 +35,6 @@ from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import Health, KeptFacts, NodeFacts, ask_health, controller_facts
 from kraftops_cli.cluster.target import KeptImage, Target
-
-if TYPE_CHECKING:
-    from kraftops.image.state.broker import BrokerState
-    from kraftops.wire.quorum.live_image import LiveImage
 
 T = TypeVar("T")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
 from kraftops.display import columns
@@ -13,12 +12,9 @@ from kraftops.display.times import span_text
 from kraftops.reassign.answer import OPERATION
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
+from kraftops.wire.net.addresses import Address
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description import ClusterDescription, Member, age_of
-
-if TYPE_CHECKING:
-    from kraftops.wire.net.addresses import Address
-    from kraftops_cli.cluster.description import BrokerSettings
+from kraftops_cli.cluster.description import BrokerSettings, ClusterDescription, Member, age_of
 
 
 def replicas_of(cluster: ClusterDescription) -> list[Member]:

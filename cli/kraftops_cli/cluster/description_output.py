@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kraftops.reassign.answer import OPERATION
-from kraftops_cli.cluster.description import ClusterDescription
+from kraftops.reassign.operations import Operation
+from kraftops.wire.rpc.cluster import Feature
+from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
 from kraftops_cli.cluster.description_fields import BROKER, FEATURE, REPLICA, replicas_of
+from kraftops_cli.cluster.health import Health
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import NO_VALUE, table_of, table_text
-
-if TYPE_CHECKING:
-    from kraftops.reassign.operations import Operation
-    from kraftops.wire.rpc.cluster import Feature
-    from kraftops_cli.cluster.description import BrokerDescription
-    from kraftops_cli.cluster.health import Health
 
 
 def description_text(description: ClusterDescription, console: Console) -> str:

@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kraftops.engine.metadata_state import (
+    BrokerEntry,
     BrokerLoad,
     PartitionCondition,
+    Resource,
     is_under_replicated,
 )
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import AnswerError, WireError
-from kraftops.image.state.broker import registered_broker
+from kraftops.image.state.broker import BrokerState, registered_broker
+from kraftops.image.state.image import MetadataImage
 from kraftops.placement.placement import Placement, Replicas, TopicPartition, replicas_of
+from kraftops.placement.safety import MinIsr
 from kraftops.reassign.min_isr import logged_min_isr, min_isr_by
 from kraftops.uuids import to_text
+from kraftops.wire.admin.configs import ConfigValue, ResourceType, describe_configs
+from kraftops.wire.admin.replicas import ask_placement
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.cluster import api_versions, failed_directories
+from kraftops.wire.rpc.cluster import ClusterNode, Feature, api_versions, failed_directories
+from kraftops.wire.rpc.connection import Connection, VersionRange
 from kraftops.wire.rpc.node_release import release_of
-
-if TYPE_CHECKING:
-    from kraftops.engine.metadata_state import BrokerEntry, Resource
-    from kraftops.image.state.broker import BrokerState
-    from kraftops.image.state.image import MetadataImage
-    from kraftops.placement.safety import MinIsr
-    from kraftops.wire.admin.configs import ConfigValue
-    from kraftops.wire.rpc.cluster import ClusterNode, Feature
-    from kraftops.wire.rpc.connection import Connection
-    from kraftops_cli.cluster.target import Target
+from kraftops_cli.cluster.target import Target
 
 _NODE_SECONDS = 2.0
 _ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
@@ -130,9 +127,6 @@ def ask_health(connection: Connection) -> Health:
         WireError: a request fails.
         AnswerError: it is not permitted.
     """
-    from kraftops.wire.admin.configs import ResourceType, describe_configs
-    from kraftops.wire.admin.replicas import ask_placement
-
     placement = ask_placement(connection)
     out_of_sync = _behind(placement.partitions)
     topics = sorted({partition.topic for partition in out_of_sync})
@@ -195,9 +189,6 @@ def controller_facts(image: MetadataImage) -> dict[int, NodeFacts]:
 
 
 def _features(features: object) -> tuple[Feature, ...]:
-    from kraftops.wire.rpc.cluster import Feature
-    from kraftops.wire.rpc.connection import VersionRange
-
     assert isinstance(features, list)
     return tuple(
         Feature(
@@ -244,8 +235,6 @@ def ask_node(target: Target, node: ClusterNode) -> NodeFacts | None:
 
 def _own_configs(connection: Connection, broker: int) -> dict[str, ConfigValue] | None:
     """Ask a broker for its own dynamic values; None if the user may not see them."""
-    from kraftops.wire.admin.configs import ResourceType, describe_configs
-
     if connection.versions_of("DescribeConfigs") is None:
         return None
     try:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
+from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.cluster.target import target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops.wire.rpc.cluster import ClusterNode
 
 EXAMPLES = (
     ("brokers, fenced ones too", "kafka-cluster list-endpoints -b b:9092 --include-fenced-brokers"),
@@ -39,8 +37,6 @@ class ListOptions(TargetOptions):
 )
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.target import target_of
-
     target = target_of(terminal, options)
     if options.include_fenced_brokers and target.is_of_controllers:
         raise UsageError(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftops.errors import WireError
-from kraftops.voters.access import listeners_in
+from kraftops.image.state.image import MetadataImage
+from kraftops.voters.access import QuorumAccess, listeners_in
 from kraftops.voters.quorum import Quorum, end_offset, leader_time
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.description import OBSERVER, Member, roles_of
 from kraftops_cli.cluster.health import NodeFacts, controller_facts
-
-if TYPE_CHECKING:
-    from kraftops.image.state.image import MetadataImage
-    from kraftops.voters.access import QuorumAccess
 
 CONTROLLER, BROKER = "controller", "broker"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +156,8 @@ class AccessOptions(ClusterOptions):
         help="Only print the permissions that it needs; 2 if one is missing.",
     )
     yes: bool = False
+    snapshot: str | None = None
+    """What is read instead of a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +209,24 @@ class PlanOptions(NewPlanOptions):
     plan: str | None = option(
         "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
     )
+
+    def __post_init__(self) -> None:
+        """Refuse options beside --plan that would change it."""
+        refuse_together({"--plan": self.plan, "--to": self.to})
+        refuse_together({"--plan": self.plan, "--exclude-topic": self.exclude_topic})
+
+
+def refuse_together(options: Mapping[str, object]) -> None:
+    """Refuse options that exclude each other, by name and value.
+
+    Raises:
+        UsageError: more than one is given.
+    """
+    names = [name for name, value in options.items() if value not in (None, (), False)]
+    if len(names) > 1:
+        raise click.UsageError(
+            f"{names[0]} and {names[1]} do not go together", click.get_current_context()
+        )
 
 
 UNCOUNTED_TOPIC = "A topic that does not count; may be given more than once."

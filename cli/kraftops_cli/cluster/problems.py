@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from kraftops_cli.cluster.options import AccessOptions, min_isr_option, subcommand
+from kraftops.image.load.loading import load
+from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+from kraftops.placement.placement import Placement, placement_of
+from kraftops.placement.problems import Evidence, State, find_problems
+from kraftops.placement.safety import MinIsr
+from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.min_isr import logged_min_isr, min_isr_of_topics
+from kraftops_cli.cluster.moving.access import Work, cluster_command
+from kraftops_cli.cluster.options import AccessOptions, min_isr_option, refuse_together
+from kraftops_cli.cluster.problems_fields import AFFECTED, PROBLEMS, Problems, cause_text, cure_of
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kraftops.placement.placement import Placement
-    from kraftops.placement.problems import Evidence
-    from kraftops.placement.safety import MinIsr
-    from kraftops.reassign.access import ClusterAccess
-    from kraftops_cli.cluster.problems_fields import Problems
-    from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
 
 EXAMPLES = (
     ("what is wrong, and since when?", "kafka-cluster problems -b b:9092 -C c:9093"),
@@ -41,9 +41,15 @@ class ProblemsOptions(AccessOptions):
     )
     min_isr: int | None = min_isr_option()
 
+    def __post_init__(self) -> None:
+        """Refuse a cluster beside a source."""
+        refuse_together({"--snapshot": self.snapshot, "--bootstrap-server": self.bootstrap_server})
+        refuse_together({"--snapshot": self.snapshot, "-C": self.bootstrap_controller})
 
-@subcommand(
+
+@cluster_command(
     ProblemsOptions,
+    needs_brokers=False,
     answer="kraftops_cli.cluster.problems_fields:PROBLEMS",
     examples=EXAMPLES,
     help="""\
@@ -56,40 +62,18 @@ With -b, brokers tell their log directories, and by how many bytes followers are
 --snapshot, the metadata log tells since when. Best give both -b and -C. The exit code is 2 if there
 are problems; other leaders and reassignments alone are none.""",
 )
-def problems(terminal: Terminal, options: ProblemsOptions) -> int:
+def problems(work: Work, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.answers.fields import json_of
-    from kraftops.placement.problems import find_problems
-    from kraftops_cli.cluster.moving.access import refuse_together, work_of
-    from kraftops_cli.cluster.problems_fields import PROBLEMS, Problems
-    from kraftops_cli.terminal.answer import print_answer
-
-    brokers, snapshot = options.bootstrap_server, options.snapshot
-    refuse_together({"--snapshot": snapshot, "--bootstrap-server": brokers})
-    refuse_together({"--snapshot": snapshot, "-C": options.bootstrap_controller})
-    if snapshot is not None:
-        facts = _in_log(snapshot, options.min_isr)
+    if options.snapshot is not None:
+        facts = _in_log(options.snapshot, options.min_isr)
     else:
-        with work_of(terminal, options, needs_brokers=False).access as access:
-            facts = _in_cluster(access, options.min_isr)
-    answer = Problems(find_problems(*facts), brokers or "HOST:PORT")
-    print_answer(
-        terminal,
-        options.form,
-        "problems",
-        lambda: json_of(PROBLEMS.fields, answer),
-        lambda: _lines(answer, terminal.console),
-    )
+        facts = _in_cluster(work.access, options.min_isr)
+    answer = Problems(find_problems(*facts), options.bootstrap_server or "HOST:PORT")
+    work.show(PROBLEMS.fields, answer, "".join(_lines(work, answer)))
     return answer.exit_code
 
 
 def _in_log(source: str, default: int | None) -> tuple[Placement, dict[str, MinIsr], Evidence]:
-    from kraftops.image.load.loading import load
-    from kraftops.placement.metadata_facts import facts_of
-    from kraftops.placement.placement import placement_of
-    from kraftops.placement.problems import Evidence
-    from kraftops.reassign.min_isr import logged_min_isr
-
     image = load(source)
     placement = placement_of(image)
     needed = logged_min_isr(image, image.sorted_topics, default)
@@ -99,11 +83,6 @@ def _in_log(source: str, default: int | None) -> tuple[Placement, dict[str, MinI
 def _in_cluster(
     access: ClusterAccess, default: int | None
 ) -> tuple[Placement, dict[str, MinIsr], Evidence]:
-    from kraftops.placement.metadata_facts import MetadataFacts, facts_of
-    from kraftops.placement.problems import Evidence
-    from kraftops.reassign.disks import disks_of
-    from kraftops.reassign.min_isr import min_isr_of_topics
-
     placement = access.placement()
     if not access.sees_all():
         access.note("topics may be hidden: the user may not do everything on the cluster")
@@ -122,12 +101,7 @@ def _in_cluster(
     return placement, needed, Evidence(disks, later, facts)
 
 
-def _lines(answer: Problems, console: Console) -> Iterator[str]:
-    from kraftops.placement.problems import State
-    from kraftops_cli.cluster.problems_fields import AFFECTED, cause_text, cure_of
-    from kraftops_terminal.escaping import escaped
-    from kraftops_terminal.tables import table_of, table_text
-
+def _lines(work: Work, answer: Problems) -> Iterator[str]:
     counts = answer.counts
     yield (
         f"offline: {counts[State.OFFLINE]}, under min ISR: {counts[State.UNDER_MIN_ISR]},"
@@ -139,7 +113,7 @@ def _lines(answer: Problems, console: Console) -> Iterator[str]:
         if problem.change:
             change = problem.change
             yield f"by {change.record} at offset {change.offset} of the metadata log\n"
-        yield table_text(console, table_of(AFFECTED, problem.affected[:_SHOWN]))
+        yield work.table(AFFECTED, problem.affected[:_SHOWN])
         if len(problem.affected) > _SHOWN:
             yield f"and {len(problem.affected) - _SHOWN} more\n"
         cure = cure_of(problem, answer.brokers)

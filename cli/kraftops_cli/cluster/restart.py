@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.display.sizes import many
 from kraftops.errors import RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.restart.hook import Hook
+from kraftops.restart.nodes import chosen
+from kraftops.restart.rolling import (
+    Restart,
+    Rolling,
+    check_alone,
+    follow_log,
+    look,
+    refuse_impossible,
+)
+from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command
 from kraftops_cli.cluster.options import (
     UNCOUNTED_TOPIC,
     ChangeOptions,
     ids_option,
     single_replica_option,
     stall_option,
-    subcommand,
     topics_option,
 )
+from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from kraftops.restart.rolling import Restart, Rolling
-    from kraftops_cli.cluster.moving.access import Work
 
 _ROLES = {"brokers": "broker", "controllers": "controller"}
 _MOST_AT_ONCE = 1000
@@ -87,7 +92,7 @@ class RestartOptions(ChangeOptions):
     )
 
 
-@subcommand(
+@cluster_command(
     RestartOptions,
     answer="kraftops_cli.cluster.restart_fields:RESTART",
     examples=EXAMPLES,
@@ -106,31 +111,21 @@ left. `operations` shows it, and `operations cancel restart` ends it and gives t
 
 The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
 )
-def restart(terminal: Terminal, options: RestartOptions) -> int:
+def restart(work: Work, options: RestartOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.restart.rolling import Rolling, check_alone, follow_log
-    from kraftops_cli.cluster.moving.access import work_of
-
-    work = work_of(terminal, options)
-    with work.access as access:
-        access.check()
-        follow_log(access)
-        begun = check_alone(access, takes_over=options.take_over)
-        if begun and not begun.issuperset(options.ids):
-            raise RefusedError(
-                f"the restart of {', '.join(map(str, sorted(begun)))} has not ended",
-                hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
-            )
-        request = _request(work, begun or options.ids, options)
-        return _run(work, Rolling(access, request, work.printer()), request, options)
+    access = work.access
+    follow_log(access)
+    begun = check_alone(access, takes_over=options.take_over)
+    if begun and not begun.issuperset(options.ids):
+        raise RefusedError(
+            f"the restart of {', '.join(map(str, sorted(begun)))} has not ended",
+            hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
+        )
+    request = _request(work, begun or options.ids, options)
+    return _run(work, Rolling(access, request, work.printer()), request, options)
 
 
 def _request(work: Work, ids: Collection[int], options: RestartOptions) -> Restart:
-    from kraftops.restart.hook import Hook
-    from kraftops.restart.nodes import chosen
-    from kraftops.restart.rolling import Restart, look
-    from kraftops_cli.cluster.moving.access import check_topics
-
     nodes, placement = work.access.patiently(lambda: look(work.access))
     check_topics(placement, options.exclude_topic)
     return Restart(
@@ -145,10 +140,6 @@ def _request(work: Work, ids: Collection[int], options: RestartOptions) -> Resta
 
 def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions) -> int:
     """Print the order, and restart the nodes."""
-    from kraftops.display.sizes import many
-    from kraftops.restart.rolling import refuse_impossible
-    from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
-
     view = rolling.view()
     answer = RestartAnswer(request, view, is_dry=options.dry_run)
     work.show(ORDER, answer, work.table(NODE, answer.rows()) + answer.estimate())

@@ -5,25 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kraftops.errors import AnswerError, RefusedError, UsageError, WireError
+from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
 from kraftops.outcomes import Outcome, Result, work_through
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.cluster import unregister_broker
+from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
+from kraftops.wire.rpc.leader import LeaderClient
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand, yes_option
+from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.cluster.unregister_check import Fencing, Registrations, ask_registrations
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import agreed, can_ask
-
-if TYPE_CHECKING:
-    from kraftops.errors import KraftopsError
-    from kraftops.wire.net.addresses import Address
-    from kraftops.wire.rpc.connection import Connection
-    from kraftops.wire.rpc.leader import LeaderClient
-    from kraftops_cli.cluster.target import Target
-    from kraftops_cli.cluster.unregister_check import Fencing, Registrations
 
 EXAMPLES = (
     ("a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
@@ -93,9 +93,6 @@ class UnregisterOptions(TargetOptions):
 )
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.target import target_of
-    from kraftops_cli.cluster.unregister_check import Fencing, ask_registrations
-
     target = target_of(terminal, options)
     _check_options(options)
     fencing = Fencing()
@@ -225,8 +222,6 @@ class _Work:
         Raises:
             RefusedError: the user does not agree.
         """
-        from kraftops.wire.rpc.leader import LeaderClient
-
         is_refused = any(choice.error for choice in self.chosen)
         self.wanted = {
             choice.key: choice for choice in self.chosen if choice.outcome is Outcome.UNTRIED
@@ -270,9 +265,6 @@ class _Work:
         Raises:
             RefusedError: it has come back.
         """
-        from kraftops.wire.rpc.cluster import unregister_broker
-        from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
-
         assert self.leader
         self.target = self.target.restarted()
         self.connection.deadline = self.target.deadline
@@ -290,8 +282,6 @@ class _Work:
 
     def _is_gone(self, broker: int) -> bool | None:
         """Look for a while whether a broker is gone; None if its cluster does not answer."""
-        from kraftops.wire.net.deadline import Deadline
-
         end = Deadline(min(_LOOK_SECONDS, self.target.settings.timeout))
         answer: bool | None = None
         while True:
@@ -304,8 +294,6 @@ class _Work:
             time.sleep(_PAUSE_SECONDS)
 
     def _is_gone_now(self, broker: int) -> bool | None:
-        from kraftops_cli.cluster.unregister_check import ask_registrations
-
         target = self.target.restarted()
         with target.connect() as connection:
             registrations = ask_registrations(target, connection, is_forced=True)

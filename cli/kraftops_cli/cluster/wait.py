@@ -5,19 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from kraftops.errors import KraftopsError, UsageError, WireError
+from kraftops.placement.conditions import Condition, parse_condition
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.config.settings import TIMEOUT
+from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.options import TargetOptions, subcommand
+from kraftops_cli.cluster.target import Target, target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
-
-if TYPE_CHECKING:
-    from kraftops.placement.conditions import Condition
-    from kraftops.reassign.access import ClusterAccess
-    from kraftops_cli.cluster.target import Target
 
 _PAUSE_SECONDS = 0.5
 EXAMPLES = (
@@ -62,11 +61,6 @@ brokers.""",
 )
 def wait(terminal: Terminal, options: WaitOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.placement.conditions import parse_condition
-    from kraftops.reassign.access import ClusterAccess
-    from kraftops.wire.config.settings import TIMEOUT
-    from kraftops_cli.cluster.target import target_of
-
     target = target_of(terminal, options)
     conditions = [parse_condition(text) for text in options.conditions]
     # The time for all may be much more than that for one question, which is asked again.
@@ -95,8 +89,6 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
         UsageError: one of them cannot be answered by these servers.
         KraftopsError: the time is over, or the question is not permitted.
     """
-    from kraftops.wire.rpc.error_codes import may_pass
-
     reason = ""
     is_checked = False
     while True:

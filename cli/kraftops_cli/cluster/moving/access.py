@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import click
-from click.exceptions import Exit
+from typing import TYPE_CHECKING, Any
 
 from kraftops.answers.fields import Field, json_of
 from kraftops.errors import KraftopsError, RefusedError, UsageError
@@ -21,12 +19,15 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
 from kraftops.wire.rpc.endpoints import endpoints_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
-from kraftops_cli.cluster.options import AccessOptions, MovingOptions, NewPlanOptions, PlanOptions
+from kraftops_cli.cluster.options import AccessOptions, MovingOptions, NewPlanOptions, subcommand
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import asked, can_ask
 from kraftops_terminal.tables import table_of, table_text
+
+if TYPE_CHECKING:
+    import click
 
 _READ = ("DESCRIBE", "DESCRIBE_CONFIGS")
 _CHANGE = (*_READ, "ALTER", "ALTER_CONFIGS")
@@ -93,7 +94,7 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     """
     skip_kafka_clients()
     brokers, controllers = options.bootstrap_server, options.bootstrap_controller
-    if brokers is None and (needs_brokers or controllers is None):
+    if brokers is None and (needs_brokers or (controllers is None and not options.snapshot)):
         missing = "--bootstrap-server/-b is" if needs_brokers else "one of -b and -C is"
         raise UsageError(f"argument {missing} required")
     settings = _settings(terminal, options.command_config)
@@ -110,18 +111,28 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     )
 
 
-def work_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool = True) -> Work:
-    """Return the work of a subcommand.
+def cluster_command(
+    options: type[AccessOptions], *, needs_brokers: bool = True, **attributes: Any
+) -> Callable[[Callable[[Work, Any], int]], click.Command]:
+    """Return a decorator that makes a function a subcommand that works on a cluster.
 
-    Raises:
-        UsageError: no brokers are named, or an address is invalid.
-        ConfigError: a file cannot be read, or has an invalid or unsupported value.
+    With *needs_brokers*, one is connected first: nobody need wait where the addresses are wrong.
     """
-    work = Work(terminal, options, access_of(terminal, options, needs_brokers=needs_brokers))
-    if options.check_permissions:
-        with work.access:
-            raise Exit(_print_permissions(work))
-    return work
+
+    def make(run: Callable[[Work, Any], int]) -> click.Command:
+        def run_connected(terminal: Terminal, options: AccessOptions) -> int:
+            access = access_of(terminal, options, needs_brokers=needs_brokers)
+            work = Work(terminal, options, access)
+            with access:
+                if options.check_permissions:
+                    return _print_permissions(work)
+                if needs_brokers:
+                    access.check()
+                return run(work, options)
+
+        return subcommand(options, name=run.__name__.replace("_", "-"), **attributes)(run_connected)
+
+    return make
 
 
 def limits_of(placement: Placement, options: NewPlanOptions, disks: Disks) -> Limits:
@@ -166,25 +177,6 @@ def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
             hint=f"registered are: {registered}",
             code="broker-not-registered",
             brokers=missing,
-        )
-
-
-def check_plan(options: PlanOptions) -> None:
-    """Refuse options beside --plan that would change it; errors as `refuse_together`."""
-    refuse_together({"--plan": options.plan, "--to": options.to})
-    refuse_together({"--plan": options.plan, "--exclude-topic": options.exclude_topic})
-
-
-def refuse_together(options: Mapping[str, object]) -> None:
-    """Refuse options that exclude each other, by name and value.
-
-    Raises:
-        UsageError: more than one is given.
-    """
-    names = [name for name, value in options.items() if value not in (None, (), False)]
-    if len(names) > 1:
-        raise click.UsageError(
-            f"{names[0]} and {names[1]} do not go together", click.get_current_context()
         )
 
 

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops_cli.cluster.options import PlanOptions, ids_option, subcommand
+from kraftops.placement.disks import Disks
+from kraftops.placement.placement import Placement
+from kraftops.placement.reassignment_json import checked_plan
+from kraftops.reassign.decommission import (
+    Decommission,
+    End,
+    check_all_moved,
+    check_decommission,
+)
+from kraftops.reassign.decommission import decommission as run_decommission
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.marks import DECOMMISSION
+from kraftops_cli.cluster.moving.access import (
+    Work,
+    cluster_command,
+    limits_of,
+    move_options,
+)
+from kraftops_cli.cluster.moving.decommission_cancel import cancel
+from kraftops_cli.cluster.moving.new_plan import shown_plan
+from kraftops_cli.cluster.moving.operations_output import show_operations
+from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, option
-from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
-
-if TYPE_CHECKING:
-    from kraftops.placement.disks import Disks
-    from kraftops.placement.placement import Placement
-    from kraftops.reassign.decommission import Decommission, End
-    from kraftops_cli.cluster.moving.access import Work
 
 _OF_MOVES = {"batch", "throttle", "stall_timeout"}
 _OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "dry_run", "check_disks"}
@@ -59,8 +72,17 @@ class DecommissionOptions(PlanOptions):
         "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
     )
 
+    def __post_init__(self) -> None:
+        """Refuse options that exclude each other, or have no meaning for the action."""
+        super().__post_init__()
+        refuse_together({"--wait": self.wait, "--no-wait": self.no_wait})
+        if self.action is not None:
+            _refuse_ignored(click.get_current_context(), self.action)
+        if not self.ids and self.action != "status":
+            raise UsageError("argument --id/-i is required")
 
-@subcommand(
+
+@cluster_command(
     DecommissionOptions,
     examples=EXAMPLES,
     help="""\
@@ -81,27 +103,14 @@ With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well 
 log is followed instead of asking a broker every second, the brokers stay closed for new
 partitions until they are down, and settings are removed also from brokers that are down.""",
 )
-def decommission(terminal: Terminal, options: DecommissionOptions) -> int:
+def decommission(work: Work, options: DecommissionOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.access import check_plan, refuse_together, work_of
-    from kraftops_cli.cluster.moving.decommission_cancel import cancel
-    from kraftops_cli.cluster.moving.operations_output import show_operations
-
-    work, action, brokers = work_of(terminal, options), options.action, frozenset(options.ids)
-    refuse_together({"--wait": options.wait, "--no-wait": options.no_wait})
-    check_plan(options)
-    if action is not None:
-        _refuse_ignored(click.get_current_context(), action)
-    if not brokers and action != "status":
-        raise UsageError("argument --id/-i is required")
-    with work.access:
-        if action == "status":
-            work.access.check()
-            return show_operations(work, "decommission", brokers)
-        if action == "cancel":
-            return cancel(work, brokers, options)
-        work.access.check()
-        return begin_decommission(work, brokers, options, waits=not options.no_wait)
+    brokers = frozenset(options.ids)
+    if options.action == "status":
+        return show_operations(work, DECOMMISSION, brokers)
+    if options.action == "cancel":
+        return cancel(work, brokers, options)
+    return begin_decommission(work, brokers, options, waits=not options.no_wait)
 
 
 def _refuse_ignored(context: click.Context, action: str) -> None:
@@ -122,10 +131,6 @@ def _request(
     placement: Placement, brokers: frozenset[int], plan: PlanOptions, disks: Disks
 ) -> Decommission:
     """Return the request that options make of a cluster."""
-    from kraftops.placement.reassignment_json import checked_plan
-    from kraftops.reassign.decommission import Decommission
-    from kraftops_cli.cluster.moving.access import limits_of, move_options
-
     planned = None
     if plan.plan is not None:
         planned = checked_plan(plan.plan, placement, leaving=brokers)
@@ -136,9 +141,6 @@ def _request(
 def _run(
     work: Work, placement: Placement, request: Decommission, plan: PlanOptions, disks: Disks
 ) -> int:
-    from kraftops.reassign.decommission import check_all_moved, check_decommission, decommission
-    from kraftops_cli.cluster.moving.new_plan import shown_plan
-
     access = work.access
     check_decommission(access, placement, request)
     if not plan.dry_run:
@@ -151,7 +153,7 @@ def _run(
         work.confirm(word, f"decommission {word}")
     printer = work.printer()
     try:
-        end = decommission(access, request, printer)
+        end = run_decommission(access, request, printer)
     except (KeyboardInterrupt, SystemExit):  # or by a signal
         work.terminal.error("interrupted: the same again goes on, cancel takes it back")
         raise
@@ -162,8 +164,6 @@ def begin_decommission(
     work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: bool = True
 ) -> int:
     """Begin a decommission, or go on with one; return the exit code."""
-    from kraftops.reassign.disks import disks_of
-
     placement = work.access.patiently(work.access.placement_for_plan)
     disks = disks_of(work.access, placement)
     request = replace(_request(placement, brokers, plan, disks), waits=waits)

@@ -24,7 +24,6 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         RefusedError: other replicas have been moved before, and no plan tells which.
     """
     access = work.access
-    access.check()
     placement = access.patiently(access.placement)
     check_registered(placement, brokers)
     word = ",".join(map(str, sorted(brokers)))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
+from kraftops.fileio.output import OutputFlags, open_output
+from kraftops.fileio.writing import write_all
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.placement.leaders import plan_drain, plan_restore
+from kraftops.placement.placement import TopicPartition
+from kraftops.placement.plan import Move
+from kraftops.placement.reassignment_json import plan_json, read_plan
+from kraftops.reassign.leadership import change_leaders
+from kraftops.reassign.marks import DRAIN, Mark, new_author
+from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command
 from kraftops_cli.cluster.options import (
     ChangeOptions,
     ids_option,
     single_replica_option,
-    subcommand,
 )
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import Table, table_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kraftops.placement.placement import TopicPartition
-    from kraftops.placement.plan import Move
-    from kraftops_cli.cluster.moving.access import Work
 
 _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 
@@ -57,7 +57,7 @@ class UndrainOptions(ChangeOptions):
     )
 
 
-@subcommand(
+@cluster_command(
     DrainOptions,
     examples=EXAMPLES,
     help="""\
@@ -67,30 +67,20 @@ No data is moved: the sets of replicas stay. --save keeps the order before, for 
 Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
 replica and --allow-single-replica is given.""",
 )
-def drain(terminal: Terminal, options: DrainOptions) -> int:
+def drain(work: Work, options: DrainOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.placement.leaders import plan_drain
-    from kraftops.reassign.leadership import change_leaders
-    from kraftops.reassign.marks import DRAIN, Mark, new_author
-    from kraftops_cli.cluster.moving.access import check_registered, work_of
-
-    work, brokers = work_of(terminal, options), frozenset(options.ids)
-    with work.access as access:
-        access.check()
-        placement = access.patiently(access.settled)
-        check_registered(placement, brokers)
-        plan = plan_drain(placement, brokers)
-        if plan.moves:
-            work.confirm(",".join(map(str, sorted(brokers))), _question(plan.moves))
-        _save(options.save, plan.moves)
-        mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
-        access.patiently(lambda: access.begin_operation(mark))
-        stay = change_leaders(access, plan.moves)
-    moved = [move.partition for move in plan.moves]
-    code = print_leaders(work, moved, [*plan.stay, *stay])
-    are_single = all(
-        len(placement.partitions[partition].target) == 1 for partition in (*plan.stay, *stay)
-    )
+    access, brokers = work.access, frozenset(options.ids)
+    placement = access.patiently(access.settled)
+    check_registered(placement, brokers)
+    plan = plan_drain(placement, brokers)
+    if plan.moves:
+        work.confirm(",".join(map(str, sorted(brokers))), _question(plan.moves))
+    _save(options.save, plan.moves)
+    mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
+    access.patiently(lambda: access.begin_operation(mark))
+    stay = [*plan.stay, *change_leaders(access, plan.moves)]
+    code = print_leaders(work, [move.partition for move in plan.moves], stay)
+    are_single = all(len(placement.partitions[partition].target) == 1 for partition in stay)
     return 0 if options.allow_single_replica and are_single else code
 
 
@@ -105,11 +95,6 @@ def _save(path: str, moves: Sequence[Move]) -> None:
     """
     import json
     import os
-
-    from kraftops.fileio.output import OutputFlags, open_output
-    from kraftops.fileio.writing import write_all
-    from kraftops.placement.plan import Move
-    from kraftops.placement.reassignment_json import plan_json, read_plan
 
     is_stream = os.path.abspath(path).startswith("/dev/")
     saved = read_plan(path) if os.path.isfile(path) and not is_stream else {}
@@ -126,7 +111,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
         write_all(fd, text.encode())
 
 
-@subcommand(
+@cluster_command(
     UndrainOptions,
     examples=(_AFTER,),
     help="""\
@@ -135,23 +120,15 @@ Give replica lists the order that they had before a drain, and have the first re
 Partitions that have other replicas by now, or whose first replica is not in sync, are listed; the
 exit code is then 2.""",
 )
-def undrain(terminal: Terminal, options: UndrainOptions) -> int:
+def undrain(work: Work, options: UndrainOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.placement.leaders import plan_restore
-    from kraftops.placement.reassignment_json import read_plan
-    from kraftops.reassign.leadership import change_leaders
-    from kraftops.reassign.marks import DRAIN
-    from kraftops_cli.cluster.moving.access import work_of
-
-    work, planned = work_of(terminal, options), read_plan(options.plan)
-    with work.access as access:
-        access.check()
-        restore = plan_restore(access.patiently(access.settled), planned)
-        if restore.moves:
-            work.confirm("undrain", _question(restore.moves))
-        stay = change_leaders(access, restore.moves)
-        restored = {move.after[0] for move in restore.moves}
-        access.patiently(lambda: access.end_operation(DRAIN, restored))
+    access = work.access
+    restore = plan_restore(access.patiently(access.settled), read_plan(options.plan))
+    if restore.moves:
+        work.confirm("undrain", _question(restore.moves))
+    stay = change_leaders(access, restore.moves)
+    restored = {move.after[0] for move in restore.moves}
+    access.patiently(lambda: access.end_operation(DRAIN, restored))
     moved = [move.partition for move in restore.moves]
     return print_leaders(work, moved, [*restore.changed, *stay])
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
-from kraftops_cli.cluster.options import MovingOptions, subcommand
+from kraftops.display.sizes import many
+from kraftops.errors import RefusedError
+from kraftops.placement.disks import LogDirectory, plan_emptying
+from kraftops.placement.effects import DirectoryEffect
+from kraftops.placement.placement import TopicPartition
+from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
+from kraftops.wire.admin.log_dirs import ask_log_dirs
+from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command, move_options
+from kraftops_cli.cluster.moving.plan_output import print_directories
+from kraftops_cli.cluster.options import MovingOptions
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kraftops.placement.disks import LogDirectory
-    from kraftops.placement.effects import DirectoryEffect
-    from kraftops.placement.placement import TopicPartition
 
 EXAMPLES = (
     (
@@ -50,7 +52,7 @@ class MoveDirsOptions(MovingOptions):
     )
 
 
-@subcommand(
+@cluster_command(
     MoveDirsOptions,
     answer="kraftops_cli.cluster.moving.plan_output:MOVE_DIRS",
     examples=EXAMPLES,
@@ -63,35 +65,23 @@ partitions where the fewest are, and so into an empty directory: cordon it (Kafk
 killed, run it again, or resume it by `operations`. A directory that has failed is a case for
 repair.""",
 )
-def move_dirs(terminal: Terminal, options: MoveDirsOptions) -> int:
+def move_dirs(work: Work, options: MoveDirsOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from functools import partial
-
-    from kraftops.display.sizes import many
-    from kraftops.errors import RefusedError
-    from kraftops.placement.disks import plan_emptying
-    from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
-    from kraftops.wire.admin.log_dirs import ask_log_dirs
-    from kraftops_cli.cluster.moving.access import check_registered, move_options, work_of
-    from kraftops_cli.cluster.moving.plan_output import print_directories
-
-    work, broker, source = work_of(terminal, options), options.broker, options.source
-    with work.access as access:
-        access.check()
-        check_registered(access.patiently(access.placement), {broker})
-        directories = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
-        directory, others = source_and_targets(directories, source, options.targets)
-        paths, short = plan_emptying(directory, others)
-        print_directories(work, _effects(broker, directory, others, paths))
-        if short:
-            raise RefusedError(f"{short[0].path} has too little room for what is in {source}")
-        if options.dry_run:
-            return 0
-        if paths:
-            count = many(len(paths), "replica")
-            work.confirm(str(broker), f"move {count} on broker {broker}")
-        task = Emptying(broker, source, options.targets, move_options(options))
-        empty_directory(access, task, work.printer())
+    access, broker, source = work.access, options.broker, options.source
+    check_registered(access.patiently(access.placement), {broker})
+    directories = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
+    directory, others = source_and_targets(directories, source, options.targets)
+    paths, short = plan_emptying(directory, others)
+    print_directories(work, _effects(broker, directory, others, paths))
+    if short:
+        raise RefusedError(f"{short[0].path} has too little room for what is in {source}")
+    if options.dry_run:
+        return 0
+    if paths:
+        count = many(len(paths), "replica")
+        work.confirm(str(broker), f"move {count} on broker {broker}")
+    task = Emptying(broker, source, options.targets, move_options(options))
+    empty_directory(access, task, work.printer())
     work.answer({"changed": bool(paths)}, f"Moved replicas: {len(paths)}.\n")
     return 0
 
@@ -102,8 +92,6 @@ def _effects(
     others: Sequence[LogDirectory],
     paths: Mapping[TopicPartition, str],
 ) -> list[DirectoryEffect]:
-    from kraftops.placement.effects import DirectoryEffect
-
     coming = Counter[str]()
     for partition, path in paths.items():
         coming[path] += source.replicas[partition].size

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.errors import RefusedError, UsageError
+from kraftops.reassign.marks import DECOMMISSION, RESTART
+from kraftops.reassign.operations import Operation, operations_under_way
+from kraftops.reassign.steering import (
+    Steered,
+    cancel_operation,
+    clear_throttles_of,
+    follow_to_end,
+    named,
+)
+from kraftops.restart.rolling import cancel_restart
+from kraftops_cli.cluster.moving.access import Work, cluster_command, move_options
+from kraftops_cli.cluster.moving.decommission import begin_decommission
+from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
 from kraftops_cli.cluster.options import (
     ChangeOptions,
     PlanOptions,
     stall_option,
-    subcommand,
     throttle_option,
 )
 from kraftops_cli.syntax.option_fields import argument
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kraftops.reassign.operations import Operation
-    from kraftops_cli.cluster.moving.access import Work
 
 ACTIONS = ("cancel", "resume", "clear-throttles")
 _DONE = {"cancel": "is cancelled", "clear-throttles": "its throttles are removed"}
@@ -41,8 +47,15 @@ class OperationsOptions(ChangeOptions):
     throttle: int | None = throttle_option()
     stall_timeout: float = stall_option()
 
+    def __post_init__(self) -> None:
+        """Refuse an action without the names of operations."""
+        if self.action is not None and not self.names:
+            raise UsageError(
+                f"{self.action} needs the names of operations", hint="without it, all are shown"
+            )
 
-@subcommand(
+
+@cluster_command(
     OperationsOptions,
     answer="kraftops.reassign.answer:ANSWER",
     examples=EXAMPLES,
@@ -63,36 +76,20 @@ cordons and marks; what has been moved stays. After a restart it gives leaders b
 `resume` goes on with a decommission; of all others it waits for the end of what is in flight, and
 then removes throttles and marks: rebalance itself plans anew.""",
 )
-def operations(terminal: Terminal, options: OperationsOptions) -> int:
+def operations(work: Work, options: OperationsOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.errors import UsageError
-    from kraftops.reassign.operations import operations_under_way
-    from kraftops.reassign.steering import named
-    from kraftops_cli.cluster.moving.access import work_of
-    from kraftops_cli.cluster.moving.operations_output import show_operations
-
-    work, action, names = work_of(terminal, options), options.action, options.names
-    if action is not None and not names:
-        raise UsageError(
-            f"{action} needs the names of operations", hint="without it, all are shown"
-        )
-    with work.access as access:
-        access.check()
-        if action is None:
-            return show_operations(work)
-        placement = access.patiently(access.placement)
-        chosen = named(access.patiently(lambda: operations_under_way(access, placement)), names)
-        if action == "resume":
-            return _resume(work, chosen, options)
-        return _steer(work, action, chosen)
+    access, action = work.access, options.action
+    if action is None:
+        return show_operations(work)
+    placement = access.patiently(access.placement)
+    under_way = access.patiently(lambda: operations_under_way(access, placement))
+    chosen = named(under_way, options.names)
+    if action == "resume":
+        return _resume(work, chosen, options)
+    return _steer(work, action, chosen)
 
 
 def _steer(work: Work, action: str, chosen: Sequence[Operation]) -> int:
-    from kraftops.reassign.marks import RESTART
-    from kraftops.reassign.steering import Steered, cancel_operation, clear_throttles_of
-    from kraftops.restart.rolling import cancel_restart
-    from kraftops_cli.cluster.moving.operations_output import print_steered
-
     word = ",".join(operation.name for operation in chosen)
     work.confirm(word, f"{action} {word}")
     steered = []
@@ -108,13 +105,6 @@ def _steer(work: Work, action: str, chosen: Sequence[Operation]) -> int:
 
 
 def _resume(work: Work, chosen: Sequence[Operation], options: OperationsOptions) -> int:
-    from kraftops.errors import RefusedError
-    from kraftops.reassign.marks import DECOMMISSION, RESTART
-    from kraftops.reassign.steering import Steered, follow_to_end
-    from kraftops_cli.cluster.moving.access import move_options
-    from kraftops_cli.cluster.moving.decommission import begin_decommission
-    from kraftops_cli.cluster.moving.operations_output import print_steered
-
     plan = PlanOptions(throttle=options.throttle, stall_timeout=options.stall_timeout)
     printer = work.printer()
     for operation in chosen:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kraftops_cli.cluster.options import PlanOptions, subcommand
-from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kraftops.placement.disks import Disks
-    from kraftops.placement.placement import Placement
-    from kraftops.placement.plan import Move
-    from kraftops_cli.cluster.moving.access import Work
+from kraftops.display.sizes import many
+from kraftops.placement.plan import plan_balance
+from kraftops.placement.reassignment_json import checked_plan, moves_of_file, planned_replicas
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.marks import REBALANCE
+from kraftops.reassign.moves import refuse_others
+from kraftops_cli.cluster.moving.access import Work, cluster_command, limits_of
+from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
+from kraftops_cli.cluster.options import PlanOptions
 
 EXAMPLES = (
     ("look at the plan", "kafka-cluster rebalance -b b:9092 --dry-run"),
@@ -24,7 +21,7 @@ EXAMPLES = (
 )
 
 
-@subcommand(
+@cluster_command(
     PlanOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
@@ -36,49 +33,21 @@ The plan is shown and must be confirmed. It keeps the replicas of a partition in
 they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
 on beside what is in flight.""",
 )
-def rebalance(terminal: Terminal, options: PlanOptions) -> int:
+def rebalance(work: Work, options: PlanOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops_cli.cluster.moving.access import check_plan, work_of
-
-    work = work_of(terminal, options)
-    check_plan(options)
-    with work.access:
-        work.access.check()
-        placement = work.access.patiently(work.access.placement_for_plan)
-        return _run(work, placement, options)
-
-
-def _moves(placement: Placement, plan: PlanOptions, disks: Disks) -> Sequence[Move]:
-    from kraftops.placement.plan import plan_balance
-    from kraftops.placement.reassignment_json import checked_plan, moves_of_file
-    from kraftops_cli.cluster.moving.access import limits_of
-
-    if plan.plan is not None:
-        return moves_of_file(placement, checked_plan(plan.plan, placement))
-    return plan_balance(placement, limits_of(placement, plan, disks)).moves
-
-
-def _run(work: Work, placement: Placement, plan: PlanOptions) -> int:
-    """Carry a plan out.
-
-    Raises:
-        RefusedError: reassignments are in flight, replicas may be hidden, or nobody agrees.
-    """
-    from kraftops.display.sizes import many
-    from kraftops.placement.reassignment_json import moves_of_file, planned_replicas
-    from kraftops.reassign.disks import disks_of
-    from kraftops.reassign.marks import REBALANCE
-    from kraftops.reassign.moves import refuse_others
-    from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
-
     access = work.access
+    placement = access.patiently(access.placement_for_plan)
     disks = disks_of(access, placement)
-    moves = shown_plan(work, placement, _moves(placement, plan, disks), disks, plan).moves
-    if plan.dry_run:
+    if options.plan is None:
+        planned = plan_balance(placement, limits_of(placement, options, disks)).moves
+    else:
+        planned = moves_of_file(placement, checked_plan(options.plan, placement))
+    moves = shown_plan(work, placement, planned, disks, options).moves
+    if options.dry_run:
         return 0
     access.refuse_hidden_topics()
     if all(mark.kind != REBALANCE for mark in access.patiently(access.marks).values()):
         refuse_others(placement.moving)
-    planned = planned_replicas(moves)
+    replicas = planned_replicas(moves)
     question = "rebalance", f"move {many(len(moves), 'partition')}"
-    return carry_out(work, plan, moves, lambda now: moves_of_file(now, planned), question)
+    return carry_out(work, options, moves, lambda now: moves_of_file(now, replicas), question)

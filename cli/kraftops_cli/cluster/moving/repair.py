@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraftops_cli.cluster.options import NewPlanOptions, ids_option, subcommand
+from kraftops.display.sizes import many
+from kraftops.errors import KraftopsError, RefusedError
+from kraftops.placement.disks import Disks
+from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+from kraftops.placement.placement import Placement, TopicPartition, shown
+from kraftops.placement.plan import Limits
+from kraftops.placement.problems import Evidence, lost_replicas
+from kraftops.placement.repair import Repair, plan_repair
+from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.leadership import elect_unclean
+from kraftops.reassign.marks import REPAIR as REPAIR_KIND
+from kraftops.reassign.moves import refuse_others, run_moves
+from kraftops.wire.rpc.cluster import describe_cluster
+from kraftops_cli.cluster.moving.access import (
+    Work,
+    check_registered,
+    cluster_command,
+    limits_of,
+    move_options,
+)
+from kraftops_cli.cluster.moving.new_plan import shown_plan
+from kraftops_cli.cluster.moving.repair_fields import (
+    PARTITION,
+    REPAIR,
+    RepairAnswer,
+    outcomes_of,
+    stake_text,
+    what_can_be_had,
+)
+from kraftops_cli.cluster.options import NewPlanOptions, ids_option
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from kraftops.placement.disks import Disks
-    from kraftops.placement.metadata_facts import MetadataFacts
-    from kraftops.placement.placement import Placement, TopicPartition
-    from kraftops.placement.plan import Limits
-    from kraftops.placement.repair import Repair
-    from kraftops.reassign.access import ClusterAccess
-    from kraftops.recovery.partitions.comparison import ComparedCopy
-    from kraftops_cli.cluster.moving.access import Work
-    from kraftops_cli.cluster.moving.repair_fields import RepairAnswer
+    from kraftops.recovery.partitions.comparison import ComparedCopy  # imports a reader of disks
 
 EXAMPLES = (
     ("broker 105 is gone for good", "kafka-cluster repair -b b:9092 -C c:9093 --id 105"),
@@ -51,7 +72,7 @@ class RepairOptions(NewPlanOptions):
     )
 
 
-@subcommand(
+@cluster_command(
     RepairOptions,
     answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
     examples=EXAMPLES,
@@ -68,25 +89,19 @@ of the brokers tell (--from): no server does.
 Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
 unregistered: decommission does that. If it is killed, run it again.""",
 )
-def repair(terminal: Terminal, options: RepairOptions) -> int:
+def repair(work: Work, options: RepairOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.placement.metadata_facts import MetadataFacts, facts_of
-    from kraftops.reassign.disks import disks_of
-    from kraftops_cli.cluster.moving.access import limits_of, work_of
-
-    work = work_of(terminal, options)
-    with work.access as access:
-        access.check()
-        access.refuse_hidden_topics()
-        placement = access.patiently(access.placement_for_plan)
-        image = access.metadata()
-        facts = MetadataFacts() if image is None else facts_of(image, placement)
-        log_dirs = disks_of(access, placement)
-        lost = _lost(placement, options.ids, log_dirs, facts)
-        limits = limits_of(placement, options, log_dirs)
-        task = _Task(work, lost, limits, facts, _copies(access, options.disks))
-        elected = _electable(task.plan(placement), placement, options.elect_unclean)
-        return _run(task, placement, elected, log_dirs, options)
+    access = work.access
+    access.refuse_hidden_topics()
+    placement = access.patiently(access.placement_for_plan)
+    image = access.metadata()
+    facts = MetadataFacts() if image is None else facts_of(image, placement)
+    log_dirs = disks_of(access, placement)
+    lost = _lost(placement, options.ids, log_dirs, facts)
+    limits = limits_of(placement, options, log_dirs)
+    task = _Task(work, lost, limits, facts, _copies(access, options.disks))
+    elected = _electable(task.plan(placement), placement, options.elect_unclean)
+    return _run(task, placement, elected, log_dirs, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +118,6 @@ class _Task:
 
     def plan(self, placement: Placement) -> Repair:
         """Return what is left to do."""
-        from kraftops.placement.repair import plan_repair
-
         leaderships = self.facts.leaderships
         return plan_repair(placement, self.lost, self.limits, leaderships, self.copies)
 
@@ -112,8 +125,6 @@ class _Task:
         self, placement: Placement, elected: Collection[TopicPartition] | None = None
     ) -> RepairAnswer:
         """Return what has become of the partitions; before anything was done, what is planned."""
-        from kraftops_cli.cluster.moving.repair_fields import RepairAnswer, outcomes_of
-
         outcomes = outcomes_of(self.plan(placement), placement, self.partitions, elected)
         return RepairAnswer(outcomes, is_changed=False)
 
@@ -124,11 +135,9 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
     Raises:
         KraftopsError: a disk cannot be read, or is of another cluster.
     """
-    from kraftops.errors import RefusedError
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.partitions.comparison import compare
     from kraftops.recovery.partitions.disk import read_disks
-    from kraftops.wire.rpc.cluster import describe_cluster
 
     if not names:
         return ()
@@ -150,10 +159,6 @@ def _lost(
         KraftopsError: a broker never was, as far as the cluster knows.
         RefusedError: a broker runs, and has all its replicas.
     """
-    from kraftops.errors import RefusedError
-    from kraftops.placement.problems import Evidence, lost_replicas
-    from kraftops_cli.cluster.moving.access import check_registered
-
     # Without a registration a broker may still have replicas: unregister --force leaves them.
     unregistered = {broker for broker in brokers if any(placement.on(frozenset({broker})))}
     check_registered(placement, {*brokers} - unregistered)
@@ -178,8 +183,6 @@ def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list
         KraftopsError: a partition does not exist.
         RefusedError: it needs no unclean election, or no replica runs.
     """
-    from kraftops.errors import KraftopsError, RefusedError
-
     by_name = {str(partition): partition for partition in placement.partitions}
     leaderless = {partition_lost.partition: partition_lost for partition_lost in plan.leaderless}
     partitions = []
@@ -204,15 +207,6 @@ def _run(
     disks: Disks,
     options: NewPlanOptions,
 ) -> int:
-    from kraftops.display.sizes import many
-    from kraftops.placement.placement import shown
-    from kraftops.reassign.leadership import elect_unclean
-    from kraftops.reassign.marks import REPAIR
-    from kraftops.reassign.moves import refuse_others, run_moves
-    from kraftops_cli.cluster.moving.access import move_options
-    from kraftops_cli.cluster.moving.new_plan import shown_plan
-    from kraftops_cli.cluster.moving.repair_fields import stake_text
-
     work, access = task.work, task.work.access
     plan = task.plan(placement)
     shown_plan(work, placement, plan.plan.moves, disks, options)
@@ -234,7 +228,9 @@ def _run(
         work.confirm(word, action)
     printer = work.printer()
     elect_unclean(access, elected)
-    run_moves(access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR)
+    run_moves(
+        access, move_options(options), printer, lambda now: task.plan(now).plan.moves, REPAIR_KIND
+    )
     now = access.patiently(access.settled)
     answer = task.answer(now, elected)._replace(is_changed=bool(elected or plan.plan.moves))
     _print(work, answer)
@@ -242,9 +238,6 @@ def _run(
 
 
 def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -> None:
-    from kraftops_cli.cluster.moving.repair_fields import PARTITION, REPAIR, what_can_be_had
-    from kraftops_terminal.escaping import escaped
-
     rows = [
         repaired for repaired in answer.partitions if repaired.leaderless or not only_leaderless
     ]

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftops_cli.cluster.options import NewPlanOptions, subcommand
+from kraftops.display.sizes import many
+from kraftops.errors import RefusedError
+from kraftops.placement.placement import names, shown
+from kraftops.placement.plan import plan_factor
+from kraftops.reassign.disks import disks_of
+from kraftops.reassign.moves import refuse_others
+from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command, limits_of
+from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
+from kraftops_cli.cluster.options import NewPlanOptions
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
     (
@@ -42,7 +49,7 @@ class ReplicationOptions(NewPlanOptions):
     )
 
 
-@subcommand(
+@cluster_command(
     ReplicationOptions,
     answer="kraftops_cli.cluster.moving.plan_output:PLAN",
     examples=EXAMPLES,
@@ -53,51 +60,40 @@ The plan is shown and must be confirmed. New replicas come to as many racks as t
 load brokers evenly. Of replicas that go, those that are not in sync are the first; the leader's
 stays. If it is killed, run it again: it goes on where the cluster is.""",
 )
-def replication(terminal: Terminal, options: ReplicationOptions) -> int:
+def replication(work: Work, options: ReplicationOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.display.sizes import many
-    from kraftops.errors import RefusedError
-    from kraftops.placement.placement import names, shown
-    from kraftops.placement.plan import plan_factor
-    from kraftops.reassign.disks import disks_of
-    from kraftops.reassign.moves import refuse_others
-    from kraftops_cli.cluster.moving.access import check_topics, limits_of, work_of
-    from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
-
-    work, factor = work_of(terminal, options), options.factor
-    with work.access as access:
-        access.check()
-        placement = access.patiently(access.placement_for_plan)
-        check_topics(placement, options.topics)
-        partitions = {name for name in placement.partitions if name.topic in options.topics}
-        disks = disks_of(access, placement)
-        limits = limits_of(placement, options, disks)
-        plan = plan_factor(placement, partitions, factor, limits)
-        if plan.stuck:
-            raise RefusedError(
-                f"too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
-                hint="add brokers, or give more of them to --to",
-                partitions=names(plan.stuck),
-            )
-        shown_plan(work, placement, plan.moves, disks, options)
-        if options.dry_run:
-            return 0
-        leaderless = [
-            move.partition for move in plan.moves if placement.partitions[move.partition].leader < 0
-        ]
-        if leaderless:
-            raise RefusedError(
-                f"partitions without a leader cannot be changed: {shown(leaderless)}",
-                hint="kafka-cluster problems has the cause",
-                partitions=names(leaderless),
-            )
-        access.refuse_hidden_topics()
-        refuse_others(placement.moving.keys() - partitions)
-        count = many(len(plan.moves), "partition")
-        return carry_out(
-            work,
-            options,
-            plan.moves,
-            lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
-            (str(factor), f"give {count} {many(factor, 'replica')}"),
+    access, factor = work.access, options.factor
+    placement = access.patiently(access.placement_for_plan)
+    check_topics(placement, options.topics)
+    partitions = {name for name in placement.partitions if name.topic in options.topics}
+    disks = disks_of(access, placement)
+    limits = limits_of(placement, options, disks)
+    plan = plan_factor(placement, partitions, factor, limits)
+    if plan.stuck:
+        raise RefusedError(
+            f"too few brokers for {many(factor, 'replica')} of {shown(plan.stuck)}",
+            hint="add brokers, or give more of them to --to",
+            partitions=names(plan.stuck),
         )
+    shown_plan(work, placement, plan.moves, disks, options)
+    if options.dry_run:
+        return 0
+    leaderless = [
+        move.partition for move in plan.moves if placement.partitions[move.partition].leader < 0
+    ]
+    if leaderless:
+        raise RefusedError(
+            f"partitions without a leader cannot be changed: {shown(leaderless)}",
+            hint="kafka-cluster problems has the cause",
+            partitions=names(leaderless),
+        )
+    access.refuse_hidden_topics()
+    refuse_others(placement.moving.keys() - partitions)
+    count = many(len(plan.moves), "partition")
+    return carry_out(
+        work,
+        options,
+        plan.moves,
+        lambda now: plan_factor(now, now.partitions.keys() & partitions, factor, limits).moves,
+        (str(factor), f"give {count} {many(factor, 'replica')}"),
+    )

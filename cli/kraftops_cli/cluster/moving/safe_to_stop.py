@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kraftops.errors import AnswerError
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.min_isr import min_isr_of_topics
+from kraftops.voters.access import QuorumAccess
+from kraftops.voters.rules import VoterSet
+from kraftops.voters.stop import Stop, StopRules, without_topics
+from kraftops.wire.rpc.cluster import describe_quorum
+from kraftops_cli.cluster.moving.access import Work, check_registered, check_topics, cluster_command
+from kraftops_cli.cluster.moving.stop_fields import DANGER, NODE, SAFE_TO_STOP, StopAnswer
 from kraftops_cli.cluster.options import (
     UNCOUNTED_TOPIC,
     AccessOptions,
     ids_option,
     min_isr_option,
     single_replica_option,
-    subcommand,
     topics_option,
 )
-from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import table_of, table_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from kraftops.reassign.access import ClusterAccess
-    from kraftops.voters.rules import VoterSet
-    from kraftops.voters.stop import Stop
-    from kraftops_cli.cluster.moving.stop_fields import StopAnswer
 
 EXAMPLES = (
     ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
@@ -45,8 +44,9 @@ class StopOptions(AccessOptions):
     exclude_topic: tuple[str, ...] = topics_option(UNCOUNTED_TOPIC)
 
 
-@subcommand(
+@cluster_command(
     StopOptions,
+    needs_brokers=False,
     answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
     examples=EXAMPLES,
     help="""\
@@ -64,24 +64,17 @@ is read from the metadata log, which does not have the defaults of server.proper
 gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE on the cluster to be
 seen.""",
 )
-def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
+def safe_to_stop(work: Work, options: StopOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.reassign.min_isr import min_isr_of_topics
-    from kraftops.voters.stop import StopRules, without_topics
-    from kraftops_cli.cluster.moving.access import check_registered, check_topics, work_of
-    from kraftops_cli.cluster.moving.stop_fields import SAFE_TO_STOP, StopAnswer
-
-    work = work_of(terminal, options, needs_brokers=False)
-    nodes = frozenset(options.ids)
-    with work.access as access:
-        placement = access.placement()
-        quorum = _quorum(access, nodes)
-        if access.lists_fenced:
-            check_registered(placement, nodes - (quorum.voters if quorum else frozenset()))
-        access.refuse_hidden_topics()
-        check_topics(placement, options.exclude_topic)
-        placement = without_topics(placement, options.exclude_topic)
-        min_isr_by_topic = min_isr_of_topics(access, placement, options.min_isr)
+    access, nodes = work.access, frozenset(options.ids)
+    placement = access.placement()
+    quorum = _quorum(access, nodes)
+    if access.lists_fenced:
+        check_registered(placement, nodes - (quorum.voters if quorum else frozenset()))
+    access.refuse_hidden_topics()
+    check_topics(placement, options.exclude_topic)
+    placement = without_topics(placement, options.exclude_topic)
+    min_isr_by_topic = min_isr_of_topics(access, placement, options.min_isr)
     rules = StopRules(placement, min_isr_by_topic, quorum, options.allow_single_replica)
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
@@ -91,11 +84,6 @@ def safe_to_stop(terminal: Terminal, options: StopOptions) -> int:
 
 def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
     """Return the voters, those that are up and caught up; None if the user may not see them."""
-    from kraftops.errors import AnswerError
-    from kraftops.voters.access import QuorumAccess
-    from kraftops.voters.rules import VoterSet
-    from kraftops.wire.rpc.cluster import describe_quorum
-
     controllers = QuorumAccess(access)
     try:
         voters = frozenset(voter.node_id for voter in controllers.ask(describe_quorum).voters)
@@ -111,8 +99,6 @@ def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
 
 def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:
     """Yield the answer about the nodes that are named, or a table of all."""
-    from kraftops_cli.cluster.moving.stop_fields import NODE
-
     if answer.asked is None:
         yield table_text(console, table_of(NODE, answer.rows())) or "no nodes\n"
     else:
@@ -120,8 +106,6 @@ def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:
 
 
 def _lines(stop: Stop, console: Console) -> Iterator[str]:
-    from kraftops_cli.cluster.moving.stop_fields import DANGER
-
     ids = ", ".join(map(str, stop.nodes))
     reasons = "; ".join(stop.reasons())
     if stop.is_safe:
