@@ -131,7 +131,7 @@ def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
         for directory in directories
     }
     return [
-        read_usage(path, now if directory.is_in_use else None)
+        read_usage(path, now if directory.holder else None)
         for path, directory in directories.items()
     ]
 

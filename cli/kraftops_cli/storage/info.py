@@ -53,12 +53,13 @@ def info(terminal: Terminal, options: NodeOptions) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState
-    from kraftops.storage.logdirs.inspector import findings, inspect, kafka_problems
+    from kraftops.storage.logdirs.directories import read_directories
+    from kraftops.storage.logdirs.inspector import findings, kafka_problems
     from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.quorum import damage_finding
 
     loaded, form = options.load(), options.form
-    directories = inspect(loaded)
+    directories = read_directories(loaded)
     disk = Node(loaded, directories)
     node = NodeState(
         loaded,

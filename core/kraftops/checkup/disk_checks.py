@@ -272,7 +272,7 @@ def _stuck(state: RetentionState) -> Reason | None:
         if kind in stated:
             return stated[kind]
     is_due = oldest.goes_at is not None and state.now - oldest.goes_at > _OVERDUE_MS
-    return stated.get("due") if is_due and state.directory.is_in_use else None
+    return stated.get("due") if is_due and state.directory.holder else None
 
 
 def transactions(examination: Examination) -> Iterator[Finding]:

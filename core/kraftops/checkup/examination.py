@@ -20,7 +20,7 @@ from kraftops.recovery.archives import LogSource
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.server_config import ServerConfig, load_config
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import Node, read_node
 from kraftops.storage.verify.release import Target
 
@@ -236,4 +236,4 @@ def _node_of(node_id: int | None, directories: Sequence[LogDirectory]) -> Node:
         unresolved={},
         _overrides={},
     )
-    return Node(config, inspect(config))
+    return Node(config, read_directories(config))

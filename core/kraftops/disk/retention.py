@@ -247,7 +247,7 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
         ]
         yield from _held_back(state, due, copied_to)
         size = size_text(sum(fate.size for fate in due))
-        if not state.directory.is_in_use:
+        if not state.directory.holder:
             text = "are due, and no broker runs on this directory: they go after its start"
         elif state.now - first > 2 * interval:
             text = (

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
@@ -34,11 +35,13 @@ from kraftops.server.loader.load_plan import (
 )
 from kraftops.server.locks import Holder, lock_holder
 from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.metadata_log.log import (
+    BootstrapFile,
+    MetadataLog,
+    read_bootstrap,
+    read_metadata_log,
+)
 from kraftops.server.partition_files import topic_id_of
-
-if TYPE_CHECKING:
-    from kraftops.server.metadata_log.log import BootstrapFile, MetadataLog
-
 
 _OF_SEGMENTS = (".log", ".index", ".timeindex")
 
@@ -76,19 +79,12 @@ class DirectoryStatus(NamedTuple):
 class LogDirectory:
     """A log directory; what is not in its fields is read once, when it is first needed.
 
-    The fields from *status* on are set by `inspect` alone.
-
     Attributes:
         path: as the configuration or the command line has it.
         is_metadata: whether the metadata log belongs into it.
         meta: its meta.properties; without, it is not formatted, or the file has a *problem*.
         problem: why its meta.properties cannot be used.
         is_opaque: whether not even keys and values of that file can be read.
-        status: None where it does not exist or is not a directory.
-        holder: the process that holds its lock.
-        bootstrap: its bootstrap.checkpoint.
-        log: its metadata log, where that belongs.
-        read_problem: why the rest of it cannot be read.
     """
 
     path: str
@@ -96,11 +92,6 @@ class LogDirectory:
     meta: MetaProperties | None = None
     problem: str | None = None
     is_opaque: bool = False
-    status: DirectoryStatus | None = None
-    holder: Holder | None = None
-    bootstrap: BootstrapFile | None = None
-    log: MetadataLog | None = None
-    read_problem: str | None = None
 
     @property
     def java_path(self) -> str:
@@ -117,10 +108,51 @@ class LogDirectory:
         """Whether there is anything at its path."""
         return os.path.exists(self.path)
 
+    @cached_property
+    def status(self) -> DirectoryStatus | None:
+        """Its owner and room; None where it does not exist or is not a directory."""
+        if not os.path.isdir(self.path):
+            return None
+        status, space = os.stat(self.path), os.statvfs(self.path)
+        free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
+        return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
+
+    @cached_property
+    def read_problem(self) -> str | None:
+        """Why it, its metadata log or its lock cannot be read; None where it is not a directory."""
+        try:
+            if self.status:
+                os.listdir(self.path)
+                lock_holder(self.path)
+                if self.is_metadata:
+                    read_metadata_log(self.path)
+        except OSError as error:
+            return f"cannot read {error.filename or self.path}: {error.strerror}"
+        return None
+
     @property
     def is_readable(self) -> bool:
-        """Whether it is a directory that `inspect` could read."""
-        return self.status is not None and self.read_problem is None
+        """Whether it is a directory that can be read."""
+        return self.read_problem is None and self.status is not None
+
+    @cached_property
+    def holder(self) -> Holder | None:
+        """The process that holds its lock, as far as that can be read."""
+        with suppress(OSError):
+            return lock_holder(self.path) if self.status else None
+        return None
+
+    @cached_property
+    def bootstrap(self) -> BootstrapFile | None:
+        """Its bootstrap.checkpoint."""
+        return read_bootstrap(self.path)
+
+    @cached_property
+    def log(self) -> MetadataLog | None:
+        """Its metadata log, where that belongs; None also where it cannot be listed."""
+        with suppress(OSError):
+            return read_metadata_log(self.path) if self.is_metadata and self.status else None
+        return None
 
     @property
     def meta_path(self) -> str:
@@ -159,14 +191,6 @@ class LogDirectory:
     def has_checkpoints(self) -> bool:
         """Whether a broker has used it; the directory of a copied partition has none."""
         return bool(self.plan.offsets or self.plan.damaged)
-
-    @cached_property
-    def is_in_use(self) -> bool:
-        """Whether a server holds its lock, as far as that can be read."""
-        try:
-            return lock_holder(self.path) is not None
-        except OSError:
-            return False
 
     @cached_property
     def has_segments(self) -> bool:

@@ -50,7 +50,7 @@ def _end(segment: Segment) -> tuple[int, int]:
 def position_near_end(log: LogFile, segment: Segment) -> int:
     """Return the position of the last batch that the offset index has; 0 without one."""
     try:
-        with LogFile(f"{segment.path.removesuffix('.log')}.index") as file:
+        with LogFile(segment.index_path) as file:
             entry = OffsetIndex(file, segment.base_offset).last_used()
     except KraftopsError:
         return 0

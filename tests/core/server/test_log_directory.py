@@ -22,7 +22,7 @@ def test_directory_of_a_broker(stop: str, *, is_clean: bool) -> None:
     assert directory.offset(RECOVERY_POINT, "plain", 0) is not None
     assert directory.offset(HIGH_WATERMARK, "nosuch", 0) is None
     assert directory.offset(HIGH_WATERMARK, None, None) is None
-    assert not directory.is_in_use
+    assert not directory.holder
 
 
 def test_partitions_by_name_and_kind(tmp_path: Path) -> None:

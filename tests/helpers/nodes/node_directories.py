@@ -13,7 +13,7 @@ from kraftops.java.properties import properties_bytes
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.bootstrap.records import SNAPSHOT_NAME
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.uuids import to_text
 from tests.helpers.tools.console import STORAGE, Done, run_here
 
@@ -79,9 +79,10 @@ def format_node(node: Path, *args: str, cluster_id: str = CLUSTER_ID, stdin: str
 def states(node: Path) -> dict[str, LogDirectory]:
     """Return what `info` knows of the directories of a node, by name."""
     with chdir(node):
-        found = inspect(load_config(PROPERTIES))
-        for state in found:
-            assert state.log is None or state.log.quorum  # it is read here, where paths are right
+        found = read_directories(load_config(PROPERTIES))
+        for state in found:  # what is needed is read here, where paths are right
+            assert state.bootstrap is None or state.bootstrap.path
+            assert state.log is None or state.log.quorum
     return {state.path: state for state in found}
 
 

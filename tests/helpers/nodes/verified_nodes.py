@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.releases.table import releases
 from kraftops.storage.verify.release import Target, target_findings
@@ -52,7 +52,7 @@ def notes(node: Path) -> list[str]:
 
 def identity(node: Path, directory: str = "d1") -> bytes:
     with chdir(node):
-        states = {state.path: state for state in inspect(load_config(PROPERTIES))}
+        states = {state.path: state for state in read_directories(load_config(PROPERTIES))}
     meta = states[directory].meta
     assert meta
     assert meta.directory_id

@@ -334,7 +334,7 @@ class _PartitionLook:
         yield from (
             known_end
             for known_end in sorted(checkpoints, key=lambda known_end: known_end.is_stale)
-            if not (known_end.is_stale and self._directory.is_in_use)
+            if not (known_end.is_stale and self._directory.holder)
         )
 
     def _is_stale(self, checkpoint: str) -> bool:

@@ -160,7 +160,7 @@ def _topics(image: MetadataImage | None) -> Topics:
 def _loses(start: Start, directory: LogDirectory, *, is_tiered: bool | None) -> bool:
     """Tell whether a start finds fewer records than other files know of."""
     outcome = start.outcome
-    if outcome is None or outcome.end_offset is None or directory.is_in_use:
+    if outcome is None or outcome.end_offset is None or directory.holder:
         return False
     name = directory.plan.folders[os.path.basename(start.path)]
     high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0

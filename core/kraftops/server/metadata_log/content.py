@@ -6,6 +6,7 @@ load the latest snapshot, go on with the log, and truncate the log where it is d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -218,7 +219,7 @@ class _LogReader:
         self._snapshot_end = snapshot.end_offset if snapshot else 0
         self._snapshot_epoch = snapshot.epoch if snapshot else 0
         self._checked_from = 0 if is_thorough else self._snapshot_end
-        self._unreadable: list[Damage] = []
+        self._damage: list[Damage] = []
         self._cut: Damage | None = None
         self._base: int | None = None
         self._next: int | None = None
@@ -234,10 +235,11 @@ class _LogReader:
     @property
     def damage(self) -> list[Damage]:
         """The damage, without what the snapshot replaces."""
-        damage, cut = list(self._unreadable), self._cut
-        if cut and (cut.lost or 0) > max(self.end or 0, self._snapshot_end):
-            damage.append(cut)
-        return damage
+        return self._damage + self._dropped(max(self.end or 0, self._snapshot_end))
+
+    def _dropped(self, kept_end: int) -> list[Damage]:
+        """Return the cut, if it drops offsets from *kept_end* on."""
+        return [self._cut] if self._cut and (self._cut.lost or 0) > kept_end else []
 
     def read(self, segment: Segment) -> None:
         """Read the next segment."""
@@ -255,10 +257,14 @@ class _LogReader:
                 elif header.leader_epoch >= self._snapshot_epoch:
                     self._cut = self._cut._replace(lost=header.last_offset + 1)
         except KraftopsError as error:
-            self._unreadable.append(Damage(path, reason_of(error, path)))
+            self._damage.append(Damage(path, reason_of(error, path)))
         reason = batches.damage or batches.rest
         if reason and not self._cut and segment.size:
             self._cut = Damage(path, reason)
+        if self._cut and self._cut.path == path and not os.path.exists(segment.index_path):
+            # `LogLoader.loadSegmentFiles` cuts a segment without its index, and keeps the others.
+            self._damage += self._dropped(self._snapshot_end)
+            self._cut = None
 
     def _read_batch(self, path: str, header: Header, batch: Batch) -> None:
         self._expect(header.base_offset)

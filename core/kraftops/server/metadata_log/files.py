@@ -28,6 +28,11 @@ class Segment(NamedTuple):
     path: str
     size: int
 
+    @property
+    def index_path(self) -> str:
+        """The path of its offset index."""
+        return f"{self.path.removesuffix('.log')}.index"
+
 
 class Damage(NamedTuple):
     """Damaged bytes of a file.

@@ -1,4 +1,4 @@
-"""Inspection of the log directories of a node, which only reads."""
+"""Problems of the log directories of a node: those that Kafka's `info` tells, and others."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from kraftops.findings.finding import (
     unless_forbidden,
 )
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.inspection import inspected
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.proposals import rewrite_to_node
 from kraftops.uuids import is_reserved, to_text
 
@@ -35,11 +33,6 @@ FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-stora
 
 OTHER_NODE_ID = "other-node-id"
 """Code of a directory with another node id than the configuration."""
-
-
-def inspect(config: ServerConfig) -> tuple[LogDirectory, ...]:
-    """Return the log directories and what is in them, in the order of the configuration."""
-    return tuple(map(inspected, read_directories(config)))
 
 
 def kafka_problems(directories: tuple[LogDirectory, ...]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from kraftops.server.metadata_log.content import LogContent, read_content
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 
@@ -103,7 +103,7 @@ class Node:
 
 def read_node(config: ServerConfig) -> Node:
     """Read the directories of a node."""
-    return Node(config, inspect(config))
+    return Node(config, read_directories(config))
 
 
 def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:

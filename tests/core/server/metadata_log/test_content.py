@@ -1,11 +1,14 @@
 """A metadata log is recovered from snapshot and segments as by a server."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.memory import max_batch_bytes
+from kraftops.server.loader.contract import DiskFolder
+from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.metadata_log.content import LogContent, read_content
 from kraftops.server.metadata_log.files import Damage
 from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
@@ -137,6 +140,62 @@ def test_whole_batches_after_a_damaged_one_are_lost(tmp_path: Path) -> None:
     reason = f"position {position}: the CRC does not match"
     assert found.damage == (Damage(str(path), reason, lost=10),)
     assert found.end_offset == 3
+
+
+def test_segments_after_a_damaged_one_without_an_index_stay(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2), no_ops(5, 1)], 6: [no_ops(6, 4)]})
+    path = folder / f"{0:020}.log"
+    path.with_suffix(".index").unlink()
+    flip(path, len(no_ops(0, 3)) + 65)
+
+    log = content(tmp_path)
+
+    assert [damage.lost for damage in log.damage] == [6]
+    assert (log.missing, log.end_offset) == (range(3, 6), 10)
+
+
+def test_end_and_snapshot_are_those_that_a_start_leaves(tmp_path: Path) -> None:
+    """The loader foretells them from the same files, by its own reading."""
+    for seed in range(60):
+        random, directory = Random(seed), tmp_path / str(seed)
+        folder = mutated_log(random, directory)
+        start = foretell_metadata_log(DiskFolder(str(folder)))
+        if not start.starts:
+            continue
+
+        log = read(directory)
+
+        snapshot = log.latest_snapshot and log.latest_snapshot[:2]
+        newest = start.snapshots[-1] if start.snapshots else None
+        end = content(directory).end_offset or 0
+        assert (end, snapshot) == (start.end_offset, newest), f"seed {seed}"
+
+
+def mutated_log(random: Random, directory: Path) -> Path:
+    """Write a log with snapshots, and damage some of its files; return their folder."""
+    segments: dict[int, list[bytes]] = {}
+    end = 0
+    for _ in range(random.randint(1, 4)):
+        base, counts = end, random.choices(range(1, 5), k=random.randint(1, 4))
+        segments[base] = []
+        for count in counts:
+            segments[base].append(no_ops(end, count, epoch=1 + end // 8))
+            end += count
+    snapshots = {
+        (random.randint(0, end + 2), random.randint(1, 2 + end // 8)): snapshot_bytes(no_ops(0, 1))
+        for _ in range(random.choice((0, 0, 1, 2)))
+    }
+    folder = write_log(directory, segments, snapshots)
+    for _ in range(random.choice((0, 1, 1, 2))):
+        path = folder / f"{random.choice([*segments]):020}.log"
+        data = path.read_bytes() if path.exists() else b""
+        position = random.randrange(len(data) + 1)
+        rest = data[position + random.randint(1, 100) :]
+        damaged = [data[:position] + rest, data[:position], data * 2, data + bytes(position)]
+        path.write_bytes(random.choice(damaged))
+        if random.random() < 0.3:
+            path.with_suffix(".index").unlink(missing_ok=True)
+    return folder
 
 
 def test_segment_after_a_torn_segment_is_lost(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from kraftops.errors import KraftopsError
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.ensure import check_as_requested
 from kraftops.storage.format.plan import FormatRequest, plan_format
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import no_ops, voters_batch, write_log
 from tests.helpers.nodes.node_directories import (
@@ -67,7 +67,7 @@ def refusal(node: Path, form: str) -> str:
 
 def own_voter(node: Path) -> str:
     with chdir(node):
-        meta = inspect(load_config(PROPERTIES))[0].meta
+        meta = read_directories(load_config(PROPERTIES))[0].meta
     assert meta
     assert meta.directory_id
     return f"1@localhost:29093:{to_text(meta.directory_id)}"

@@ -8,7 +8,7 @@ import pytest
 from kraftops.answers.fields import json_of
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.describe import DIRECTORY
-from kraftops.storage.logdirs.inspector import inspect
+from kraftops.storage.logdirs.directories import read_directories
 from tests.helpers.nodes.node_directories import DYNAMIC, format_node, make_node
 
 
@@ -17,7 +17,7 @@ def test_unformatted_directory_has_null_for_unknown_values(
 ) -> None:
     monkeypatch.chdir(make_node(tmp_path / "node", DYNAMIC))
 
-    data = json_of(DIRECTORY, inspect(load_config("server.properties"))[0])
+    data = json_of(DIRECTORY, read_directories(load_config("server.properties"))[0])
 
     assert (data["exists"], data["isFormatted"]) == (False, False)
     assert data["clusterId"] is data["user"] is data["bootstrap"] is data["metadataLog"] is None
@@ -30,7 +30,9 @@ def test_formatted_directory_has_bootstrap_and_voters(
     assert format_node(node, "--standalone").code == 0
     monkeypatch.chdir(node)
 
-    data = json.loads(json.dumps(json_of(DIRECTORY, inspect(load_config("server.properties"))[0])))
+    data = json.loads(
+        json.dumps(json_of(DIRECTORY, read_directories(load_config("server.properties"))[0]))
+    )
 
     assert data["bootstrap"]["isUsable"]
     assert data["metadataLog"]["kraftVersion"] == 1

@@ -8,11 +8,11 @@ import pytest
 
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.inspector import (
     LEGACY_PROBLEM,
     Finding,
     findings,
-    inspect,
     kafka_problems,
 )
 from tests.helpers.nodes.node_directories import (
@@ -38,12 +38,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def look() -> tuple[LogDirectory, ...]:
-    return inspect(load_config(PROPERTIES))
+    return read_directories(load_config(PROPERTIES))
 
 
 def found() -> list[Finding]:
     config = load_config(PROPERTIES)
-    return list(findings(config, inspect(config)))
+    return list(findings(config, read_directories(config)))
 
 
 def problems() -> list[str]:
@@ -116,12 +116,12 @@ class TestState:
         format_node(NODE)
         with locked("d1") as pid:
             before = entries(NODE)
-            one, two = look()
+            holder, other = (directory.holder for directory in look())
             after = entries(NODE)
 
-        assert one.holder
-        assert one.holder.pid == pid
-        assert two.holder is None
+        assert holder
+        assert holder.pid == pid
+        assert other is None
         assert after == before
 
     def test_path_is_shown_as_kafka_normalizes_it(self) -> None:

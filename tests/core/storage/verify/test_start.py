@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.inspector import findings, inspect
+from kraftops.storage.logdirs.directories import read_directories
+from kraftops.storage.logdirs.inspector import findings
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     no_ops,
@@ -265,7 +266,7 @@ def test_info_finds_only_problems_in_small_files(standalone: Path) -> None:
 
     with chdir(standalone):
         config = load_config(PROPERTIES)
-        found = [str(finding) for finding in findings(config, inspect(config))]
+        found = [str(finding) for finding in findings(config, read_directories(config))]
 
     assert found == [f"d2: its directory id {to_text(identity(standalone))} is also the id of d1"]
 

@@ -239,7 +239,9 @@ def main() -> int:
     """Run all trials; return 1 if there are disagreements without a reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="part of the name of setups")
-    parser.add_argument("--release", help="another release, on which all setups are tried")
+    parser.add_argument(
+        "--release", help="only this one; all setups are tried on one that they do not name"
+    )
     parser.add_argument("--outcomes", type=Path, help="file of outcomes, read and written")
     options = parser.parse_args()
     path: Path | None = options.outcomes
@@ -250,7 +252,7 @@ def main() -> int:
         try:
             for release in [options.release] if options.release else RELEASES:
                 for setup in SETUPS.values():
-                    is_tried = release in setup.releases or options.release
+                    is_tried = release in setup.releases or release not in RELEASES
                     if not is_tried or options.only not in setup.name:
                         continue
                     trial = trials.trial(setup, release)
