@@ -22,9 +22,7 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.disk.totals import DiskUsage
     from kraftops.disk.usage import DirectoryUsage
-    from kraftops.disk.why import Why
-    from kraftops.server.log_directory import LogDirectory
-    from kraftops.storage.config.server_config import ServerConfig
+    from kraftops.disk.why import Broker, Why
     from kraftops_terminal.console import Console
 
 _MOST_ROWS = 1_000_000
@@ -125,14 +123,10 @@ def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
     from kraftops.disk.usage import read_usage
 
     now = int(time.time() * 1000)
-    directories = {
-        directory.path: directory
-        for _, directories in _brokers(what, terminal)
-        for directory in directories
-    }
     return [
-        read_usage(path, now if directory.holder else None)
-        for path, directory in directories.items()
+        read_usage(directory.path, now if directory.holder else None)
+        for broker in _brokers(what, terminal)
+        for directory in broker.directories
     ]
 
 
@@ -154,12 +148,8 @@ def _explain(what: What, name: str, terminal: Terminal) -> int:
     if what.is_live:
         raise UsageError("--why reads files: name log directories, or a server.properties")
     now = int(time.time() * 1000)
-    brokers = [(config, dirs) for config, dirs in _brokers(what, terminal) if dirs]
-    kept = [
-        why
-        for config, directories in brokers
-        for why in why_kept(directories, partition.topic, partition.partition, config, now)
-    ]
+    brokers = list(_brokers(what, terminal))
+    kept = why_kept(brokers, partition.topic, partition.partition, now)
     print_answer(
         terminal,
         what.form,
@@ -185,19 +175,25 @@ def _reasons(console: Console, why: Why) -> Iterator[str]:
     yield "\n" + table_text(console, table_of(SETTING, state.settings, "Settings in force"))
 
 
-def _brokers(
-    what: What, terminal: Terminal
-) -> Iterator[tuple[ServerConfig | None, list[LogDirectory]]]:
-    """Yield the configuration and the log directories of each broker that is named."""
+def _brokers(what: What, terminal: Terminal) -> Iterator[Broker]:
+    """Yield the brokers that are named; a directory is of the first one that has it."""
+    from kraftops.disk.why import Broker
     from kraftops.server.log_directory import read_log_directory
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.directories import read_directories
 
-    nodes = what.nodes(terminal)
-    yield None, [read_log_directory(path) for path in what.names]
-    for kafka in nodes:
-        config = load_config(kafka.path, kafka.overrides, os.environ)
-        yield config, [*read_directories(config)]
+    configs = [
+        load_config(kafka.path, kafka.overrides, os.environ) for kafka in what.nodes(terminal)
+    ]
+    brokers = [Broker(config, read_directories(config)) for config in configs]
+    seen: set[str] = set()
+    for broker in (*brokers, Broker(None, [*map(read_log_directory, what.names)])):
+        by_real_path = {
+            os.path.realpath(directory.path): directory for directory in broker.directories
+        }
+        new = [path for path in by_real_path if path not in seen]
+        seen.update(new)
+        yield Broker(broker.config, [by_real_path[path] for path in new])
 
 
 def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:

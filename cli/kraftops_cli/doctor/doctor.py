@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -145,7 +144,6 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
             target_named(what.release_version),
             what.deep,
             int(time.time() * 1000),
-            os.environ,
         )
         runs = _shown(run_checks(examination, CHECKS), terminal)
         diagnosis = diagnosis_of(examination, runs, selection)

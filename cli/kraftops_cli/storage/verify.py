@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.findings.finding import Finding, Place, Severity, exit_code, worst_first
+from kraftops.findings.finding import exit_code, worst_first
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -20,9 +19,8 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_line
 
 if TYPE_CHECKING:
-    from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.answer import VerifiedNode, VerifyAnswer
-    from kraftops.storage.verify.release import AssumedRelease, Target
+    from kraftops.storage.verify.release import Target
 
 EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
@@ -170,43 +168,32 @@ checked against each other. Nothing is locked or written.""",
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
-    from kraftops.errors import ConfigError
     from kraftops.image.verify.nodes import verify_nodes
-    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.config.host import LocalKafka
     from kraftops.storage.logdirs.node import read_node
     from kraftops.storage.verify.answer import VERIFY, VerifyAnswer
+    from kraftops.storage.verify.configurations import load_configs
 
     form = options.form
     target = _target(options.release_version, options.kafka_home)
-    changed_keys = target.release.changed_keys if target else None
-    found: list[Finding] = []
-    releases: list[AssumedRelease] = []
-    nodes: list[Node] = []
-    for path in {os.path.realpath(path): path for path in options.configs}.values():
-        try:
-            config = load_config(path, options.overrides, os.environ, changed_keys)
-            nodes.append(read_node(config))
-        except ConfigError as error:
-            cure = error.hint or "mend the configuration"
-            found.append(Finding("bad-configuration", Severity.STOPS, error.message, Place(), cure))
-    if nodes:
-        findings, releases = verify_nodes(
-            nodes,
-            options.cluster_id,
-            resolves=options.resolve,
-            is_here=options.here,
-            target=target,
-        )
-        found += findings
-    answered = VerifyAnswer(verified_nodes(nodes, releases, found), worst_first(found))
+    kafkas = [LocalKafka(path, options.overrides) for path in options.configs]
+    configs, refused = load_configs(kafkas, target)
+    nodes = [*map(read_node, configs)]
+    verified = verify_nodes(
+        nodes, options.cluster_id, resolves=options.resolve, is_here=options.here, target=target
+    )
+    findings = [*refused, *verified.findings]
+    answered = VerifyAnswer(
+        verified_nodes(nodes, verified.releases, findings), worst_first(findings)
+    )
     is_drawn = form == "text" and terminal.console.is_drawn_on
     if form == "text" and not is_drawn:
-        for finding in found:
+        for finding in findings:
             if not finding.is_severe:
                 terminal.line(finding_line(finding))
-        if exit_code(found):
-            for verified in answered.nodes:
-                terminal.line(_as_line(verified, "was checked"))
+        if exit_code(findings):
+            for node in answered.nodes:
+                terminal.line(_as_line(node, "was checked"))
     print_answer(
         terminal,
         form,
@@ -214,7 +201,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
         lambda: json_of(VERIFY.fields, answered),
         lambda: drawn_findings(terminal.console, answered) if is_drawn else _as_text(answered),
     )
-    return exit_code(found)
+    return exit_code(findings)
 
 
 def _target(release_version: str | None, kafka_home: str | None) -> Target | None:
@@ -225,16 +212,14 @@ def _target(release_version: str | None, kafka_home: str | None) -> Target | Non
         SourceError: the installation cannot be read.
     """
     from kraftops.errors import UsageError
-    from kraftops.storage.bootstrap.releases import by_name
     from kraftops.storage.releases.installation import read_installation
-    from kraftops.storage.releases.table import release_named
-    from kraftops.storage.verify.release import Target
+    from kraftops.storage.verify.release import Target, target_named
 
-    release = release_named(by_name(release_version).release) if release_version else None
+    target = target_named(release_version)
     if kafka_home is None:
-        return Target(release) if release else None
+        return target
     installation = read_installation(kafka_home)
-    if release not in (None, installation.release):
+    if target and target.release != installation.release:
         raise UsageError(
             f"{kafka_home} is Kafka {installation.release.name}, not {release_version}",
             hint="give one of --release-version and --kafka-home",

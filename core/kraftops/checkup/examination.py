@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from kraftops.disk.usage import DirectoryUsage, read_usage
-from kraftops.errors import ConfigError, KraftopsError, SourceError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.errors import KraftopsError
+from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
 from kraftops.log.files import METADATA_PARTITION
@@ -19,9 +19,10 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.recovery.archives import LogSource
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
-from kraftops.storage.config.server_config import ServerConfig, load_config
+from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import Node, read_node
+from kraftops.storage.verify.configurations import load_configs
 from kraftops.storage.verify.release import Target
 
 SILENT_SECONDS = 5.0
@@ -45,26 +46,12 @@ class Examination:
     target: Target | None = None
     is_deep: bool = False
     now: int = 0
-    environment: Mapping[str, str] = field(default_factory=dict)
     _usages: dict[str, DirectoryUsage | None] = field(default_factory=dict)
 
     @cached_property
     def loaded(self) -> tuple[list[ServerConfig], list[Finding]]:
         """The configurations, and the findings about those that Kafka refuses."""
-        changed_keys = self.target.release.changed_keys if self.target else None
-        loaded, refused = [], []
-        for kafka in self.configs:
-            try:
-                loaded.append(
-                    load_config(kafka.path, kafka.overrides, self.environment, changed_keys)
-                )
-            except (ConfigError, SourceError) as error:
-                cure = error.hint or "mend the configuration"
-                place = Place(file=kafka.path)
-                refused.append(
-                    Finding("bad-configuration", Severity.STOPS, error.message, place, cure)
-                )
-        return loaded, refused
+        return load_configs(self.configs, self.target)
 
     @cached_property
     def silent(self) -> list[str]:

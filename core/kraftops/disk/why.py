@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kraftops.answers.fields import Field, boolean, number, parts, text, time
 from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
@@ -30,14 +31,15 @@ class Why:
     reasons: Sequence[Reason]
 
 
-def why_kept(
-    directories: Sequence[LogDirectory],
-    topic: str,
-    partition: int,
-    config: ServerConfig | None,
-    now: int,
-) -> list[Why]:
-    """Return why nothing is deleted, of each replica in the log directories of a broker.
+class Broker(NamedTuple):
+    """The log directories of a broker, and its configuration where that is named."""
+
+    config: ServerConfig | None
+    directories: Sequence[LogDirectory]
+
+
+def why_kept(brokers: Sequence[Broker], topic: str, partition: int, now: int) -> list[Why]:
+    """Return why nothing is deleted, of each replica in the log directories of brokers.
 
     Raises:
         UsageError: none of them has the partition, or it is the metadata log.
@@ -48,21 +50,29 @@ def why_kept(
             "the metadata log is deleted behind its snapshots, not by the retention of topics",
             hint="metadata.max.retention.ms and metadata.max.retention.bytes bound it",
         )
-    name = f"{topic}-{partition}"
-    places = [directory for directory in directories if name in directory.folder.directories]
-    if not places:
-        from difflib import get_close_matches
+    whys = [why for broker in brokers for why in _of_broker(broker, topic, partition, now)]
+    if whys:
+        return whys
+    from difflib import get_close_matches
 
-        paths = ", ".join(directory.path for directory in directories)
-        there = {name for directory in directories for name in directory.folder.directories}
-        near = get_close_matches(name, there, 3)
-        hint = f"near: {', '.join(near)}" if near else "kraftops disk --group-by partition has all"
-        raise UsageError(f"{name} is not in {paths}", hint, code="not-found", topic=topic)
+    name = f"{topic}-{partition}"
+    directories = [directory for broker in brokers for directory in broker.directories]
+    paths = ", ".join(directory.path for directory in directories)
+    there = {name for directory in directories for name in directory.folder.directories}
+    near = get_close_matches(name, there, 3)
+    hint = f"near: {', '.join(near)}" if near else "kraftops disk --group-by partition has all"
+    raise UsageError(f"{name} is not in {paths}", hint, code="not-found", topic=topic)
+
+
+def _of_broker(broker: Broker, topic: str, partition: int, now: int) -> Iterator[Why]:
+    name = f"{topic}-{partition}"
+    directories = broker.directories
     images = (image_in(directory.path) for directory in directories if directory.is_metadata)
     image = next(filter(None, images), None)
-    explained = []
-    for directory in places:
-        settings = topic_settings(topic, directory.node_id, image, config)
+    for directory in directories:
+        if name not in directory.folder.directories:
+            continue
+        settings = topic_settings(topic, directory.node_id, image, broker.config)
         copied_to = None
         if settings.is_copied_to_tier:
             copied_to = _copied_to(directories, os.path.join(directory.path, name), partition)
@@ -70,8 +80,7 @@ def why_kept(
         stated = reasons(state, copied_to)
         if image is None:
             stated.append(_UNKNOWN_SETTINGS)
-        explained.append(Why(state, stated))
-    return explained
+        yield Why(state, stated)
 
 
 _UNKNOWN_SETTINGS = Reason(

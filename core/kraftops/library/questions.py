@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kraftops.checkup.diagnosis import Diagnosis
     from kraftops.dump.check.findings import PartitionCheck
     from kraftops.findings.finding import Finding
+    from kraftops.storage.config.host import LocalKafka
     from kraftops.timeline.changes import ChangeLog, MetadataChange
     from kraftops.timeline.incidents import Incident
 
@@ -70,18 +71,17 @@ def verify(
         cluster_id: the cluster id that is expected.
 
     Raises:
-        KraftopsError: a configuration is refused, or the release does not exist.
+        KraftopsError: a file or the release does not exist.
     """
     from kraftops.image.verify.nodes import verify_nodes
-    from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.node import read_node
+    from kraftops.storage.verify.configurations import load_configs
     from kraftops.storage.verify.release import target_named
 
     target = target_named(release_version)
-    changed_keys = target.release.changed_keys if target else None
-    nodes = [read_node(load_config(path, (), os.environ, changed_keys)) for path in _names(config)]
-    findings, _ = verify_nodes(nodes, cluster_id, target=target)
-    return _findings(findings)
+    configs, refused = load_configs(_kafkas(config), target)
+    verified = verify_nodes([*map(read_node, configs)], cluster_id, target=target)
+    return _findings([*refused, *verified.findings])
 
 
 def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results[MetadataChange]:
@@ -137,13 +137,11 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     from kraftops.checkup.diagnosis import Selection, diagnosis_of
     from kraftops.checkup.examination import Examination
     from kraftops.recovery.archives import unpacked
-    from kraftops.storage.config.host import LocalKafka
 
-    configs = [LocalKafka(path) for path in _names(config)]
     with ExitStack() as stack:
         sources = stack.enter_context(unpacked(_names(source)))
         now = int(time.time() * 1000)
-        examination = Examination(configs, sources, None, None, deep, now, os.environ)
+        examination = Examination(_kafkas(config), sources, None, None, deep, now)
         return diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
 
 
@@ -154,6 +152,12 @@ def _line(change: MetadataChange) -> str:
 def _names(source: Paths) -> list[str]:
     several = [source] if isinstance(source, (str, os.PathLike)) else source
     return [os.fspath(name) for name in several]
+
+
+def _kafkas(config: Paths) -> list[LocalKafka]:
+    from kraftops.storage.config.host import LocalKafka
+
+    return [LocalKafka(path) for path in _names(config)]
 
 
 def _findings(findings: Sequence[Finding]) -> Findings:

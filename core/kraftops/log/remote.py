@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -320,7 +321,9 @@ def reading(uri: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise SourceError(f"cannot read {uri}: No such file or directory") from None
+        # Arrow's has neither the number of the error nor its text.
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise SourceError.of(uri, missing) from None
     except store_errors() as error:
         raise SourceError(f"cannot read {uri}: {_first_line(error)}") from None
 

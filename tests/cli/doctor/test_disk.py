@@ -119,3 +119,27 @@ def test_why_refuses_what_it_cannot_read(args: tuple[str, ...], text: str) -> No
 
     assert done.code in (1, 4)
     assert text in done.errors[0]
+
+
+def test_directory_counts_once_by_whatever_name(full: Path) -> None:
+    parent = full.parent
+    (parent / "a.properties").write_text(
+        "process.roles=broker\nnode.id=1\ncontroller.quorum.bootstrap.servers=localhost:1\n"
+        "controller.listener.names=C\nlistener.security.protocol.map=C:PLAINTEXT,P:PLAINTEXT\n"
+        "listeners=P://localhost:2\ninter.broker.listener.name=P\nlog.dirs=d\n"
+    )
+    names = ("-c", "a.properties", "-c", "./a.properties", "d", "./d", "--format", "json")
+
+    (directory,) = json.loads(disk(*names, cwd=parent).text)["directories"]
+    (replica,) = json.loads(disk(*names, "--why", "plain-0", cwd=parent).text)["replicas"]
+
+    assert directory["directory"] == replica["directory"] == "d"
+
+
+def test_partition_of_one_of_several_brokers_is_explained(full: Path) -> None:
+    folder = shutil.copytree(full, full.parent / "other")
+    shutil.rmtree(folder / "plain-0")
+
+    answer = json.loads(disk(str(folder), str(full), "--why", "plain-0", "--format", "json").text)
+
+    assert [replica["directory"] for replica in answer["replicas"]] == [str(full)]

@@ -59,7 +59,19 @@ def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:
     answer = json.loads(done.text)
     assert done.code == 2
     assert answer["findings"][0]["code"] == "bad-configuration"
+    assert answer["findings"][0]["file"] == PROPERTIES
+    assert PROPERTIES not in answer["findings"][0]["text"]
     assert len([run for run in answer["checks"] if run["status"] == "done"]) > 5
+
+
+def test_configuration_that_is_named_twice_is_one_node(tmp_path: Path) -> None:
+    node = make_node(tmp_path, STATIC)
+    format_node(node)
+    once = json.loads(doctor("-c", PROPERTIES, "--format", "json", cwd=node).text)
+
+    twice = doctor("-c", PROPERTIES, "-c", f"./{PROPERTIES}", "--format", "json", cwd=node)
+
+    assert json.loads(twice.text) == once
 
 
 def test_node_that_is_not_formatted_does_not_start(tmp_path: Path) -> None:

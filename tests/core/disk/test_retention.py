@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.disk.retention import RetentionState, read_retention, reasons
 from kraftops.disk.settings import topic_settings
-from kraftops.disk.why import why_kept
+from kraftops.disk.why import Broker, why_kept
 from kraftops.errors import UsageError
 from kraftops.image.verify.assignments import image_in
 from kraftops.log.indexes import TimeEntry, time_index_bytes
@@ -189,7 +189,7 @@ def test_segments_that_are_not_in_the_tier_stay(tmp_path: Path) -> None:
 def test_all_is_read_of_a_real_directory() -> None:
     directory = read_log_directory(str(REAL / "stopped"))
 
-    (why,) = why_kept([directory], "kept", 0, None, NOW)
+    (why,) = why_kept([Broker(None, [directory])], "kept", 0, NOW)
 
     assert why.state.settings.policies == {"compact"}
     assert [fate.base_offset for fate in why.state.segments] == [0, 12]
@@ -200,7 +200,7 @@ def test_partition_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     directory = read_log_directory(str(REAL / "stopped"))
 
     with pytest.raises(UsageError, match="gone-7 is not in") as error:
-        why_kept([directory], "gone", 7, None, NOW)
+        why_kept([Broker(None, [directory])], "gone", 7, NOW)
     assert error.value.exit_code == 4
     with pytest.raises(UsageError, match="behind its snapshots"):
-        why_kept([directory], "__cluster_metadata", 0, None, NOW)
+        why_kept([Broker(None, [directory])], "__cluster_metadata", 0, NOW)

@@ -1,6 +1,7 @@
 """Remote files: ranges that are fetched, and errors of the store."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from threading import enumerate as enumerate_threads
 
 import pyarrow as pa
@@ -108,6 +109,16 @@ def test_error_of_a_store_is_one_line(error: Exception, reason: str) -> None:
         raise error
 
     assert caught.value.message == f"cannot read abfs://c@a/x: {reason}"
+
+
+def test_object_that_does_not_exist_has_the_code_of_a_missing_file(tmp_path: Path) -> None:
+    system = LocalFileSystem()
+
+    with pytest.raises(SourceError) as caught, reading("s3://b/x"):
+        system.open_input_file(str(tmp_path / "x"))
+
+    assert (caught.value.code, caught.value.exit_code) == ("not-found", 4)
+    assert caught.value.message == "cannot read s3://b/x: No such file or directory"
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,6 @@ def examined(
         [LocalKafka(str(path)) for path in configs],
         [LogSource(str(path), str(path)) for path in sources],
         now=now,
-        environment=os.environ,
         **fields,  # type: ignore[arg-type]
     )
     runs = list(run_checks(what, CHECKS))
