@@ -45,6 +45,15 @@ _ROFF = {
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
 _ARROW_SCHEMAS = "core/kraftops/arrow_schemas"
+COPIES_OF_VERSION = {
+    "core/native/Cargo.lock": r'"kraftops-engine"\nversion = "',
+    "core/native/Cargo.toml": r'^version = "',
+    "docs/guides/air-gapped.md": "kraftops-",
+    "packaging/ansible/galaxy.yml": "^version: ",
+    "packaging/kubernetes/debug.yaml": "kraftops:",
+    "packaging/kubernetes/format.yaml": "kraftops:",
+}
+"""What is before the version in files of others' formats, which cannot read it elsewhere."""
 _FINDERS = {
     "kafka-dump-log": "check",
     "dump-log": "check",
@@ -62,7 +71,7 @@ _TAGGED = re.compile(r"(\S+): (.+)")
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
     texts = record_types.modules() | arrow_schemas() | json_schemas()
-    texts |= finding_schema.schemas()
+    texts |= finding_schema.schemas() | copies_of_version()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]
@@ -79,6 +88,18 @@ def generated() -> dict[str, str]:
         for other in others:
             texts[f"man/{_page(other)}.1"] = f".so man1/{_page(tool)}.1\n"
     return texts
+
+
+def copies_of_version() -> dict[str, str]:
+    """Return the files that repeat the version, with the current one, by path."""
+    return {
+        path: re.sub(
+            rf"(?m)({before})\d+\.\d+\.\d+",
+            rf"\g<1>{VERSION}",
+            (REPOSITORY / path).read_text("utf-8"),
+        )
+        for path, before in COPIES_OF_VERSION.items()
+    }
 
 
 def arrow_schemas() -> dict[str, str]:

@@ -71,109 +71,110 @@ class Case:
     """Whether it needs a disk that can be written to, for a temporary file at least."""
 
 
-def _case(line: str, said: str, code: int = 0, *, writes: bool = False) -> Case:
+def case_of(line: str, said: str, code: int = 0, *, writes: bool = False) -> Case:
+    """Return the case of a command line."""
     return Case(tuple(line.split()), said, code, writes)
 
 
 _REFUSED = "connection refused"
 _NO_CONFIGS = "does not serve DescribeConfigs"  # the broker of these cases
 _BOTH = "-b {peer} -C {quorum}"
-_FORMAT = "kafka-storage format -c {out}/new.properties -t 9rdMxgYUQnaW9WyPLLCbPQ --standalone"
+FORMAT = "kafka-storage format -c {out}/new.properties -t 9rdMxgYUQnaW9WyPLLCbPQ --standalone"
 CASES = (
-    _case("kraftops --version", "kraftops "),
-    _case("kraftops --help", "coordinator-partition"),
-    _case(f"kafka-dump-log --cluster-metadata-decoder --files {_LOG}", "LeaderChange: {"),
-    _case(f"kraftops dump-log --format json {_META}", '"type":"TOPIC_RECORD"'),
-    _case(f"kraftops dump-log --format csv {_LOG}", "file,position,baseOffset"),
-    _case(f"kraftops dump-log --summary --format json {_LOG}", '"keyless": 493'),
-    _case("kraftops dump-log --check log-directories/4.3.1/stopped", "clean"),
-    _case(f"kraftops dump-log --output {{out}}/log.json --format json {_LOG}", "", writes=True),
-    _case(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
-    _case(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
-    _case(f"kraftops report --format json {_META}", '"command": "report"'),
-    _case(f"kraftops report --output {{out}}/report.html {_META}", "", writes=True),
-    _case(f"kraftops changes {_META} --kind topic", "topic a.many"),
-    _case(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
-    _case("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
-    _case("kraftops doctor log-directories/4.3.1/stopped", "one node is named"),
-    _case("kraftops explain no-log", "no-log"),
-    _case("kraftops help", "What is wrong:"),
-    _case("kraftops completions install --shell fish", "kafka-storage.fish", writes=True),
-    _case("kraftops disk log-directories/4.3.1/stopped", "plain"),
-    _case("kafka-storage info -c c/i-ok.properties", "Found log directory"),
-    _case(f"{_FORMAT} --dry-run", "Would format", writes=True),
-    _case(_FORMAT, "Formatting dynamic metadata voter directory", writes=True),
-    _case("kafka-storage version-mapping --release-version 4.3", "metadata.version"),
-    _case(
+    case_of("kraftops --version", "kraftops "),
+    case_of("kraftops --help", "coordinator-partition"),
+    case_of(f"kafka-dump-log --cluster-metadata-decoder --files {_LOG}", "LeaderChange: {"),
+    case_of(f"kraftops dump-log --format json {_META}", '"type":"TOPIC_RECORD"'),
+    case_of(f"kraftops dump-log --format csv {_LOG}", "file,position,baseOffset"),
+    case_of(f"kraftops dump-log --summary --format json {_LOG}", '"keyless": 493'),
+    case_of("kraftops dump-log --check --jobs 2 log-directories/4.3.1/stopped", "clean"),
+    case_of(f"kraftops dump-log --output {{out}}/log.json --format json {_LOG}", "", writes=True),
+    case_of(f"kafka-metadata-shell -s {_META} ls /image", "topics"),
+    case_of(f"kraftops metadata-shell -s {_META} find /image/topics -name a.many", "a.many"),
+    case_of(f"kraftops report --format json {_META}", '"command": "report"'),
+    case_of(f"kraftops report --output {{out}}/report.html {_META}", "", writes=True),
+    case_of(f"kraftops changes {_META} --kind topic", "topic a.many"),
+    case_of(f"kraftops incidents --format json {_META}", '"command": "incidents"'),
+    case_of("kraftops coordinator-partition --group g", "__consumer_offsets-3"),
+    case_of("kraftops doctor log-directories/4.3.1/stopped", "one node is named"),
+    case_of("kraftops explain no-log", "no-log"),
+    case_of("kraftops help", "What is wrong:"),
+    case_of("kraftops completions install --shell fish", "kafka-storage.fish", writes=True),
+    case_of("kraftops disk log-directories/4.3.1/stopped", "plain"),
+    case_of("kafka-storage info -c c/i-ok.properties", "Found log directory"),
+    case_of(f"{FORMAT} --dry-run", "Would format", writes=True),
+    case_of(FORMAT, "Formatting dynamic metadata voter directory", writes=True),
+    case_of("kafka-storage version-mapping --release-version 4.3", "metadata.version"),
+    case_of(
         "kafka-storage feature-dependencies --feature transaction.version=2", "transaction.version"
     ),
-    _case("kafka-storage random-uuid", ""),
-    _case("kafka-storage rewrite -c c/i-ok.properties --node-id 7 --dry-run", "7"),
-    _case("kafka-storage verify -c c/i-mismatch-cluster.properties", "its cluster id is xyz", 2),
-    _case(
+    case_of("kafka-storage random-uuid", ""),
+    case_of("kafka-storage rewrite -c c/i-ok.properties --node-id 7 --dry-run", "7"),
+    case_of("kafka-storage verify -c c/i-mismatch-cluster.properties", "its cluster id is xyz", 2),
+    case_of(
         "kafka-storage recover -c c/i-ok.properties --voters self --dry-run", "none of the logs", 3
     ),
-    _case(
+    case_of(
         "kafka-storage recover-plan --from d1 --voters 1@c1:9093 --output {out}/plan",
         "d1 does not exist",
         4,
     ),
-    _case(
+    case_of(
         "kafka-storage compare ../../log-directories/4.3.1/stopped",
         "No records of the given copies would be cut.",
     ),
-    _case("kraftops storage random-uuid", ""),
-    _case("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
-    _case(
+    case_of("kraftops storage random-uuid", ""),
+    case_of("kafka-cluster cluster-id -b {peer}", "Cluster ID: "),
+    case_of(
         "kafka-cluster cluster-id -b {secure} --command-config {files}/client.properties",
         "Cluster ID: ",
     ),
-    _case("kafka-cluster id -b {peer}", ""),
-    _case("kafka-cluster list-endpoints -b {peer}", "zürich"),
-    _case("kafka-cluster api-versions -C {quorum}", "FetchSnapshot"),
-    _case("kafka-cluster unregister -b {peer} --id 22 --if-registered --force", "22"),
-    _case("kafka-cluster describe -C {quorum}", "broker-3.example", writes=True),
-    _case("kafka-cluster describe -b 127.0.0.1:1", _REFUSED, 5),
-    _case(
+    case_of("kafka-cluster id -b {peer}", ""),
+    case_of("kafka-cluster list-endpoints -b {peer}", "zürich"),
+    case_of("kafka-cluster api-versions -C {quorum}", "FetchSnapshot"),
+    case_of("kafka-cluster unregister -b {peer} --id 22 --if-registered --force", "22"),
+    case_of("kafka-cluster describe -C {quorum}", "broker-3.example", writes=True),
+    case_of("kafka-cluster describe -b 127.0.0.1:1", _REFUSED, 5),
+    case_of(
         "kafka-cluster wait -C {quorum} --for no-under-replicated",
         "no-under-replicated: true",
         writes=True,
     ),
-    _case("kafka-cluster safe-to-stop -C {quorum} --id 1", "1: safe to stop", writes=True),
-    _case(
+    case_of("kafka-cluster safe-to-stop -C {quorum} --id 1", "1: safe to stop", writes=True),
+    case_of(
         f"kafka-cluster drain {_BOTH} --id 1 --save {{out}}/leaders",
         "--yes agrees to it",
         3,
         writes=True,
     ),
-    _case(
+    case_of(
         f"kafka-cluster undrain {_BOTH} --plan {{files}}/leaders.json",
         "--yes agrees to it",
         3,
         writes=True,
     ),
-    _case(f"kafka-cluster decommission status {_BOTH} --id 1", _NO_CONFIGS, 1, writes=True),
-    _case(f"kafka-cluster rebalance {_BOTH} --dry-run", _REFUSED, 5, writes=True),
-    _case("kafka-cluster controllers -C {quorum}", "3003  voter", writes=True),
-    _case("kafka-cluster problems -C {quorum}", "under-replicated: 0", writes=True),
-    _case(f"kafka-cluster operations {_BOTH}", _NO_CONFIGS, 1, writes=True),
-    _case(f"kafka-cluster restart {_BOTH} --hook true --dry-run", _NO_CONFIGS, 1, writes=True),
-    _case(f"kafka-cluster repair {_BOTH} --id 9 --dry-run", _REFUSED, 5, writes=True),
-    _case(
+    case_of(f"kafka-cluster decommission status {_BOTH} --id 1", _NO_CONFIGS, 1, writes=True),
+    case_of(f"kafka-cluster rebalance {_BOTH} --dry-run", _REFUSED, 5, writes=True),
+    case_of("kafka-cluster controllers -C {quorum}", "3003  voter", writes=True),
+    case_of("kafka-cluster problems -C {quorum}", "under-replicated: 0", writes=True),
+    case_of(f"kafka-cluster operations {_BOTH}", _NO_CONFIGS, 1, writes=True),
+    case_of(f"kafka-cluster restart {_BOTH} --hook true --dry-run", _NO_CONFIGS, 1, writes=True),
+    case_of(f"kafka-cluster repair {_BOTH} --id 9 --dry-run", _REFUSED, 5, writes=True),
+    case_of(
         f"kafka-cluster replication {_BOTH} --topic topic-0 --factor 2 --dry-run",
         _REFUSED,
         5,
         writes=True,
     ),
-    _case(
+    case_of(
         f"kafka-cluster move-dirs {_BOTH} --id 1 --from /a --to /b --dry-run",
         _REFUSED,
         5,
         writes=True,
     ),
-    _case("kafka-dump-log --cluster-metadata-decoder -C {quorum}", '"name":"topic-0"'),
-    _case("kafka-metadata-shell -C {quorum} ls /image/topics/byName", "topic-0", writes=True),
-    _case("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),
+    case_of("kafka-dump-log --cluster-metadata-decoder -C {quorum}", '"name":"topic-0"'),
+    case_of("kafka-metadata-shell -C {quorum} ls /image/topics/byName", "topic-0", writes=True),
+    case_of("kraftops cluster cluster-id -b {peer}", "Cluster ID: "),
 )
 FAST = ("tests/core", "tests/shell", "tests/terminal")
 """Folders of tests that need no Java; each test takes parts of a second, with many parameters."""
@@ -184,13 +185,13 @@ FEW = tuple(
 """Cases that each part of the code takes part in."""
 OF_EXTRAS = {  # what each is for, and what is said without it
     "arrow": (
-        _case(
+        case_of(
             f"kafka-dump-log --format parquet --output {{out}}/x --files {_LOG}", "", writes=True
         ),
         "[arrow]'",
     ),
     "spark": (
-        _case(
+        case_of(
             f"kafka-dump-log --spark --master local[1] --summary --format json --files {_LOG}",
             '"keyless": 493',
             writes=True,
@@ -198,7 +199,7 @@ OF_EXTRAS = {  # what each is for, and what is said without it
         "[spark]'",
     ),
     "spark-connect": (
-        _case(
+        case_of(
             f"kafka-dump-log --spark --master sc://{{peer}} --shared-paths --summary {_META}",
             "cannot connect to sc://",
             1,
@@ -302,46 +303,58 @@ def place() -> Iterator[Place]:
         yield Place(top / "data", files, str(peer.address), str(secure.address), str(leader), top)
 
 
-def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> str:
-    """Run a case with the programs of an environment; return what is wrong with it, or ""."""
+@contextmanager
+def output_directory(given: Place, around: Surroundings) -> Iterator[Path]:
+    """Make `{out}`, with the configuration of a node that is not formatted."""
     with TemporaryDirectory(dir=given.scratch) as out:
         if around.user is not None:
             os.chown(out, around.user, around.user)
         (Path(out) / "new.properties").write_text(
             (given.data / _NODE / "c/comb.properties").read_text().replace("=d1", f"={out}/d1")
         )
-        values = {
-            "{out}": out,
-            "{files}": str(given.files),
-            "{peer}": given.peer,
-            "{secure}": given.secure,
-            "{quorum}": given.quorum,
-        }
-        words = [_filled(word, values) for word in case.words]
-        environment = {"PATH": f"{bin_}:/usr/bin:/bin:/usr/sbin", **_JAVA, **around.environment}
-        environment["XDG_CONFIG_HOME"] = out  # completions are installed there, also without HOME
-        if around.user is None:
-            environment |= {"HOME": out, "TMPDIR": out}
-        folder = given.data / (_NODE if words[0] == "kafka-storage" else "")
-        user = None if around.root else around.user  # chroot sets it
-        try:
-            done = subprocess.run(
-                around.command(bin_, words, folder),
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                timeout=_SECONDS,
-                check=False,
-                user=user,
-                group=user,
-                extra_groups=None if user is None else [],
-                umask=around.umask,
-            )
-        except subprocess.TimeoutExpired:
-            return f"{' '.join(words)}: does not end within {_SECONDS} s"
+        yield Path(out)
+
+
+def run(bin_: Path, case: Case, given: Place, around: Surroundings = USUAL) -> str:
+    """Run a case with the programs of an environment; return what is wrong with it, or ""."""
+    with output_directory(given, around) as out:
+        return run_in(out, bin_, case, given, around)
+
+
+def run_in(out: Path, bin_: Path, case: Case, given: Place, around: Surroundings) -> str:
+    """Run a case in an output directory that others may have used; return as `run`."""
+    values = {
+        "{out}": str(out),
+        "{files}": str(given.files),
+        "{peer}": given.peer,
+        "{secure}": given.secure,
+        "{quorum}": given.quorum,
+    }
+    words = [_filled(word, values) for word in case.words]
+    environment = {"PATH": f"{bin_}:/usr/bin:/bin:/usr/sbin", **_JAVA, **around.environment}
+    environment["XDG_CONFIG_HOME"] = str(out)  # completions are installed there, also without HOME
+    if around.user is None:
+        environment |= {"HOME": str(out), "TMPDIR": str(out)}
+    folder = given.data / (_NODE if words[0] == "kafka-storage" else "")
+    user = None if around.root else around.user  # chroot sets it
+    try:
+        done = subprocess.run(
+            around.command(bin_, words, folder),
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
+            umask=around.umask,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{' '.join(words)}: does not end within {_SECONDS} s"
     told = done.stdout + done.stderr
     if around.prefix and case.writes:  # it cannot, and says so
         is_as_expected = done.returncode == 1 and ("ead-only" in told or "TMPDIR" in told)

@@ -191,7 +191,8 @@ def _project() -> dict[str, dict[str, list[str]]]:
 
 def _version() -> str:
     """Return the version, which the changelog must have on its top."""
-    version = str(_project()["version"])
+    ours = (REPOSITORY / "cli/kraftops_cli/version.py").read_text("utf-8")
+    (version,) = re.findall(r'^VERSION = "(.+)"$', ours, re.MULTILINE)
     newest = re.search(r"^## (\S+)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     if newest is None or newest[1] != version:
         raise WrongReleaseError(f"CHANGELOG.md does not begin with {version}")

@@ -15,11 +15,24 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from installs import CASES, REPOSITORY, Place, Row, Surroundings, place, run
+from installs import (
+    CASES,
+    FORMAT,
+    OF_EXTRAS,
+    REPOSITORY,
+    Place,
+    Row,
+    Surroundings,
+    case_of,
+    output_directory,
+    place,
+    run,
+    run_in,
+)
 
 SUITES = ("bullseye", "bookworm", "trixie")
 _IMAGE = "kraftops"
@@ -28,6 +41,17 @@ _NOBODY = 65532
 _AT_ONCE = 8
 """Cases that run together: some wait half a minute for a broker that does not answer."""
 _HOSTS = "127.0.0.1 localhost\n"
+_CASES = (
+    *CASES,
+    *(replace(case, said=f"has no {extra}", code=1) for extra, (case, _) in OF_EXTRAS.items()),
+)
+_VOLUME = (  # one after another, on one volume; "lost" is what a broken quorum has left
+    case_of(FORMAT, "Formatting dynamic metadata voter directory"),
+    case_of("kafka-storage verify -c {out}/new.properties", "would start"),
+    case_of("kafka-storage verify -c {out}/lost.properties", "[no-voters]", 2),
+    case_of("kafka-storage recover -c {out}/lost.properties --voters self --yes", "Written"),
+    case_of("kafka-storage verify -c {out}/lost.properties", "would start"),
+)
 _STATE = ("var/lib/dpkg", "var/lib/rpm", "var/log", "var/cache", "usr/lib/sysimage", "tmp", "dev")
 """Where package managers keep their own files."""
 
@@ -134,11 +158,25 @@ def check(name: str, root: Path, bin_: Path, given: Place, *, is_locked: bool = 
     usual = Surroundings(name, root, environment={"LC_ALL": "C.UTF-8"})
     if is_locked:
         subprocess.run(["mount", "-o", "remount,bind,ro", str(root)], check=True)
-        usual = Surroundings(name, root, usual.environment, user=_NOBODY)
+        usual = replace(usual, user=_NOBODY)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        texts = pool.map(lambda case: run(bin_, case, given, usual), CASES)
-        wrong = [text for text in texts if text]
-    return Row(name, "locked" if is_locked else "", len(CASES), wrong)
+        texts = [*pool.map(lambda case: run(bin_, case, given, usual), _CASES)]
+    texts += _on_volume(bin_, given, usual)
+    wrong = [text for text in texts if text]
+    return Row(name, "locked" if is_locked else "", len(texts), wrong)
+
+
+def _on_volume(bin_: Path, given: Place, usual: Surroundings) -> list[str]:
+    """Format a node, and recover another one; return what was wrong with each step."""
+    with output_directory(given, usual) as out:
+        lost = out / "lost"
+        shutil.copytree(given.data / "log-directories/4.3.1/stopped", lost)
+        settings = (out / "new.properties").read_text().replace(f"={out}/d1", f"={lost}")
+        (out / "lost.properties").write_text(settings)
+        for path in (lost, *lost.rglob("*")):
+            if usual.user is not None:
+                os.chown(path, usual.user, usual.user)
+        return [run_in(out, bin_, step, given, usual) for step in _VOLUME]
 
 
 def check_versions(kind: str, root: Path, new: Files, old: Files) -> Row:

@@ -93,16 +93,21 @@ def test_check_names_what_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The check fails on missing, changed and superfluous files; the script corrects all of them."""
+    for name in generate.COPIES_OF_VERSION:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(generate.REPOSITORY / name, tmp_path / name)
     monkeypatch.setattr(generate, "REPOSITORY", tmp_path)
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
     (tmp_path / "man/kraftops.1").unlink()
     (tmp_path / "completions/zsh/_kraftops").write_text("#")
     (tmp_path / "man/kafka-gone.1").touch()
+    (tmp_path / "packaging/ansible/galaxy.yml").write_text("version: 0.0.1\n")
 
     assert generate.main(["--check"]) == 1
     named = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert named == ["completions/zsh/_kraftops", "man/kafka-gone.1", "man/kraftops.1"]
+    stale = ["completions/zsh/_kraftops", "man/kafka-gone.1", "man/kraftops.1"]
+    assert named == [*stale, "packaging/ansible/galaxy.yml"]
 
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0

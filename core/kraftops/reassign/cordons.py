@@ -17,7 +17,7 @@ from kraftops.wire.admin.configs import ConfigChange, Operation
 def cordon(
     access: ClusterAccess, placement: Placement, mark: Mark, brokers: Collection[int]
 ) -> list[int]:
-    """Cordon brokers that run; return those that are cordoned by now.
+    """Cordon brokers that run; return those that were not cordoned before.
 
     Raises:
         WireError: a broker cannot be asked.
@@ -28,19 +28,18 @@ def cordon(
         if place is None or place.is_fenced:
             continue
         values = access.config_of(broker)
-        if CORDON not in values:
-            continue  # a release before Kafka 4.3
-        if not values[CORDON].value:
-            changes = [
-                ConfigChange(CORDON, Operation.SET, ALL),
-                ConfigChange(mark.on(Part.CORDON).key, Operation.SET, MARK_VALUE),
-            ]
-            try:
-                access.change_broker(placement, broker, changes)
-            except AnswerError as error:
-                # As before the metadata.version of the release is finalized.
-                access.note(f"broker {broker} cannot be cordoned: {error.message}")
-                continue
+        if CORDON not in values or values[CORDON].value:
+            continue  # a release before Kafka 4.3, or an earlier run has cordoned it
+        changes = [
+            ConfigChange(CORDON, Operation.SET, ALL),
+            ConfigChange(mark.on(Part.CORDON).key, Operation.SET, MARK_VALUE),
+        ]
+        try:
+            access.change_broker(placement, broker, changes)
+        except AnswerError as error:
+            # As before the metadata.version of the release is finalized.
+            access.note(f"broker {broker} cannot be cordoned: {error.message}")
+            continue
         done.append(broker)
     return done
 

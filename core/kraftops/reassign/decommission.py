@@ -26,6 +26,8 @@ from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
 _MOST_IDS = 20
+_CHANGES = frozenset({"batch", "cordoned", "throttles-removed", "unregistered"})
+"""The events of changes; the mark of an operation, which each run writes, only names its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,13 @@ def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPart
 
 
 class End(NamedTuple):
-    """Whether all brokers are gone, or only empty; and those that this run has unregistered.
+    """Whether all brokers are gone, or only empty; and what this run has done.
 
     Brokers with *stranded* partitions are neither.
     """
 
     are_gone: bool
+    has_changed: bool
     unregistered: frozenset[int]
     stranded: dict[TopicPartition, Replicas]
 
@@ -144,8 +147,9 @@ class _Run:
     def __init__(self, access: ClusterAccess, request: Decommission, report: Report) -> None:
         self._access = access
         self._request = request
-        self._report = report
-        self._mover = Mover(access, request.options, report, DECOMMISSION)
+        self._print = report
+        self._mover = Mover(access, request.options, self._report, DECOMMISSION)
+        self._has_changed = False
         self._told: set[str] = set()
         self._gone: set[int] = set()
         self._sent: set[int] = set()
@@ -178,7 +182,11 @@ class _Run:
                 continue
             if are_gone:
                 access.patiently(partial(access.end_operation, DECOMMISSION, leaving))
-            return End(are_gone, frozenset(self._unregistered), stranded)
+            return End(are_gone, self._has_changed, frozenset(self._unregistered), stranded)
+
+    def _report(self, event: Event) -> None:
+        self._has_changed |= event.name in _CHANGES
+        self._print(event)
 
     def _move(
         self, placement: Placement, replicas_by_partition: dict[TopicPartition, Replicas]

@@ -173,7 +173,7 @@ def test_new_partition_on_a_broker_that_is_empty_is_moved_too() -> None:
             found.brokers.update(dict.fromkeys(LEAVING, True))
 
     with found.reached() as access:
-        assert decommission(access, request(), report) == (True, LEAVING, {})
+        assert decommission(access, request(), report) == (True, True, LEAVING, {})
 
     assert found.partitions[late].replicas[0] in (101, 102, 103)
     assert [*found.brokers] == [101, 102, 103]
@@ -263,13 +263,16 @@ def test_cordon_stays_until_the_broker_has_stopped() -> None:
 
     with found.reached() as access:
         end = decommission(access, asked, lambda _: None)
+        repeated = decommission(access, asked, lambda _: None)
         is_cordoned = found.configs[4, "105"]["cordoned.log.dirs"] == "*"
         found.brokers[105] = True
         events: list[Event] = []
         again = decommission(access, asked, events.append)
 
-    assert (end.are_gone, is_cordoned) == (False, True)
-    assert (again.are_gone, again.unregistered) == (True, frozenset({105}))
+    assert (end.are_gone, end.has_changed, is_cordoned) == (False, True, True)
+    assert (repeated.are_gone, repeated.has_changed) == (False, False)
+    assert (again.are_gone, again.has_changed) == (True, True)
+    assert again.unregistered == frozenset({105})
     assert [event.name for event in events] == ["cordon-kept", "unregistered"]
     assert "only controllers can remove it (-C)" in events[0].text
 

@@ -185,7 +185,7 @@ def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
     stranded = [*map(str, sorted(end.stranded))]
     work.answer(
         {
-            "changed": any(outcome != "already" for outcome in outcomes.values()),
+            "changed": end.has_changed,
             "brokers": [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()],
             "strandedPartitions": stranded,
         },
