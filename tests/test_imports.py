@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.logs.segments import IN
 from tests.helpers.nodes.node_directories import format_node, make_node
 from tests.helpers.project.imports import (
@@ -366,16 +365,6 @@ def test_connection_to_a_cluster_loads_no_storage_and_no_image() -> None:
     assert "kraftops.wire.rpc.connection" in found
     others = ("kraftops.storage", "kraftops.image", "kraftops.engine", "queue")
     assert {name for name in found if name.startswith(others)} == set()
-
-
-def test_version_of_kafka_is_a_constant() -> None:
-    """The version of the distribution equals the project's."""
-    project = (REPOSITORY / "pyproject.toml").read_text("utf-8")
-    version = re.search(r'^version = "(.+)"$', project, flags=re.MULTILINE)
-
-    assert KAFKA_VERSION == "4.3.1"
-    assert version is not None
-    assert version[1] == VERSION
 
 
 def test_compiled_engine_is_imported_by_the_modules_around_it() -> None:
