@@ -96,7 +96,6 @@ def write_log(
     folder.mkdir(parents=True, exist_ok=True)
     for offset, batches in (segments or {}).items():
         (folder / f"{offset:020}.log").write_bytes(b"".join(batches))
-        (folder / f"{offset:020}.index").touch()
     for (offset, epoch), data in (snapshots or {}).items():
         (folder / f"{offset:020}-{epoch:010}.checkpoint").write_bytes(data)
     return folder

@@ -132,6 +132,7 @@ def test_damaged_last_batch_is_dropped_without_damage(tmp_path: Path) -> None:
 def test_whole_batches_after_a_damaged_one_are_lost(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2), no_ops(5, 1)], 6: [no_ops(6, 4)]})
     path = folder / f"{0:020}.log"
+    path.with_suffix(".index").touch()
     position = len(no_ops(0, 3))
     flip(path, position + 65)
 
@@ -145,7 +146,6 @@ def test_whole_batches_after_a_damaged_one_are_lost(tmp_path: Path) -> None:
 def test_segments_after_a_damaged_one_without_an_index_stay(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2), no_ops(5, 1)], 6: [no_ops(6, 4)]})
     path = folder / f"{0:020}.log"
-    path.with_suffix(".index").unlink()
     flip(path, len(no_ops(0, 3)) + 65)
 
     log = content(tmp_path)
@@ -186,6 +186,9 @@ def mutated_log(random: Random, directory: Path) -> Path:
         for _ in range(random.choice((0, 0, 1, 2)))
     }
     folder = write_log(directory, segments, snapshots)
+    for path in folder.glob("*.log"):
+        if random.random() < 0.8:
+            path.with_suffix(".index").touch()
     for _ in range(random.choice((0, 1, 1, 2))):
         path = folder / f"{random.choice([*segments]):020}.log"
         data = path.read_bytes() if path.exists() else b""
@@ -193,13 +196,12 @@ def mutated_log(random: Random, directory: Path) -> Path:
         rest = data[position + random.randint(1, 100) :]
         damaged = [data[:position] + rest, data[:position], data * 2, data + bytes(position)]
         path.write_bytes(random.choice(damaged))
-        if random.random() < 0.3:
-            path.with_suffix(".index").unlink(missing_ok=True)
     return folder
 
 
 def test_segment_after_a_torn_segment_is_lost(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), b"\0" * 7], 3: [no_ops(3, 4)]})
+    (folder / f"{0:020}.index").touch()
 
     (found,) = content(tmp_path).damage
 
