@@ -14,14 +14,13 @@ from kraftops.wire.rpc.connection import VersionRange
 from kraftops.wire.rpc.node_release import release_of
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
-from kraftops_cli.cluster.description_output import feature_text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import Target, target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
-from kraftops_terminal.tables import Table, table_text
+from kraftops_terminal.tables import Table, table_of, table_text
 
 EXAMPLES = (
     ("what brokers serve", "kafka-cluster api-versions -b localhost:9092"),
@@ -142,7 +141,7 @@ def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
         for key, served in sorted(versions.apis.items())
     ]
     text = table_text(console, Table(_APIS, rows, title=names))
-    return text + (feature_text(versions.features, console) if versions.features else "")
+    return text + table_text(console, table_of(FEATURE, versions.features))
 
 
 def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from kraftops.answers.fields import json_of
-from kraftops.errors import AnswerError, KraftopsError, WireError
+from kraftops.errors import KraftopsError, WireError
 from kraftops.wire.rpc.error_codes import may_pass
-from kraftops_cli.cluster.description import Chosen, KeptAnswers, ask_description
+from kraftops_cli.cluster.description import (
+    BrokerDescription,
+    Chosen,
+    ClusterDescription,
+    KeptAnswers,
+    ask_description,
+)
 from kraftops_cli.cluster.description_fields import DESCRIPTION
 from kraftops_cli.cluster.description_output import description_text
 from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand
-from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.cluster.target import target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
@@ -82,20 +89,29 @@ a value that the node does not know, or that the user may not see.""",
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     """Run the subcommand; return its exit code."""
     target, watch = target_of(terminal, options), options.watch
-    chosen = Chosen(
-        frozenset(options.ids) or None, frozenset(options.racks) or None, options.fenced
-    )
+    chosen = Chosen(frozenset(options.ids), frozenset(options.racks), options.fenced)
     if watch is not None and options.form == "text" and terminal.console.has_screen:
         from kraftops_cli.cluster.watch.run import watch_screen
 
         return watch_screen(terminal, target, chosen, watch)
-    printer = _Printer(terminal, options.form, chosen, has_time=watch is not None)
+    kept = KeptAnswers(
+        lambda part, error: terminal.error(f"note: {part}: {error.message}", error.hint)
+    )
     if watch is None:
-        printer.describe(target)
+        description = ask_description(target, kept)
+        _print(terminal, options, chosen, description)
+        if description.brokers is not None:
+            _refuse_unlisted(options.ids, description.brokers)
         return 0
+    is_first = True
     while True:
         try:
-            printer.describe(target)
+            description = ask_description(target, kept)
+            if options.form == "text":
+                moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(description.now / 1000))
+                terminal.write(f"{'' if is_first else chr(10)}{moment}\n")
+                is_first = False
+            _print(terminal, options, chosen, description)
         except WireError as error:
             if not may_pass(error):
                 raise
@@ -105,45 +121,35 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
         target = target.restarted()
 
 
-class _Printer:
-    """Printer of descriptions; notes about missing permissions precede the first one."""
+def _print(
+    terminal: Terminal, options: DescribeOptions, chosen: Chosen, description: ClusterDescription
+) -> None:
+    """Print a description, with the chosen brokers.
 
-    def __init__(self, terminal: Terminal, form: str, chosen: Chosen, *, has_time: bool) -> None:
-        self._chosen = chosen
-        self._kept = KeptAnswers()
-        self._terminal = terminal
-        self._form = form
-        self._has_time = has_time
-        self._is_first = True
+    Raises:
+        WireError: after the rest is printed, there is none about the quorum.
+    """
+    brokers = description.brokers
+    if brokers is not None:
+        description = replace(description, brokers=[*filter(chosen.allows, brokers)])
+    if options.form == "text":
+        terminal.write(description_text(description, terminal.console))
+    else:
+        # A watch never ends: each description is an object of its own.
+        answer = terminal.answer if options.watch is None else terminal.json
+        answer("describe", json_of(DESCRIPTION.fields, description))
+    if description.quorum_error:
+        raise description.quorum_error
 
-    def describe(self, target: Target) -> None:
-        """Print the description of a cluster.
 
-        Raises:
-            WireError: there is no answer; or, after the rest is printed, none about the quorum.
-        KraftopsError: after the rest is printed, a broker that was named is not there.
-        """
-        description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
-        if self._form == "text":
-            text = description_text(description, self._terminal.console)
-            self._terminal.write(self._time_line() + text)
-        else:
-            # A watch never ends: each description is an object of its own.
-            answer = self._terminal.json if self._has_time else self._terminal.answer
-            answer("describe", json_of(DESCRIPTION.fields, description))
-        self._is_first = False
-        if description.quorum_error:
-            raise description.quorum_error
-        if (unlisted := description.unlisted()) and not self._has_time:
-            names = ", ".join(map(str, unlisted))
-            message = f"no broker has the id{'s' * (len(unlisted) > 1)} {names}"
-            raise KraftopsError(message, code="broker-not-registered", brokerIds=unlisted)
+def _refuse_unlisted(ids: Collection[int], brokers: Sequence[BrokerDescription]) -> None:
+    """Refuse ids that no broker has.
 
-    def _note(self, part: str, error: AnswerError) -> None:
-        if self._is_first:
-            self._terminal.error(f"note: {part}: {error.message}", error.hint)
-
-    def _time_line(self) -> str:
-        """Return a line with the time, if wanted, after an empty line unless it is the first."""
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ\n", time.gmtime()) if self._has_time else ""
-        return now if self._is_first or not now else f"\n{now}"
+    Raises:
+        KraftopsError: there is one.
+    """
+    unlisted = sorted({*ids} - {broker.id for broker in brokers})
+    if unlisted:
+        names = ", ".join(map(str, unlisted))
+        message = f"no broker has the id{'s' * (len(unlisted) > 1)} {names}"
+        raise KraftopsError(message, code="broker-not-registered", brokerIds=unlisted)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from kraftops.engine.metadata_state import BrokerLoad
@@ -13,10 +13,12 @@ from kraftops.image.state.broker import BrokerState
 from kraftops.placement.placement import Placement
 from kraftops.reassign.access import CORDON, ask_marks, configs_in, marks_in_image
 from kraftops.reassign.marks import DECOMMISSION, Mark
-from kraftops.reassign.operations import Configs, Operation, operations_of
+from kraftops.reassign.operations import Operation, operations_of
 from kraftops.reassign.throttles import rate_in
 from kraftops.uuids import to_text
+from kraftops.wire.admin.configs import ConfigValue
 from kraftops.wire.net.addresses import Address
+from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.rpc.answer_errors import topics_hidden
 from kraftops.wire.rpc.cluster import (
@@ -33,7 +35,14 @@ from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import KeptState
-from kraftops_cli.cluster.health import Health, KeptFacts, NodeFacts, ask_health, controller_facts
+from kraftops_cli.cluster.health import (
+    Counts,
+    Health,
+    KeptFacts,
+    NodeFacts,
+    ask_health,
+    controller_facts,
+)
 from kraftops_cli.cluster.target import KeptImage, Target
 
 T = TypeVar("T")
@@ -112,16 +121,16 @@ class Member(NamedTuple):
 class Chosen(NamedTuple):
     """The brokers that are shown: all, or by id, rack and state."""
 
-    ids: frozenset[int] | None = None
-    racks: frozenset[str] | None = None
+    ids: frozenset[int] = frozenset()
+    racks: frozenset[str] = frozenset()
     only_fenced: bool = False
 
-    def allows(self, broker: int, rack: str | None, *, is_fenced: bool) -> bool:
+    def allows(self, broker: BrokerDescription) -> bool:
         """Tell whether a broker is shown."""
         return (
-            (self.ids is None or broker in self.ids)
-            and (self.racks is None or rack in self.racks)
-            and (is_fenced or not self.only_fenced)
+            (not self.ids or broker.id in self.ids)
+            and (not self.racks or broker.rack in self.racks)
+            and (broker.is_fenced or not self.only_fenced)
         )
 
 
@@ -130,124 +139,58 @@ ALL = Chosen()
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """The answers of a cluster, None for those that are not available.
+    """A cluster at one moment, *now* in ms; None stands for what is not known.
 
-    *quorum_error* is the reason why a broker does not know the quorum.
+    *quorum_error* is the reason why a broker does not know the quorum. *snapshot_lag* is the number
+    of records after the newest snapshot; of all records, if there is none. *live* goes on.
     """
 
-    is_of_controllers: bool
-    nodes: ClusterNodes | None
-    quorum: QuorumInfo | None
-    features: Sequence[Feature]
-    live: LiveImage | None
-    quorum_error: WireError | None
+    now: int
+    cluster_id: str | None = None
+    leader: int | None = None
+    quorum: QuorumInfo | None = None
+    quorum_error: WireError | None = None
+    members: Sequence[Member] | None = None
+    snapshot: SnapshotId | None = None
+    snapshot_lag: int | None = None
     health: Health | None = None
-    facts: Mapping[int, NodeFacts] = field(default_factory=dict)
+    brokers: Sequence[BrokerDescription] | None = None
+    operations: Sequence[Operation] | None = None
+    """Those that are under way, without bytes."""
     controllers: Mapping[int, NodeFacts] | None = None
-    chosen: Chosen = ALL
-    now: int = 0
-    """The time of the description, in ms."""
-    registered: KeptState = field(default_factory=KeptState)
-    configs: Configs = field(default_factory=dict)
-    """The dynamic configurations of brokers, of those that can be read."""
-    marks: Sequence[Mark] | None = None
+    features: Sequence[Feature] = ()
+    live: LiveImage | None = None
 
     @property
-    def operations(self) -> list[Operation] | None:
-        """The operations that are under way, without bytes; None if that cannot be seen."""
-        if self.marks is None:
-            return None
-        moving = dict(self.health.moving) if self.health else {}
-        under_way = operations_of(Placement({}, moving), self.marks, self.configs, None)
-        return [
-            replace(operation, waiting=None) if operation.kind == DECOMMISSION else operation
-            for operation in under_way
-        ]
+    def epoch(self) -> int | None:
+        """The epoch of the leader."""
+        return self.quorum.epoch if self.quorum else None
 
     @property
-    def snapshot_lag(self) -> int | None:
-        """The number of records after the newest snapshot; all records, if there is none."""
-        if not self.live:
-            return None
-        return self.live.offset - (self.live.snapshot.end_offset if self.live.snapshot else 0)
+    def counts(self) -> Counts | None:
+        """The counts of partitions."""
+        return self.health.counts if self.health else None
 
-    @property
-    def log_end(self) -> int:
-        """The end offset of the leader's log."""
-        return max((replica.end_offset for _, replica in self.replicas()), default=-1)
 
-    def brokers(self) -> list[BrokerDescription] | None:
-        """Return the chosen brokers, from the metadata log or from a broker."""
-        if not self.live and (self.is_of_controllers or not self.nodes):
-            return None
-        states = {replica.node_id: replica for _, replica in self.replicas()}
-        return [
-            self._with_state(broker, states.get(broker.id))
-            for broker in self._all_brokers()
-            if self.chosen.allows(broker.id, broker.rack, is_fenced=broker.is_fenced)
-        ]
-
-    def unlisted(self) -> list[int]:
-        """Return the brokers that were asked for by id and that nobody lists, of known brokers."""
-        if self.chosen.ids is None or self.brokers() is None:
-            return []
-        return sorted(self.chosen.ids - {broker.id for broker in self._all_brokers()})
-
-    def _all_brokers(self) -> Iterator[BrokerDescription]:
-        if self.live:
-            image = self.live.image
-            loads = self.registered.loads(image)
-            for broker, state in self.registered.states(image).items():
-                yield _registered(broker, state, loads.get(broker, _NO_LOAD))
-            return
-        by_broker = self.health.loads if self.health else {}
-        for node in sorted(self.nodes.nodes if self.nodes else ()):
-            load = by_broker.get(node.node_id)
-            yield BrokerDescription(
-                node.node_id,
-                FENCED if node.is_fenced else "active",
-                node.rack,
-                [("", node.address)],
-                replicas=load.replicas if load else None,
-                leaders=load.leaders if load else None,
-            )
-
-    def _with_state(
-        self, broker: BrokerDescription, replica: ReplicaState | None
-    ) -> BrokerDescription:
-        """Return a broker with what it registered, with its lag and its settings."""
-        facts = self.facts.get(broker.id, NodeFacts())
-        broker = broker._replace(release=facts.release, failed=facts.failed)
-        if replica is not None:
-            broker = broker._replace(
-                lag=self.log_end - replica.end_offset if replica.end_offset >= 0 else None,
-                behind_ms=age_of(replica.caught_up_at, self.now),
-            )
-        values = self.configs.get(broker.id)
-        if values is None:
-            return broker
-        is_leaving = any(
-            mark.kind == DECOMMISSION and broker.id in mark.brokers for mark in self.marks or ()
+def members_in(
+    quorum: QuorumInfo, log_end: int, now: int, facts: Mapping[int, NodeFacts]
+) -> list[Member]:
+    """Return the voters and observers, with the releases that are known."""
+    replicas = [
+        *((LEADER if voter.node_id == quorum.leader else VOTER, voter) for voter in quorum.voters),
+        *((OBSERVER, observer) for observer in quorum.observers),
+    ]
+    return [
+        Member(
+            role,
+            state,
+            log_end,
+            now,
+            quorum.listeners.get(state.node_id, ()),
+            facts.get(state.node_id, NodeFacts()).release,
         )
-        is_cordoned = CORDON in values and bool(values[CORDON].value)
-        return broker._replace(settings=BrokerSettings(is_leaving, is_cordoned, rate_in(values)))
-
-    def facts_of(self, node: int) -> NodeFacts:
-        """Return what is known of a node, a controller or a broker."""
-        registered = (self.controllers or {}).get(node)
-        return registered or self.facts.get(node, NodeFacts())
-
-    def replicas(self) -> Iterator[tuple[str, ReplicaState]]:
-        """Return the voters and observers of the quorum, each with its role."""
-        return roles_of(self.quorum) if self.quorum else iter(())
-
-
-def roles_of(quorum: QuorumInfo) -> Iterator[tuple[str, ReplicaState]]:
-    """Yield the voters and observers, each with its role."""
-    for replica in quorum.voters:
-        yield LEADER if replica.node_id == quorum.leader else VOTER, replica
-    for replica in quorum.observers:
-        yield OBSERVER, replica
+        for role, state in replicas
+    ]
 
 
 def age_of(time: int, now: int) -> int | None:
@@ -269,70 +212,164 @@ def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDesc
     )
 
 
-class KeptAnswers:
-    """What is kept between two descriptions of a cluster: its metadata, and what brokers told."""
+def _registered_brokers(live: LiveImage, registered: KeptState) -> list[BrokerDescription]:
+    """Return the brokers in the metadata log."""
+    loads = registered.loads(live.image)
+    return [
+        _registered(broker, state, loads.get(broker, _NO_LOAD))
+        for broker, state in registered.states(live.image).items()
+    ]
 
-    def __init__(self) -> None:
+
+def _listed_brokers(nodes: ClusterNodes, health: Health | None) -> list[BrokerDescription]:
+    """Return the brokers that a broker lists."""
+    loads = health.loads if health else {}
+    brokers = []
+    for node in sorted(nodes.nodes):
+        load = loads.get(node.node_id)
+        brokers.append(
+            BrokerDescription(
+                node.node_id,
+                FENCED if node.is_fenced else "active",
+                node.rack,
+                [("", node.address)],
+                replicas=load.replicas if load else None,
+                leaders=load.leaders if load else None,
+            )
+        )
+    return brokers
+
+
+class KeptAnswers:
+    """What is kept between two descriptions of a cluster: its metadata, and what brokers told.
+
+    *skipped* gets each part that is not permitted, once, and the error.
+    """
+
+    def __init__(self, skipped: Callable[[str, AnswerError], None] = lambda *_: None) -> None:
+        self._skipped = skipped
+        self._skipped_parts: set[str] = set()
         self.image = KeptImage()
         self.state = KeptState()
         self.facts = KeptFacts()
 
+    def skip(self, part: str, error: AnswerError) -> None:
+        """Tell of a part that is not permitted, unless that is told."""
+        if part not in self._skipped_parts:
+            self._skipped_parts.add(part)
+            self._skipped(part, error)
 
-def ask_description(
-    target: Target,
-    skipped: Callable[[str, AnswerError], None],
-    *,
-    kept: KeptAnswers | None = None,
-    chosen: Chosen = ALL,
-) -> ClusterDescription:
-    """Ask a cluster for everything; call *skipped* for each part that is not permitted.
 
-    Args:
-        target: The cluster.
-        skipped: Gets the name of the part, and the error.
-        kept: The answers that are kept between descriptions.
-        chosen: The brokers that are shown.
+def ask_description(target: Target, kept: KeptAnswers) -> ClusterDescription:
+    """Ask a cluster for everything that is permitted.
 
     Raises:
         WireError: there is no answer, or another error.
     """
-    kept = kept or KeptAnswers()
     with target.connect() as connection:
-        questions = _Questions(target, connection, skipped, kept)
+        questions = _Questions(target, connection, kept)
         features = api_versions(connection).features
         nodes = questions.nodes()
         live = questions.live_image(nodes)
         quorum = questions.quorum(nodes, live)
         health = questions.health(live)
         marks = questions.marks(live)
+    brokers: list[BrokerDescription] | None = None
     controllers: dict[int, NodeFacts] | None = None
     if live:
-        facts, controllers = kept.state.facts(live.image), controller_facts(live.image)
-        of_brokers = configs_in(live.image)
-        configs: Configs = {broker: of_brokers.get(broker, {}) for broker in facts}
+        facts, controllers = _registered_facts(live, kept), controller_facts(live.image)
+        brokers = _registered_brokers(live, kept.state)
     else:
         facts = kept.facts.of(target, nodes.nodes if nodes else ())
-        configs = {
-            broker: node_facts.configs
-            for broker, node_facts in facts.items()
-            if node_facts.configs is not None
-        }
+        if nodes and not target.is_of_controllers:
+            brokers = _listed_brokers(nodes, health)
+    now = time.time_ns() // 1_000_000
+    error = quorum if isinstance(quorum, WireError) else None
+    info = None if isinstance(quorum, WireError) else quorum
+    members: list[Member] | None = None
+    if info:
+        log_end = max((state.end_offset for state in (*info.voters, *info.observers)), default=-1)
+        members = members_in(info, log_end, now, {**facts, **(controllers or {})})
     return ClusterDescription(
-        is_of_controllers=target.is_of_controllers,
-        nodes=nodes,
-        quorum=None if isinstance(quorum, WireError) else quorum,
+        now=now,
+        cluster_id=nodes.cluster_id if nodes else None,
+        leader=info.leader if info else nodes.leader if nodes else None,
+        quorum=info,
+        quorum_error=error,
+        members=members,
+        snapshot=live.snapshot if live else None,
+        snapshot_lag=snapshot_lag_of(live) if live else None,
+        health=health,
+        brokers=None if brokers is None else with_facts(brokers, facts, members or (), marks or ()),
+        operations=None if marks is None else operations_in(marks, facts, health),
+        controllers=controllers,
         features=features,
         live=live,
-        quorum_error=quorum if isinstance(quorum, WireError) else None,
-        health=health,
-        facts=facts,
-        controllers=controllers,
-        chosen=chosen,
-        now=time.time_ns() // 1_000_000,
-        registered=kept.state,
-        configs=configs,
-        marks=marks,
     )
+
+
+def snapshot_lag_of(live: LiveImage) -> int:
+    """Return the number of records after the newest snapshot; of all, if there is none."""
+    return live.offset - (live.snapshot.end_offset if live.snapshot else 0)
+
+
+def _registered_facts(live: LiveImage, kept: KeptAnswers) -> dict[int, NodeFacts]:
+    configs = configs_in(live.image)
+    return {
+        broker: replace(facts, configs=configs.get(broker, {}))
+        for broker, facts in kept.state.facts(live.image).items()
+    }
+
+
+def with_facts(
+    brokers: Iterable[BrokerDescription],
+    facts_by_node: Mapping[int, NodeFacts],
+    members: Iterable[Member],
+    marks: Sequence[Mark],
+) -> list[BrokerDescription]:
+    """Return brokers with what they told, with their lags as observers, and with settings."""
+    member_by_node = {member.state.node_id: member for member in members}
+    completed = []
+    for broker in brokers:
+        facts = facts_by_node.get(broker.id, NodeFacts())
+        member = member_by_node.get(broker.id)
+        completed.append(
+            broker._replace(
+                release=facts.release,
+                failed=facts.failed,
+                lag=member.lag if member else None,
+                behind_ms=age_of(member.state.caught_up_at, member.now) if member else None,
+                settings=_settings(broker.id, facts.configs, marks),
+            )
+        )
+    return completed
+
+
+def _settings(
+    broker: int, configs: Mapping[str, ConfigValue] | None, marks: Sequence[Mark]
+) -> BrokerSettings | None:
+    """Return what operations have set on a broker, if its configuration can be read."""
+    if configs is None:
+        return None
+    is_leaving = any(mark.kind == DECOMMISSION and broker in mark.brokers for mark in marks)
+    is_cordoned = CORDON in configs and bool(configs[CORDON].value)
+    return BrokerSettings(is_leaving, is_cordoned, rate_in(configs))
+
+
+def operations_in(
+    marks: Sequence[Mark], facts: Mapping[int, NodeFacts], health: Health | None
+) -> list[Operation]:
+    """Return the operations that are under way, without bytes."""
+    moving = dict(health.moving) if health else {}
+    configs = {
+        broker: broker_facts.configs
+        for broker, broker_facts in facts.items()
+        if broker_facts.configs is not None
+    }
+    return [
+        replace(operation, waiting=None) if operation.kind == DECOMMISSION else operation
+        for operation in operations_of(Placement({}, moving), marks, configs, None)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,11 +378,10 @@ class _Questions:
 
     target: Target
     connection: Connection
-    skipped: Callable[[str, AnswerError], None]
     kept: KeptAnswers
 
     def _permitted(self, part: str, ask: Callable[[], T], *, any_controller: bool) -> T | None:
-        """Return an answer; None, after a call of *skipped*, if it is not permitted.
+        """Return an answer; None, after it is told, if it is not permitted.
 
         With *any_controller*, the leader is not known: another controller may have been asked.
         """
@@ -355,7 +391,7 @@ class _Questions:
             is_other = any_controller and error.error_code == NOT_LEADER_OR_FOLLOWER
             if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
                 raise
-            self.skipped(part, error)
+            self.kept.skip(part, error)
             return None
 
     def nodes(self) -> ClusterNodes | None:
@@ -389,9 +425,9 @@ class _Questions:
         health = self._permitted(
             "the partitions", lambda: ask_health(self.connection), any_controller=False
         )
-        if health is None or health.partitions or sees_everything(self.connection):
+        if health is None or health.counts.partitions or sees_everything(self.connection):
             return health
-        self.skipped("the partitions", topics_hidden(self.connection))
+        self.kept.skip("the partitions", topics_hidden(self.connection))
         return None
 
     def marks(self, live: LiveImage | None) -> list[Mark] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
 from kraftops.display import columns
@@ -13,30 +13,24 @@ from kraftops.reassign.answer import OPERATION
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
+from kraftops.wire.rpc.cluster import Feature
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description import BrokerSettings, ClusterDescription, Member, age_of
-
-
-def replicas_of(cluster: ClusterDescription) -> list[Member]:
-    """Return the voters and observers of a cluster whose quorum is known."""
-    assert cluster.quorum
-    return [
-        Member(
-            role,
-            state,
-            cluster.log_end,
-            cluster.now,
-            cluster.quorum.listeners.get(state.node_id, ()),
-            cluster.facts_of(state.node_id).release,
-        )
-        for role, state in cluster.replicas()
-    ]
+from kraftops_cli.cluster.description import BrokerSettings, age_of
 
 
 def level_text(feature: str, level: int) -> str:
     """Return a level of a feature, with its name if it has one."""
     name = level_name(feature, level)
     return f"{level} ({name})" if name else str(level)
+
+
+def finalized_levels(features: Iterable[Feature]) -> dict[str, str]:
+    """Return the finalized levels of features, by their names."""
+    return {
+        feature.name: level_text(feature.name, feature.finalized)
+        for feature in features
+        if feature.finalized is not None
+    }
 
 
 def level_name(feature: str, level: int | None) -> str | None:
@@ -276,19 +270,19 @@ REPLICA = (
 """The fields of a voter or observer."""
 
 _QUORUM = (
-    number("leader", "node id of the leader", get="quorum.leader"),
+    number("leader", "node id of the leader"),
     number("epoch", "epoch of the leader", get="quorum.epoch"),
     number("highWatermark", "offset after the last committed record", get="quorum.high_watermark"),
-    parts("replicas", "voters and observers", REPLICA, get=replicas_of),
+    parts("replicas", "voters and observers", REPLICA, get="members"),
 )
 _SNAPSHOT = (
     number(
         "endOffset",
         "offset after its last record; null without a snapshot",
         may_be_null=True,
-        get="live.snapshot.end_offset",
+        get="snapshot.end_offset",
     ),
-    number("epoch", "epoch of that record", may_be_null=True, get="live.snapshot.epoch"),
+    number("epoch", "epoch of that record", may_be_null=True, get="snapshot.epoch"),
     number("lag", "records after it", get="snapshot_lag"),
 )
 _REASSIGNMENT = (
@@ -299,10 +293,16 @@ _REASSIGNMENT = (
     numbers("removing", "replicas that are removed", get=lambda moving: [*moving[1].removing]),
 )
 _PARTITIONS = (
-    number("count", "partitions that the user may describe", get="partitions"),
-    number("underReplicated", "partitions with replicas out of sync"),
-    number("offline", "partitions without a leader"),
-    number("underMinIsr", "partitions with an ISR below min.insync.replicas"),
+    number("count", "partitions that the user may describe", get="counts.partitions"),
+    number(
+        "underReplicated", "partitions with replicas out of sync", get="counts.under_replicated"
+    ),
+    number("offline", "partitions without a leader", get="counts.offline"),
+    number(
+        "underMinIsr",
+        "partitions with an ISR below min.insync.replicas",
+        get="counts.under_min_isr",
+    ),
     boolean(
         "isMinIsrAssumed",
         "whether nobody told the default of min.insync.replicas, and it is taken to be 1",
@@ -327,7 +327,7 @@ _CONTROLLER = (
 DESCRIPTION = Answer(
     (
         time("time", "time of the description", get="now"),
-        text("clusterId", "cluster id", may_be_null=True, get="nodes.cluster_id"),
+        text("clusterId", "cluster id", may_be_null=True),
         part(
             "quorum",
             "quorum of the metadata log",
@@ -340,7 +340,7 @@ DESCRIPTION = Answer(
             "newest snapshot of the metadata log",
             _SNAPSHOT,
             may_be_null=True,
-            get=lambda cluster: cluster if cluster.live else None,
+            get=lambda cluster: None if cluster.snapshot_lag is None else cluster,
         ),
         part("partitions", "counts of partitions", _PARTITIONS, may_be_null=True, get="health"),
         parts(
@@ -348,7 +348,6 @@ DESCRIPTION = Answer(
             "the brokers, or those that --id, --rack and --fenced choose",
             BROKER,
             may_be_null=True,
-            get=lambda cluster: cluster.brokers(),
         ),
         parts(
             "operations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kraftops.engine.metadata_state import (
     BrokerEntry,
@@ -33,19 +34,29 @@ _NODE_SECONDS = 2.0
 _ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Counts of partitions, and those with a reassignment in flight.
+class Counts(NamedTuple):
+    """Counts of partitions, and of those in trouble.
 
     A partition is under its min ISR with fewer replicas in sync than `min.insync.replicas`, or
-    than it has replicas if these are fewer. *is_min_isr_assumed*: nobody told the default, and it
-    is taken to be 1, as Kafka's own. *loads* has the partitions by broker, if a broker told them.
+    than it has replicas if these are fewer.
     """
 
     partitions: int
     under_replicated: int
     offline: int
     under_min_isr: int
+    moving: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Counts of partitions, and those with a reassignment in flight.
+
+    *is_min_isr_assumed*: nobody told the default of `min.insync.replicas`, and it is taken to be 1,
+    as Kafka's own. *loads* has the partitions by broker, if a broker told them.
+    """
+
+    counts: Counts
     is_min_isr_assumed: bool
     moving: Mapping[TopicPartition, Replicas]
     loads: Mapping[int, BrokerLoad] = field(default_factory=dict)
@@ -86,14 +97,15 @@ def health_of_image(image: MetadataImage) -> Health:
     }
     out_of_sync = _behind(partitions)
     needed = logged_min_isr(image, {partition.topic for partition in out_of_sync})
-    return Health(
+    moving = dict(sorted(Placement({}, partitions).moving.items()))
+    counts = Counts(
         partitions=fold.partition_count(),
         under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
         offline=fold.count_with(PartitionCondition.LEADERLESS),
         under_min_isr=_under_min_isr(out_of_sync, needed),
-        is_min_isr_assumed=any(min_isr.is_assumed for min_isr in needed.values()),
-        moving=dict(sorted(Placement({}, partitions).moving.items())),
+        moving=len(moving),
     )
+    return Health(counts, any(min_isr.is_assumed for min_isr in needed.values()), moving)
 
 
 def _behind(partitions: Mapping[TopicPartition, Replicas]) -> dict[TopicPartition, Replicas]:
@@ -135,7 +147,7 @@ def ask_health(connection: Connection) -> Health:
         topic: values[MIN_ISR].value or "" for topic, values in configs.items() if MIN_ISR in values
     }
     needed = min_isr_by(texts, topics)
-    return Health(
+    counts = Counts(
         partitions=len(placement.partitions),
         under_replicated=sum(
             is_under_replicated(len(replicas.isr), len(replicas.replicas), len(replicas.adding))
@@ -143,10 +155,10 @@ def ask_health(connection: Connection) -> Health:
         ),
         offline=sum(replicas.leader < 0 for replicas in placement.partitions.values()),
         under_min_isr=_under_min_isr(out_of_sync, needed),
-        is_min_isr_assumed=any(min_isr.is_assumed for min_isr in needed.values()),
-        moving=placement.moving,
-        loads=_loads(placement),
+        moving=len(placement.moving),
     )
+    is_assumed = any(min_isr.is_assumed for min_isr in needed.values())
+    return Health(counts, is_assumed, placement.moving, _loads(placement))
 
 
 def _loads(placement: Placement) -> dict[int, BrokerLoad]:

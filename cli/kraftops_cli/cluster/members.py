@@ -7,8 +7,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.voters.access import QuorumAccess, listeners_in
 from kraftops.voters.quorum import Quorum, end_offset, leader_time
 from kraftops_cli.cluster.broker_states import KeptState
-from kraftops_cli.cluster.description import OBSERVER, Member, roles_of
-from kraftops_cli.cluster.health import NodeFacts, controller_facts
+from kraftops_cli.cluster.description import OBSERVER, Member, members_in
+from kraftops_cli.cluster.health import controller_facts
 
 CONTROLLER, BROKER = "controller", "broker"
 
@@ -27,25 +27,20 @@ def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
         image = None
     facts = {} if image is None else KeptState().facts(image) | controller_facts(image)
     members = []
-    for role, state in roles_of(info):
-        node, is_voter = state.node_id, role != OBSERVER
+    for member in members_in(info, end_offset(info), leader_time(info), facts):
+        node, is_voter = member.state.node_id, member.role != OBSERVER
         registered = listeners_in(image, node)
-        listeners = info.listeners.get(node, ()) if is_voter else registered
+        is_caught_up = quorum.is_caught_up(member.state)
         kind = CONTROLLER if is_voter else _kind_of(image, node)
         joins = None
-        if kind == CONTROLLER and (quorum.is_caught_up(state) or not is_voter):
-            joins = access.joins_itself(node, listeners or registered)
+        if kind == CONTROLLER and (is_caught_up or not is_voter):
+            joins = access.joins_itself(node, member.listeners or registered)
         members.append(
-            Member(
-                role,
-                state,
-                end_offset(info),
-                leader_time(info),
-                listeners,
-                facts.get(node, NodeFacts()).release,
-                quorum.is_caught_up(state),
-                kind,
-                joins,
+            member._replace(
+                listeners=member.listeners if is_voter else registered,
+                is_caught_up=is_caught_up,
+                kind=kind,
+                joins_itself=joins,
             )
         )
     return members

@@ -87,8 +87,8 @@ def test_kept_health_is_that_of_each_moment(tmp_path: Path) -> None:
         assert seen[-1] == health_of_image(found)
 
     assert seen[1] is seen[0]
-    assert [each.partitions for each in seen] == [1, 1, 2, 2]
-    assert [each.under_min_isr for each in seen] == [0, 0, 0, 2]
+    assert [each.counts.partitions for each in seen] == [1, 1, 2, 2]
+    assert [each.counts.under_min_isr for each in seen] == [0, 0, 0, 2]
 
 
 def test_brokers_that_have_not_changed_are_not_read_again(

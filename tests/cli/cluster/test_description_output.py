@@ -9,22 +9,31 @@ from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, Feature, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import VersionRange
-from kraftops_cli.cluster.description import Chosen, ClusterDescription
+from kraftops_cli.cluster.description import (
+    Chosen,
+    ClusterDescription,
+    _listed_brokers,
+    members_in,
+    with_facts,
+)
 from kraftops_cli.cluster.description_fields import DESCRIPTION, FEATURE
-from kraftops_cli.cluster.description_output import description_text, feature_text
-from kraftops_cli.cluster.health import Health, NodeFacts
+from kraftops_cli.cluster.description_output import description_text
+from kraftops_cli.cluster.health import Counts, Health, NodeFacts
 from kraftops_terminal.console import Console
 
 PLAIN = Console(lambda _: None, -1, is_terminal=False)
-NOTHING = ClusterDescription(
-    is_of_controllers=False, nodes=None, quorum=None, features=[], live=None, quorum_error=None
-)
+NOTHING = ClusterDescription(0)
 QUORUM = QuorumInfo(
     1, 3, 9,
     [ReplicaState(1, bytes(15) + b"\x01", 10, -1, 0), ReplicaState(2, None, 7, 5, -1)],
     [ReplicaState(3, None, -1, -1, -1)],
     {1: [("CONTROLLER", Address("a", 9093))]},
 )  # fmt: skip
+
+
+def with_quorum(quorum: QuorumInfo, now: int = 0) -> ClusterDescription:
+    members = members_in(quorum, 10, now, {})
+    return replace(NOTHING, now=now, leader=quorum.leader, quorum=quorum, members=members)
 
 
 def description_json(description: ClusterDescription) -> dict[str, Any]:
@@ -49,7 +58,7 @@ def test_values_that_are_not_available_are_dashes() -> None:
 
 
 def test_lag_is_counted_from_the_longest_log() -> None:
-    description = replace(NOTHING, quorum=QUORUM)
+    description = with_quorum(QUORUM)
 
     table = description_text(description, PLAIN).split("\n\n")[2]
     replicas = description_json(description)["quorum"]["replicas"]  # type: ignore[index]
@@ -67,11 +76,12 @@ def test_brokers_and_features_of_a_broker() -> None:
         ClusterNode(1, Address("a", 1), None, False),
     ]
     features = [Feature("f", VersionRange(0, 3), 2), Feature("g", None, None)]
-    description = replace(NOTHING, nodes=ClusterNodes("x", None, nodes), features=features)
+    brokers = _listed_brokers(ClusterNodes("x", None, nodes), None)
+    description = replace(NOTHING, brokers=brokers, features=features)
 
-    _, brokers, _, table = description_text(description, PLAIN).split("\n\n")
+    _, listed, _, table = description_text(description, PLAIN).split("\n\n")
 
-    assert [line.split() for line in brokers.splitlines()[1:]] == [
+    assert [line.split() for line in listed.splitlines()[1:]] == [
         ["1", "active", *["-"] * 7, "a:1", "-", "-"],
         ["2", "registered-fenced", "r", *["-"] * 6, "b:2", "-", "-"],
     ]
@@ -80,12 +90,8 @@ def test_brokers_and_features_of_a_broker() -> None:
     )
 
 
-def test_controllers_alone_do_not_know_the_brokers() -> None:
-    nodes = ClusterNodes("x", 1, [ClusterNode(1, Address("a", 1), None, None)])
-    description = replace(NOTHING, is_of_controllers=True, nodes=nodes)
-
-    assert description.brokers() is None
-    assert "quorum leader  1\n" in description_text(description, PLAIN)
+def test_leader_is_known_without_the_quorum() -> None:
+    assert "quorum leader  1\n" in description_text(replace(NOTHING, leader=1), PLAIN)
 
 
 def test_levels_of_the_metadata_version_have_names() -> None:
@@ -97,14 +103,14 @@ def test_levels_of_the_metadata_version_have_names() -> None:
         "4.1-IV1", "3.3-IV3", "4.4-IV0" if version["max"] == 31 else "4.3-IV0",
     )  # fmt: skip
     assert other["finalizedName"] is None
-    assert "27 (4.1-IV1)" in feature_text(features, PLAIN)
+    assert "27 (4.1-IV1)" in description_text(replace(NOTHING, features=features), PLAIN)
 
 
 def test_times_are_ages_in_text_and_both_in_json() -> None:
     voter = ReplicaState(1, None, 9, 90_000, 40_000)
     future = ReplicaState(2, None, 9, 1 << 62, -1)
     quorum = QUORUM._replace(voters=[voter, future], observers=[])
-    description = replace(NOTHING, quorum=quorum, now=100_500)
+    description = with_quorum(quorum, 100_500)
 
     first, second = description_json(description)["quorum"]["replicas"]  # type: ignore[index]
 
@@ -116,7 +122,7 @@ def test_times_are_ages_in_text_and_both_in_json() -> None:
 
 def test_health_is_counted_and_reassignments_are_listed() -> None:
     moving = {TopicPartition("t", 3): Replicas((1, 2, 3), (1,), 1, (3,), (2,))}
-    health = Health(120, 7, 1, 2, is_min_isr_assumed=True, moving=moving)
+    health = Health(Counts(120, 7, 1, 2, 1), is_min_isr_assumed=True, moving=moving)
     description = replace(NOTHING, health=health)
 
     assert (
@@ -137,13 +143,13 @@ def test_brokers_are_chosen_and_have_release_and_failed_directories() -> None:
         for number, rack, is_fenced in [(1, "r1", False), (2, "r1", True), (3, "r2", True)]
     ]
     facts = {2: NodeFacts("4.3", (), ("/d2",))}
-    whole = replace(NOTHING, nodes=ClusterNodes("x", None, nodes), facts=facts)
+    brokers = with_facts(_listed_brokers(ClusterNodes("x", None, nodes), None), facts, (), ())
 
     def ids(chosen: Chosen) -> list[int]:
-        return [each.id for each in replace(whole, chosen=chosen).brokers() or ()]
+        return [broker.id for broker in filter(chosen.allows, brokers)]
 
     assert ids(Chosen()) == [1, 2, 3]
     assert ids(Chosen(ids=frozenset({1, 3}))) == [1, 3]
     assert ids(Chosen(racks=frozenset({"r1"}), only_fenced=True)) == [2]
-    second = description_json(whole)["brokers"][1]  # type: ignore[index]
+    second = description_json(replace(NOTHING, brokers=brokers))["brokers"][1]  # type: ignore[index]
     assert (second["release"], second["failedDirectories"]) == ("4.3", ["/d2"])

@@ -73,8 +73,8 @@ def test_partitions_are_counted_in_the_metadata_log(tmp_path: Path) -> None:
         )
     )
 
-    assert (health.partitions, health.under_replicated, health.offline) == (3, 2, 1)
-    assert (health.under_min_isr, health.is_min_isr_assumed) == (1, False)
+    assert health.counts[:3] == (3, 2, 1)
+    assert (health.counts.under_min_isr, health.is_min_isr_assumed) == (1, False)
     assert [*health.moving] == [TopicPartition("t3", 0)]
 
 
@@ -82,8 +82,8 @@ def test_min_isr_is_that_of_the_cluster_or_assumed(tmp_path: Path) -> None:
     told = health_of_image(image(tmp_path / "a", config("", "2", kind=4)))
     assumed = health_of_image(image(tmp_path / "b"))
 
-    assert (told.under_min_isr, told.is_min_isr_assumed) == (3, False)
-    assert (assumed.under_min_isr, assumed.is_min_isr_assumed) == (0, True)
+    assert (told.counts.under_min_isr, told.is_min_isr_assumed) == (3, False)
+    assert (assumed.counts.under_min_isr, assumed.is_min_isr_assumed) == (0, True)
 
 
 @pytest.mark.parametrize("value", ["\u00b2", "9" * 5000, "many"])
@@ -91,7 +91,7 @@ def test_min_isr_that_is_no_number_is_assumed(tmp_path: Path, value: str) -> Non
     """The metadata log may say anything."""
     health = health_of_image(image(tmp_path, config("t1", value)))
 
-    assert (health.under_min_isr, health.is_min_isr_assumed) == (0, True)
+    assert (health.counts.under_min_isr, health.is_min_isr_assumed) == (0, True)
 
 
 def test_directory_that_a_later_change_lacks_has_failed(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_partitions_are_counted_by_a_broker() -> None:
     with Peer(served) as peer, Connection(peer.address, Settings(), Deadline(5)) as connection:
         health = ask_health(connection)
 
-    assert (health.partitions, health.under_replicated, health.offline) == (2, 2, 1)
-    assert (health.under_min_isr, health.is_min_isr_assumed) == (2, False)
+    assert health.counts[:3] == (2, 2, 1)
+    assert (health.counts.under_min_isr, health.is_min_isr_assumed) == (2, False)
     assert health.moving == {}
     assert health.loads == {1: (2, 1), 2: (2, 0), 3: (2, 0)}
 

@@ -26,9 +26,14 @@ from kraftops.wire.rpc.cluster import (
 )
 from kraftops.wire.rpc.connection import VersionRange
 from kraftops_cli.cluster.api_versions import _comparison
-from kraftops_cli.cluster.description import ClusterDescription
+from kraftops_cli.cluster.description import (
+    ClusterDescription,
+    _listed_brokers,
+    members_in,
+    with_facts,
+)
 from kraftops_cli.cluster.description_output import description_text
-from kraftops_cli.cluster.health import Health, NodeFacts
+from kraftops_cli.cluster.health import Counts, Health, NodeFacts
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_cli.cluster.moving.drain import print_leaders
 from kraftops_cli.cluster.moving.plan_output import print_plan
@@ -61,20 +66,20 @@ def described() -> ClusterDescription:
         1, 17, 104_872, replicas[:2], replicas[2:],
         {1: [("CONTROLLER", Address(f"controller-{HOSTILE}", 9093))]},
     )  # fmt: skip
+    loads = {each.node_id: BrokerLoad(3_000, 1_000) for each in BROKERS}
+    health = Health(Counts(120_000, 700, 3, 12, 0), True, {}, loads)
+    facts = {101: NodeFacts("4.3", (), ()), 103: NodeFacts("4.2", (), ("/data/2", HOSTILE))}
+    brokers = _listed_brokers(ClusterNodes(HOSTILE, None, list(BROKERS)), health)
     return ClusterDescription(
-        is_of_controllers=False,
-        nodes=ClusterNodes(HOSTILE, None, list(BROKERS)),
+        NOW,
+        cluster_id=HOSTILE,
+        leader=1,
         quorum=quorum,
+        members=members_in(quorum, 104_872, NOW, facts),
         features=[Feature("metadata.version", LEVELS, 30), Feature(HOSTILE, None, 2)],
-        live=None,
-        quorum_error=None,
-        health=Health(
-            120_000, 700, 3, 12, is_min_isr_assumed=True, moving={},
-            loads={each.node_id: BrokerLoad(3_000, 1_000) for each in BROKERS},
-        ),
-        facts={101: NodeFacts("4.3", (), ()), 103: NodeFacts("4.2", (), ("/data/2", HOSTILE))},
-        now=NOW,
-    )  # fmt: skip
+        health=health,
+        brokers=with_facts(brokers, facts, (), ()),
+    )
 
 
 def describe(console: Console) -> str:
@@ -184,10 +189,7 @@ def test_hostile_names_stay_text(make: Callable[[Console], str]) -> None:
 
 
 def test_nothing_to_list_is_said() -> None:
-    empty = replace(
-        described(), nodes=ClusterNodes("x", None, []), features=[],
-        quorum=QuorumInfo(1, 1, 1, [], [], {}),
-    )  # fmt: skip
+    empty = replace(described(), brokers=[], features=[], members=[])
 
     text = description_text(empty, Console(lambda _: None, -1, is_terminal=False))
 

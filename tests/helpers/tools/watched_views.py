@@ -1,9 +1,10 @@
 """Views of clusters for tests of the screen of `describe --watch`."""
 
+from kraftops.errors import WireError
 from kraftops.wire.net.addresses import Address
-from kraftops.wire.rpc.cluster import ReplicaState
-from kraftops_cli.cluster.description import BrokerDescription, Member
-from kraftops_cli.cluster.watch.view import Counts, View
+from kraftops.wire.rpc.cluster import Feature, QuorumInfo, ReplicaState
+from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription, Member
+from kraftops_cli.cluster.health import Counts, Health
 
 NOON = 1_795_348_800_000
 """2026-11-22 12:00 UTC, in ms."""
@@ -34,16 +35,33 @@ def voter(number: int, **changes: object) -> Member:
     return member._replace(**changes)  # type: ignore[arg-type]
 
 
-def view(*brokers: BrokerDescription, seconds: int = 0, **changes: object) -> View:
-    """Return a view of brokers and three voters, some seconds after noon."""
+def view(
+    *brokers: BrokerDescription,
+    seconds: int = 0,
+    counts: Counts | None = CALM,
+    is_min_isr_assumed: bool = False,
+    missing: str | None = None,
+    **changes: object,
+) -> ClusterDescription:
+    """Return a cluster with brokers and three voters, some seconds after noon.
+
+    *epoch* is that of its leader, *missing* the reason why the quorum is not known.
+    """
     fields: dict[str, object] = {
         "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",
         "leader": 11,
         "epoch": 7,
         "snapshot_lag": 1200,
-        "brokers": brokers,
         "members": (voter(11, role="leader"), voter(12), voter(13)),
-        "counts": CALM,
-        "features": (("metadata.version", "30 (4.3-IV0)"),),
+        "features": (Feature("metadata.version", None, 30),),
+        **changes,
     }
-    return View(NOON + 1000 * seconds, **{**fields, **changes})  # type: ignore[arg-type]
+    epoch = fields.pop("epoch")
+    return ClusterDescription(
+        NOON + 1000 * seconds,
+        brokers=brokers,
+        quorum=None if epoch is None else QuorumInfo(11, epoch, 0, [], [], {}),  # type: ignore[arg-type]
+        quorum_error=None if missing is None else WireError(missing),
+        health=None if counts is None else Health(counts, is_min_isr_assumed, {}),
+        **fields,  # type: ignore[arg-type]
+    )

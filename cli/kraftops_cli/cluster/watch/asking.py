@@ -17,10 +17,9 @@ from kraftops_cli.cluster.watch.happenings import Happening
 from kraftops_cli.cluster.watch.pages import Page, page_of
 from kraftops_cli.cluster.watch.past import past_happenings
 from kraftops_cli.cluster.watch.state import Trouble
-from kraftops_cli.cluster.watch.view import View, view_of
 from kraftops_terminal.live import Subject
 
-Item = View | Trouble | Happening | Page
+Item = ClusterDescription | Trouble | Happening | Page
 _SHARE = 0.1
 """The most of a core that questions may take: after expensive ones it waits longer."""
 
@@ -69,12 +68,12 @@ class Asker:
             self._turned.set()
 
     def _run(self) -> None:
-        kept, notes = KeptAnswers(), _Notes(self._put)
+        kept = KeptAnswers(self._put_skipped)
         is_first = True
         while True:
             cpu = time.thread_time()
             try:
-                self._ask(kept, notes)
+                self._ask(kept)
             except Exception as error:  # noqa: BLE001 - the main thread raises it
                 if not isinstance(error, WireError) or not may_pass(error):
                     self._put(error)
@@ -87,10 +86,9 @@ class Asker:
             self._rest(max(self._seconds, (time.thread_time() - cpu) / _SHARE))
             self._target = self._target.restarted()
 
-    def _ask(self, kept: KeptAnswers, notes: _Notes) -> None:
-        description = ask_description(self._target, notes.skipped, kept=kept)
-        self._put(view_of(description))
-        self._description = description
+    def _ask(self, kept: KeptAnswers) -> None:
+        self._description = ask_description(self._target, kept)
+        self._put(self._description)
         self._put_page()
         if self._target.is_of_controllers and not self._has_past:
             self._has_past = True
@@ -122,21 +120,10 @@ class Asker:
         for happening in happenings:
             self._put(happening)
 
+    def _put_skipped(self, part: str, error: AnswerError) -> None:
+        now = time.time_ns() // 1_000_000
+        self._put(Happening(now, "warning", f"{part}: {error.message}"))
+
     def _put(self, item: Item | Exception) -> None:
         self._found.put(item)
         self._tell()
-
-
-class _Notes:
-    """What the user may not see, each told once."""
-
-    def __init__(self, put: Callable[[Item], None]) -> None:
-        self._put = put
-        self._told: set[str] = set()
-
-    def skipped(self, part: str, error: AnswerError) -> None:
-        """Tell of a part that is not permitted."""
-        if part not in self._told:
-            self._told.add(part)
-            now = time.time_ns() // 1_000_000
-            self._put(Happening(now, "warning", f"{part}: {error.message}"))

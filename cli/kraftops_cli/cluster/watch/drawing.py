@@ -12,11 +12,10 @@ from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.description import OBSERVER
-from kraftops_cli.cluster.description_fields import BROKER, REPLICA
-from kraftops_cli.cluster.watch.happenings import NAMES, Happening
+from kraftops_cli.cluster.description import OBSERVER, ClusterDescription
+from kraftops_cli.cluster.description_fields import BROKER, REPLICA, finalized_levels
+from kraftops_cli.cluster.watch.happenings import TROUBLES, Happening
 from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers
-from kraftops_cli.cluster.watch.view import View
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.live import Keys, foot, framed, page_lines, part_lines, placed
@@ -30,12 +29,6 @@ _PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
 _KEYS: Keys = (("↵", "broker"), *_PAGES, ("s S", "sort"), ("r", "reverse"))
 _LEAST_BROKERS = 3
 _TIME_WIDTH = 10
-_COUNT_STYLES = {
-    "under_replicated": "warning",
-    "offline": "bad",
-    "under_min_isr": "bad",
-    "moving": "warning",
-}
 
 
 def frame(
@@ -51,11 +44,11 @@ def frame(
         has_keys: Whether keys can be pressed.
     """
     columns, rows = size
-    view = state.view
+    cluster = state.description
     head = [*_head(state, console, columns, now)]
     keys = _KEYS if state.subject is None else _PAGES
     last = foot(state, console, columns, keys, has_keys=has_keys)
-    if view is None:
+    if cluster is None:
         return framed(head, [last], rows), state
     if state.subject is not None:
         page = state.page if state.page and state.page.subject == state.subject else None
@@ -64,11 +57,12 @@ def frame(
         last = foot(state, console, columns, keys, has_keys=has_keys)
         return framed([*head, "", *lines], [last], rows), state
     happenings = _happening_lines(state.happenings, console, columns, min(max(rows // 8, 2), 12))
-    counts = [*_counts(state, view, console, columns)]
-    if view.operations:
-        text = f"under way: {', '.join(map(escaped, view.operations))}"
+    counts = [*_counts(state, cluster, console, columns)]
+    if cluster.operations:
+        names = [f"{operation.name} {operation.state}" for operation in cluster.operations]
+        text = f"under way: {', '.join(map(escaped, names))}"
         counts.append(console.painted(cut(text, columns), "warning"))
-    members = _member_lines(view, console, max(rows // 8, 3))
+    members = _member_lines(cluster, console, max(rows // 8, 3))
     body = ["", *counts, "", *members, ""]
     room = rows - len(head) - len(body) - len(happenings) - 2  # the header, and the foot
     if room < _LEAST_BROKERS:
@@ -76,15 +70,15 @@ def frame(
     if room < _LEAST_BROKERS:
         room, body = room + len(body) - 1, [""]
     state = placed(state, max(room, 0), len(shown_brokers(state)))
-    above = [*head, *body, *_broker_lines(state, view, console, has_keys=has_keys)]
+    above = [*head, *body, *_broker_lines(state, cluster, console, has_keys=has_keys)]
     last = foot(state, console, columns, keys, has_keys=has_keys)
     return framed(above, [*happenings, last], rows), state
 
 
 def _head(state: ScreenState, console: Console, columns: int, now: int) -> Iterator[str]:
     """Yield a line about the cluster, and one about its nodes or about what is wrong."""
-    view = state.view
-    title = "asking the cluster …" if view is None else _title(view, columns)
+    cluster = state.description
+    title = "asking the cluster …" if cluster is None else _title(cluster, columns)
     yield console.painted(cut(title, columns), "title")
     if state.trouble is not None:
         span = span_text(max(now - state.trouble.time, 0) // 1000 * 1000)
@@ -92,21 +86,24 @@ def _head(state: ScreenState, console: Console, columns: int, now: int) -> Itera
         yield console.painted(cut(text, columns), "bad")
     elif state.is_paused:
         yield console.painted("paused: Space goes on", "warning")
-    elif view is not None and view.missing is not None:
-        yield console.painted(cut(escaped(view.missing), columns), "bad")
+    elif cluster is not None and cluster.quorum_error:
+        yield console.painted(cut(escaped(cluster.quorum_error.message), columns), "bad")
     else:
-        yield "" if view is None else _broker_summary(view, console)
+        yield "" if cluster is None else _broker_summary(cluster, console)
 
 
-def _title(view: View, columns: int) -> str:
+def _title(cluster: ClusterDescription, columns: int) -> str:
     """Return the facts about a cluster that fit into one line, the most important ones first."""
     facts = [
-        f"cluster {escaped(view.cluster_id or '-')}",
-        f"{_clock(view.time)} UTC",
-        "no leader is known" if view.leader is None else f"leader {view.leader}",
-        *([] if view.epoch is None else [f"epoch {view.epoch}"]),
-        *([] if view.snapshot_lag is None else [_snapshot_text(view.snapshot_lag)]),
-        *(f"{escaped(name)} {escaped(level)}" for name, level in view.features),
+        f"cluster {escaped(cluster.cluster_id or '-')}",
+        f"{_clock(cluster.now)} UTC",
+        "no leader is known" if cluster.leader is None else f"leader {cluster.leader}",
+        *([] if cluster.epoch is None else [f"epoch {cluster.epoch}"]),
+        *([] if cluster.snapshot_lag is None else [_snapshot_text(cluster.snapshot_lag)]),
+        *(
+            f"{escaped(name)} {escaped(level)}"
+            for name, level in finalized_levels(cluster.features).items()
+        ),
     ]
     while len(facts) > 1 and width_of_text(", ".join(facts)) > columns:
         facts.pop()
@@ -117,11 +114,11 @@ def _snapshot_text(lag: int) -> str:
     return f"snapshot {number_text(lag)} record{'' if lag == 1 else 's'} behind"
 
 
-def _broker_summary(view: View, console: Console) -> str:
-    if view.brokers is None:
+def _broker_summary(cluster: ClusterDescription, console: Console) -> str:
+    if cluster.brokers is None:
         return "brokers are not known"
-    states = dict.fromkeys(sorted(row.state for row in view.brokers), 0)
-    for row in view.brokers:
+    states = dict.fromkeys(sorted(row.state for row in cluster.brokers), 0)
+    for row in cluster.brokers:
         states[row.state] += 1
     parts = [
         console.painted(f"{number_text(count)} {escaped(state)}", state_style(state) or "value")
@@ -130,32 +127,39 @@ def _broker_summary(view: View, console: Console) -> str:
     return ", ".join(["brokers", *parts]).replace(",", ":", 1) if parts else "no brokers"
 
 
-def _counts(state: ScreenState, view: View, console: Console, columns: int) -> Iterator[str]:
+def _counts(
+    state: ScreenState, cluster: ClusterDescription, console: Console, columns: int
+) -> Iterator[str]:
     """Yield the counts of partitions, each with its history."""
-    counts = view.counts
-    if counts is None:
+    health = cluster.health
+    if health is None:
         yield console.painted("partitions -", "header")
         return
-    assumed = " (a min ISR of 1 is assumed)" if view.is_min_isr_assumed else ""
-    head = f"{number_text(counts.partitions)} partitions"
+    assumed = " (a min ISR of 1 is assumed)" if health.is_min_isr_assumed else ""
+    head = f"{number_text(health.counts.partitions)} partitions"
     yield console.painted(head, "header") + console.painted(assumed, "muted")
-    name_width = max(map(len, NAMES.values()))
-    numbers = {name: number_text(getattr(counts, name)) for name in NAMES}
-    number_width = max(map(len, numbers.values()))
+    rows = [(getattr(health.counts, name), name, text, style) for name, text, style in TROUBLES]
+    name_width = max(len(text) for _, _, text, _ in rows)
+    number_width = max(len(number_text(count)) for count, *_ in rows)
     room = columns - name_width - number_width - 4
-    for name, text in NAMES.items():
-        style = _COUNT_STYLES[name] if getattr(counts, name) else "good"
+    for count, name, text, style in rows:
         past = [None if counts is None else int(getattr(counts, name)) for counts in state.counts]
-        number = console.painted(f"{numbers[name]:>{number_width}}", style)
+        number = console.painted(
+            f"{number_text(count):>{number_width}}", style if count else "good"
+        )
         yield f"{text:<{name_width}}  {number}  {sparkline(past, room)}"
 
 
-def _member_lines(view: View, console: Console, most: int) -> list[str]:
-    if view.members is None:
+def _member_lines(cluster: ClusterDescription, console: Console, most: int) -> list[str]:
+    if cluster.members is None:
         return [console.painted("quorum -", "header")]
-    members = sorted(
-        view.members, key=lambda member: (member.role == OBSERVER, member.state.node_id)
-    )
+    brokers = {broker.id for broker in cluster.brokers or ()}
+    members = [
+        member
+        for member in cluster.members
+        if member.role != OBSERVER or member.state.node_id not in brokers
+    ]
+    members.sort(key=lambda member: (member.role == OBSERVER, member.state.node_id))
     lines = _table_lines(console, columns_of(_MEMBERS), [
         cells_of(_MEMBERS, member) for member in members[:most]
     ])  # fmt: skip
@@ -172,12 +176,14 @@ def _table_lines(
     return table_text(console, Table(columns, rows, names_missing=False)).splitlines()
 
 
-def _broker_lines(state: ScreenState, view: View, console: Console, *, has_keys: bool) -> list[str]:
-    if view.brokers is None:
+def _broker_lines(
+    state: ScreenState, cluster: ClusterDescription, console: Console, *, has_keys: bool
+) -> list[str]:
+    if cluster.brokers is None:
         return [console.painted("brokers -", "header")]
     shown = shown_brokers(state)[state.top : state.top + state.room]
     if not shown:
-        text = "no brokers fit the filter or the options" if view.brokers else "no brokers"
+        text = "no brokers fit the filter or the options" if cluster.brokers else "no brokers"
         return [console.painted(text, "muted")]
     order = ORDERS[state.order]
     is_down = order.is_largest_first is not state.is_reversed

@@ -1,4 +1,4 @@
-"""Happenings: what has changed between two views of a cluster, in words."""
+"""Happenings: what has changed between two descriptions of a cluster, in words."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.display.sizes import many, number_text
-from kraftops_cli.cluster.description import FENCED, OBSERVER, BrokerDescription
-from kraftops_cli.cluster.watch.view import Counts, View
+from kraftops_cli.cluster.description import (
+    FENCED,
+    OBSERVER,
+    BrokerDescription,
+    ClusterDescription,
+)
+from kraftops_cli.cluster.description_fields import finalized_levels
+from kraftops_cli.cluster.health import Counts
 
 _NAMED = 5  # brokers in one line
 
@@ -21,25 +27,25 @@ class Happening(NamedTuple):
     text: str
 
 
-def happenings_between(before: View, after: View) -> list[Happening]:
-    """Return what has changed, the quorum first; nothing about what one of the views lacks."""
+def happenings_between(before: ClusterDescription, after: ClusterDescription) -> list[Happening]:
+    """Return what has changed, the quorum first; nothing about what one of them lacks."""
     found = (
         *_of_quorum(before, after),
         *_of_brokers(before, after),
         *_of_partitions(before.counts, after.counts),
         *_of_features(before, after),
     )
-    return [Happening(after.time, style, text) for style, text in found]
+    return [Happening(after.now, style, text) for style, text in found]
 
 
 Change = tuple[str, str]
 """A style and a text."""
 
 
-def _of_quorum(before: View, after: View) -> Iterator[Change]:
-    if after.missing is not None and before.missing is None:
-        yield "bad", after.missing
-    if before.missing is not None and after.missing is None:
+def _of_quorum(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
+    if after.quorum_error and not before.quorum_error:
+        yield "bad", after.quorum_error.message
+    if before.quorum_error and not after.quorum_error:
         yield "good", "the quorum is known again"
     if (before.leader, before.epoch) != (after.leader, after.epoch) and after.leader is not None:
         epoch = "" if after.epoch is None else f", epoch {after.epoch}"
@@ -50,8 +56,8 @@ def _of_quorum(before: View, after: View) -> Iterator[Change]:
     if before.members is None or after.members is None:
         return
     voters, now = (
-        {member.state.node_id for member in view.members or () if member.role != OBSERVER}
-        for view in (before, after)
+        {member.state.node_id for member in cluster.members or () if member.role != OBSERVER}
+        for cluster in (before, after)
     )
     for voter in sorted(now - voters):
         yield "warning", f"voter {voter} has come"
@@ -59,7 +65,7 @@ def _of_quorum(before: View, after: View) -> Iterator[Change]:
         yield "warning", f"voter {voter} is gone"
 
 
-def _of_brokers(before: View, after: View) -> Iterator[Change]:
+def _of_brokers(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
     if before.brokers is None or after.brokers is None:
         return
     known = {broker.id: broker for broker in before.brokers}
@@ -125,39 +131,32 @@ def _brokers(ids: Sequence[int]) -> str:
     return f"broker{'s' if len(ids) > 1 else ''} {names}{more}:"
 
 
-_TROUBLES = (
-    ("offline", "bad"),
-    ("under_min_isr", "bad"),
-    ("under_replicated", "warning"),
-    ("moving", "warning"),
+TROUBLES = (
+    ("under_replicated", "under-replicated", "warning"),
+    ("offline", "offline", "bad"),
+    ("under_min_isr", "under min ISR", "bad"),
+    ("moving", "in reassignment", "warning"),
 )
-"""The counts that should be 0, each with the style of what begins."""
-NAMES = {
-    "under_replicated": "under-replicated",
-    "offline": "offline",
-    "under_min_isr": "under min ISR",
-    "moving": "in reassignment",
-}
-"""The counts in words."""
+"""The counts that should be 0, in words, each with the style of what begins."""
 
 
 def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Change]:
     """Yield counts that begin or end to be 0, and changes of the number of partitions."""
     if before is None or after is None:
         return
-    for name, style in _TROUBLES:
+    for name, words, style in TROUBLES:
         was, count = getattr(before, name), getattr(after, name)
         if count and not was:
-            yield style, f"{many(count, 'partition')} {NAMES[name]}"
+            yield style, f"{many(count, 'partition')} {words}"
         elif was and not count:
-            yield "good", f"no partition {NAMES[name]} any more"
+            yield "good", f"no partition {words} any more"
     if before.partitions != after.partitions:
         counts = f"{number_text(after.partitions)}, before {number_text(before.partitions)}"
         yield "", f"partitions: {counts}"
 
 
-def _of_features(before: View, after: View) -> Iterator[Change]:
-    known, now = dict(before.features), dict(after.features)
+def _of_features(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
+    known, now = finalized_levels(before.features), finalized_levels(after.features)
     for name, level in now.items():
         if name in known and known[name] != level:
             yield "warning", f"{name} is {level}, before {known[name]}"

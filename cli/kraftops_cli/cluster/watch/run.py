@@ -15,9 +15,9 @@ from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
+    with_description,
     with_note,
     with_trouble,
-    with_view,
 )
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.screen import Screen
@@ -72,4 +72,4 @@ def _with(state: ScreenState, item: Item) -> ScreenState:
         return with_trouble(state, item)
     if isinstance(item, Page):
         return replace(state, page=item)
-    return with_note(state, item) if isinstance(item, Happening) else with_view(state, item)
+    return with_note(state, item) if isinstance(item, Happening) else with_description(state, item)

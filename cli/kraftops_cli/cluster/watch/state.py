@@ -1,4 +1,4 @@
-"""State of the screen: views as they come, and what keys do. Nothing here draws or waits."""
+"""State of the screen: descriptions as they come, and what keys do. Nothing here draws or waits."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops_cli.cluster.description import ALL, FENCED, BrokerDescription, Chosen
+from kraftops_cli.cluster.description import ALL, BrokerDescription, Chosen, ClusterDescription
+from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
 from kraftops_cli.cluster.watch.pages import Page
-from kraftops_cli.cluster.watch.view import Counts, View
 from kraftops_terminal import live
 from kraftops_terminal.live import LiveState, Subject, has_words, opened
 
 MOST_COUNTS = 600
-"""Views whose counts are kept."""
+"""Descriptions whose counts are kept."""
 _MOST_HAPPENINGS = 200
 
 
@@ -48,11 +48,11 @@ class Trouble(NamedTuple):
 class ScreenState(LiveState):
     """All that is drawn, and what keys have chosen."""
 
-    newest: View | None = None
-    held: View | None = None
-    """The view that is shown while the screen is paused."""
+    newest: ClusterDescription | None = None
+    held: ClusterDescription | None = None
+    """What is shown while the screen is paused."""
     counts: tuple[Counts | None, ...] = ()
-    """Counts of the last views, None for each question without an answer."""
+    """Counts of the last descriptions, None for each question without an answer."""
     happenings: tuple[Happening, ...] = ()
     trouble: Trouble | None = None
     chosen: Chosen = ALL
@@ -63,22 +63,22 @@ class ScreenState(LiveState):
     """The last answer for a page."""
 
     @property
-    def view(self) -> View | None:
-        """The view that is shown."""
+    def description(self) -> ClusterDescription | None:
+        """What is shown."""
         return self.held if self.is_paused else self.newest
 
 
-def with_view(state: ScreenState, view: View) -> ScreenState:
+def with_description(state: ScreenState, description: ClusterDescription) -> ScreenState:
     """Return the state after an answer of the cluster."""
     happened: list[Happening] = []
     if state.trouble is not None:
-        happened.append(Happening(view.time, "good", "there are answers again"))
+        happened.append(Happening(description.now, "good", "there are answers again"))
     if state.newest is not None:
-        happened += happenings_between(state.newest, view)
+        happened += happenings_between(state.newest, description)
     return replace(
         state,
-        newest=view,
-        counts=(*state.counts, view.counts)[-MOST_COUNTS:],
+        newest=description,
+        counts=(*state.counts, description.counts)[-MOST_COUNTS:],
         happenings=(*state.happenings, *happened)[-_MOST_HAPPENINGS:],
         trouble=None,
     )
@@ -99,7 +99,7 @@ def with_trouble(state: ScreenState, trouble: Trouble) -> ScreenState:
 
 
 def with_note(state: ScreenState, happening: Happening) -> ScreenState:
-    """Return the state after a happening that is not between two views, perhaps an earlier one."""
+    """Return the state after a happening that no two descriptions tell, perhaps an earlier one."""
     happenings = sorted((*state.happenings, happening), key=lambda latest: latest.time)
     return replace(state, happenings=tuple(happenings[-_MOST_HAPPENINGS:]))
 
@@ -109,11 +109,11 @@ def shown_brokers(state: ScreenState) -> list[BrokerDescription]:
 
     Each word of the filter must be in the id, state, rack or release of a broker.
     """
-    view = state.view
+    description = state.description
     rows = [
         row
-        for row in (view.brokers if view else None) or ()
-        if state.chosen.allows(row.id, row.rack, is_fenced=row.state == FENCED)
+        for row in (description.brokers if description else None) or ()
+        if state.chosen.allows(row)
         and has_words(state, f"{row.id} {row.state} {row.rack or ''} {row.release or ''}")
     ]
     order = ORDERS[state.order]

@@ -8,6 +8,9 @@ import pytest
 
 from kraftops.display.columns import Column
 from kraftops.wire.net.addresses import Address
+from kraftops.wire.rpc.cluster import Feature
+from kraftops_cli.cluster.description import ClusterDescription
+from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch.drawing import frame
 from kraftops_cli.cluster.watch.happenings import Happening
 from kraftops_cli.cluster.watch.pages import Page
@@ -15,11 +18,10 @@ from kraftops_cli.cluster.watch.state import (
     ScreenState,
     Trouble,
     pressed,
+    with_description,
     with_note,
     with_trouble,
-    with_view,
 )
-from kraftops_cli.cluster.watch.view import Counts, View
 from kraftops_terminal.console import Console
 from kraftops_terminal.live import placed
 from kraftops_terminal.tables import Table
@@ -52,7 +54,7 @@ def drawn(
 def busy() -> ScreenState:
     """Return a state after a broker was fenced, and came back, and another one was fenced."""
     brokers = [broker(each) for each in range(1, 41)]
-    state = with_view(ScreenState(), view(*brokers))
+    state = with_description(ScreenState(), view(*brokers))
     counts = Counts(partitions=12_000, under_replicated=900, offline=3, under_min_isr=40, moving=0)
     for second in range(1, 30):
         fenced = 7 if second < 12 else 30 if second > 16 else 0
@@ -66,7 +68,9 @@ def busy() -> ScreenState:
         found = counts._replace(
             under_replicated=share * 31, offline=3 * bool(share > 20), under_min_isr=share % 5
         )
-        state = with_view(state, view(*now, seconds=second, counts=found, is_min_isr_assumed=True))
+        state = with_description(
+            state, view(*now, seconds=second, counts=found, is_min_isr_assumed=True)
+        )
     return state
 
 
@@ -141,16 +145,16 @@ def test_trouble_takes_a_line_and_the_last_view_stays() -> None:
     assert lines[1].endswith("…")
     assert any("active  r1  " in line for line in lines[2:])
     assert drawn(pressed(busy(), " "))[1] == "paused: Space goes on"
-    missing = with_view(ScreenState(), view(missing="the quorum is not known: x"))
+    missing = with_description(ScreenState(), view(missing="the quorum is not known: x"))
     assert drawn(missing)[1] == "the quorum is not known: x"
 
 
 def test_parts_that_are_not_known_are_dashes() -> None:
-    nothing = View(NOON)
+    nothing = ClusterDescription(NOON)
     known = view(broker(1, rack=None, release=None, leaders=None, replicas=None, lag=None,
                         behind_ms=None, listeners=()), members=None, counts=None)  # fmt: skip
 
-    lines = [line for line in drawn(with_view(ScreenState(), nothing)) if line]
+    lines = [line for line in drawn(with_description(ScreenState(), nothing)) if line]
     assert lines[:5] == [
         "cluster -, 12:00:00 UTC, no leader is known",
         "brokers are not known",
@@ -158,7 +162,7 @@ def test_parts_that_are_not_known_are_dashes() -> None:
         "quorum -",
         "brokers -",
     ]
-    row = next(line for line in drawn(with_view(ScreenState(), known)) if "active  " in line)
+    row = next(line for line in drawn(with_description(ScreenState(), known)) if "active  " in line)
     assert row.split() == [">", "1", "active", *["-"] * 7]
 
 
@@ -170,7 +174,7 @@ def test_small_terminals_show_what_fits(columns: int, rows: int) -> None:
 
 
 def test_only_brokers_that_fit_are_drawn() -> None:
-    state = with_view(ScreenState(), view(*map(broker, range(1, 1001))))
+    state = with_description(ScreenState(), view(*map(broker, range(1, 1001))))
 
     text = "\n".join(drawn(state, 120, 40))
 
@@ -179,7 +183,7 @@ def test_only_brokers_that_fit_are_drawn() -> None:
 
 
 def test_more_voters_than_fit_are_counted() -> None:
-    state = with_view(ScreenState(), view(members=tuple(map(voter, range(1, 20)))))
+    state = with_description(ScreenState(), view(members=tuple(map(voter, range(1, 20)))))
 
     assert "and 17 more" in drawn(state)
 
@@ -197,13 +201,13 @@ def test_hostile_names_stay_text() -> None:
         state=HOSTILE,
         failed=(HOSTILE,),
     )
-    state = with_view(
+    state = with_description(
         ScreenState(),
-        view(row, cluster_id=HOSTILE, missing=HOSTILE, features=((HOSTILE, HOSTILE),),
+        view(row, cluster_id=HOSTILE, missing=HOSTILE, features=(Feature(HOSTILE, None, 1),),
              members=(voter(1, role=HOSTILE, release=HOSTILE, listeners=((HOSTILE, Address(HOSTILE, 1)),)),)),
     )  # fmt: skip
     state = with_note(state, Happening(NOON, "bad", HOSTILE))
-    state = with_view(state, view(row._replace(failed=(HOSTILE, HOSTILE + "2")), seconds=1))
+    state = with_description(state, view(row._replace(failed=(HOSTILE, HOSTILE + "2")), seconds=1))
     state = replace(state, filter=HOSTILE)
 
     for each in (state, replace(state, filter=""), replace(state, is_typing=True)):

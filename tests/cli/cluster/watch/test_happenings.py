@@ -2,14 +2,16 @@
 
 import pytest
 
+from kraftops.wire.rpc.cluster import Feature
+from kraftops_cli.cluster.description import ClusterDescription
+from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch.happenings import happenings_between
-from kraftops_cli.cluster.watch.view import Counts, View
 from tests.helpers.tools.watched_views import CALM, NOON, broker, view, voter
 
 FENCED = "registered-fenced"
 
 
-def texts(before: View, after: View) -> list[tuple[str, str]]:
+def texts(before: ClusterDescription, after: ClusterDescription) -> list[tuple[str, str]]:
     return [(each.style, each.text) for each in happenings_between(before, after)]
 
 
@@ -66,7 +68,7 @@ def test_releases_and_failed_directories_are_told() -> None:
         ({"members": (voter(11), voter(12), voter(13), voter(14))}, "voter 14 has come"),
         ({"members": (voter(11), voter(12, role="observer"))}, "voter 12 is gone"),
         ({"missing": "the quorum is not known"}, "the quorum is not known"),
-        ({"features": (("metadata.version", "31"),)}, "metadata.version is 31, before 30 (4.3-IV0)"),
+        ({"features": (Feature("metadata.version", None, 99),)}, "metadata.version is 99, before 30 (4.3-IV0)"),
     ],
 )  # fmt: skip
 def test_quorum_and_features_change(changes: dict[str, object], text: str | None) -> None:
@@ -80,14 +82,14 @@ def test_counts_are_told_when_they_begin_and_end_to_be_0() -> None:
     worse = bad._replace(under_replicated=9, offline=4)
 
     assert texts(view(), view(counts=bad)) == [
+        ("warning", "7 partitions under-replicated"),
         ("bad", "1 partition offline"),
         ("bad", "2 partitions under min ISR"),
-        ("warning", "7 partitions under-replicated"),
         ("warning", "3 partitions in reassignment"),
         ("", "partitions: 301, before 300"),
     ]
     assert texts(view(counts=bad), view(counts=worse)) == []
-    assert texts(view(counts=bad), view(counts=CALM))[0] == (
+    assert texts(view(counts=bad), view(counts=CALM))[1] == (
         "good",
         "no partition offline any more",
     )

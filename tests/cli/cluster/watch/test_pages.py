@@ -4,14 +4,12 @@ import pytest
 
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops_cli.cluster.description import ClusterDescription
-from kraftops_cli.cluster.health import Health
+from kraftops_cli.cluster.health import Counts, Health
 from kraftops_cli.cluster.watch.pages import page_of
 from kraftops_terminal.live import Subject
 from kraftops_terminal.tables import Table
 
-OF_BROKERS = ClusterDescription(
-    is_of_controllers=False, nodes=None, quorum=None, features=(), live=None, quorum_error=None
-)
+OF_BROKERS = ClusterDescription(0)
 
 
 @pytest.mark.parametrize("kind", ["broker", "problems", "changes"])
@@ -30,11 +28,8 @@ def test_operations_that_cannot_be_seen_are_not_none() -> None:
 
 def test_operations_have_the_partitions_that_move() -> None:
     moving = {TopicPartition("t", 7): Replicas((4, 1), (1,), 1, (4,), (2,))}
-    health = Health(1, 0, 0, 0, is_min_isr_assumed=False, moving=moving)
-    description = ClusterDescription(
-        is_of_controllers=False, nodes=None, quorum=None, features=(), live=None,
-        quorum_error=None, health=health, marks=(),
-    )  # fmt: skip
+    health = Health(Counts(1, 0, 0, 0, 1), is_min_isr_assumed=False, moving=moving)
+    description = ClusterDescription(0, health=health, operations=())
 
     *_, table = page_of(Subject("operations"), description).parts
 

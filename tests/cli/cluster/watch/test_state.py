@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kraftops_cli.cluster.description import Chosen
+from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch import state as state_module
 from kraftops_cli.cluster.watch.happenings import Happening
 from kraftops_cli.cluster.watch.state import (
@@ -13,11 +14,10 @@ from kraftops_cli.cluster.watch.state import (
     Trouble,
     pressed,
     shown_brokers,
+    with_description,
     with_note,
     with_trouble,
-    with_view,
 )
-from kraftops_cli.cluster.watch.view import Counts
 from kraftops_terminal.live import Subject, placed
 from tests.helpers.tools.watched_views import CALM, NOON, broker, view
 
@@ -29,7 +29,7 @@ def drawn(state: ScreenState, room: int = 10) -> ScreenState:
 
 
 THREE = drawn(
-    with_view(
+    with_description(
         ScreenState(),
         view(
             broker(1, leaders=5, rack="r2", lag=None),
@@ -105,16 +105,16 @@ def test_keyboard_that_is_gone_quits(state: ScreenState) -> None:
 
 def test_paused_screen_keeps_its_view_and_goes_on_with_the_newest() -> None:
     paused = pressed(THREE, " ")
-    later = with_view(paused, view(broker(1), seconds=9))
+    later = with_description(paused, view(broker(1), seconds=9))
 
-    assert later.view is THREE.view
+    assert later.description is THREE.description
     assert ids(later) == [1, 2, 30]
     assert later.counts == (CALM, CALM)
     assert ids(pressed(later, " ")) == [1]
 
 
 def test_scrolling_stays_within_the_brokers() -> None:
-    state = drawn(with_view(ScreenState(), view(*map(broker, range(1, 31)))))
+    state = drawn(with_description(ScreenState(), view(*map(broker, range(1, 31)))))
 
     def top(*keys: str) -> int:
         return typed(state, *keys).top
@@ -132,7 +132,7 @@ def test_scrolling_stays_within_the_brokers() -> None:
     ]  # fmt: skip
     assert drawn(typed(state, "end"), 25).top == 5
     assert typed(state, "end", "/", "1").top == 0
-    assert drawn(with_view(typed(state, "end"), view(broker(1)))).top == 0
+    assert drawn(with_description(typed(state, "end"), view(broker(1)))).top == 0
 
 
 def test_answers_after_trouble_are_told_and_the_first_trouble_counts() -> None:
@@ -143,9 +143,9 @@ def test_answers_after_trouble_are_told_and_the_first_trouble_counts() -> None:
     assert state.trouble == Trouble(NOON + 1000, "a:9093: no answer")
     assert [each.text for each in state.happenings] == ["a:9093: connection refused"]
     assert state.counts == (CALM, None, None)
-    assert state.view is THREE.view
+    assert state.description is THREE.description
 
-    state = with_view(state, view(seconds=20))
+    state = with_description(state, view(seconds=20))
     assert state.trouble is None
     assert "there are answers again" in [each.text for each in state.happenings]
 
@@ -155,7 +155,7 @@ def test_history_and_happenings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(state_module, "_MOST_HAPPENINGS", 4)
     state = ScreenState()
     for number in range(20):
-        state = with_view(state, view(counts=CALM._replace(partitions=number)))
+        state = with_description(state, view(counts=CALM._replace(partitions=number)))
     state = with_note(state, Happening(NOON, "warning", "a note"))
 
     assert state.counts == tuple(Counts(each, 0, 0, 0, 0) for each in range(15, 20))
@@ -165,10 +165,12 @@ def test_history_and_happenings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_options_choose_brokers_but_what_happens_to_the_others_is_told() -> None:
     chosen = ScreenState(chosen=Chosen(racks=frozenset({"r2"}), only_fenced=True))
-    state = with_view(chosen, view(broker(1, state=FENCED), broker(2), broker(3)))
+    state = with_description(chosen, view(broker(1, state=FENCED), broker(2), broker(3)))
     assert ids(state) == [1]
 
-    state = with_view(state, view(broker(1), broker(2, state=FENCED), broker(3, state=FENCED)))
+    state = with_description(
+        state, view(broker(1), broker(2, state=FENCED), broker(3, state=FENCED))
+    )
     assert ids(state) == [3]
     assert [each.text for each in state.happenings] == [
         "broker 1: active, before registered-fenced",
