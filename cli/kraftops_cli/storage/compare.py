@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.recovery.refusal import PACK
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -15,11 +16,9 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
-from kraftops_terminal.tables import table_of, table_text
 
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import Comparison
-    from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
 
 EXAMPLES = (
     (
@@ -34,7 +33,7 @@ EXAMPLES = (
 SECTIONS = (
     (
         "How copies compare",
-        """\
+        f"""\
 The newest copy has the latest leader epoch, then the highest end offset: a leader has all that was
 acknowledged in earlier epochs. Where a copy and the newest part is told by the epochs of both, as a
 follower of Kafka truncates. Records are acknowledged where a broker has noted a high watermark
@@ -42,9 +41,7 @@ above them, which it does every 5 seconds and when it stops; others are possibly
 
 The ends are those of the last batches. Archives need not hold the logs: without them the end is
 the recovery point of a clean stop, else the lowest that is possible; after a kill, give the
-directory itself. This packs what is needed: find /var/lib/kafka -type f \\( -path
-'/var/lib/kafka/__cluster_metadata-0/*' -o ! -name '*.log' ! -name '*index' \\) | tar -czf
-node-101.tar.gz /etc/hostname /etc/kafka/server.properties -T -
+directory itself. This packs what is needed: {PACK}
 
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",
@@ -63,7 +60,7 @@ of all these brokers would cut.""",
     cls=ToolCommand,
     syntax=Argparse4j(kafkas=frozenset()),
     name="compare",
-    answer="kraftops.recovery.partitions.answer:COMPARE",
+    answer="kraftops.recovery.answer:COMPARE",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
@@ -81,8 +78,8 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.findings.finding import HAS_FINDINGS
+    from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.archives import unpacked
-    from kraftops.recovery.partitions.answer import COMPARE
     from kraftops.recovery.partitions.comparison import compare_disks
 
     with unpacked(names) as sources:
@@ -98,36 +95,11 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
 
 
 def _text(console: Console, comparison: Comparison) -> Iterator[str]:
+    from kraftops_cli.storage.recover_text import copies_text, losses_text
+
     yield from losses_text(console, comparison.loss_total, comparison.losses)
     if comparison.metadata_log:
         yield escaped(f"By the metadata log of {comparison.metadata_log}.") + "\n"
     yield "\n"
     yield from finding_blocks(console, comparison.findings)
     yield from copies_text(console, comparison)
-
-
-def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
-    """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
-    from kraftops.recovery.partitions.answer import BROKER, COPY
-
-    apart = comparison.differing
-    yield table_text(console, table_of(COPY, apart, "Copies that differ"))
-    equal = len(comparison.copies) - len(apart)
-    yield f"{equal} other copies are equal, or the only ones.\n\n"
-    yield table_text(console, table_of(BROKER, comparison.brokers, "Brokers, in order of start"))
-    for broker in comparison.brokers:
-        if broker.gone.partitions:
-            names = ", ".join(broker.gone.partitions)
-            text = f"Lost if broker {broker.broker} is gone for good: records of {names}"
-            yield escaped(text) + "\n"
-
-
-def losses_text(
-    console: Console, loss_total: LossTotal, losses: Sequence[PartitionLoss]
-) -> Iterator[str]:
-    """Yield the total of a table of losses, and the table."""
-    from kraftops.recovery.partitions.answer import LOSS
-
-    total = escaped(f"{loss_total}.")
-    yield (console.painted(total, "bad") if losses else total) + "\n"
-    yield table_text(console, table_of(LOSS, losses))

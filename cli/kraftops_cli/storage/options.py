@@ -35,20 +35,6 @@ DRY_RUN = click.option(
     "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
 )
 
-ELECT_NEWEST = click.option(
-    "--elect-newest",
-    is_flag=True,
-    help="Make the brokers with the newest copies of partitions their leaders, where records would "
-    "be lost otherwise.",
-)
-UNSEEN_BROKER = click.option(
-    "--unseen-broker",
-    "unseen_brokers",
-    metavar="ID,…",
-    default="",
-    help="Registered brokers whose disks are not at hand; what only they have may be lost.",
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class NodeOptions:

@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.recovery.refusal import CODES
-from kraftops_cli.storage.options import (
-    CONFIG,
-    DRY_RUN,
-    ELECT_NEWEST,
-    OVERRIDE,
-    UNSEEN_BROKER,
-    NodeOptions,
-)
-from kraftops_cli.storage.recover_asking import asking
+from kraftops.recovery.refusal import PACK
+from kraftops_cli.live.kafka_package import skip_kafka_clients
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal, drop_output
 from kraftops_terminal.prompts import asked, can_ask
 
 if TYPE_CHECKING:
+    from kraftops.recovery.live_controllers import Addresses, ControllerAnswer
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
     from kraftops.storage.config.server_config import ServerConfig
 
+_SECONDS = 5.0  # a follower forgets a dead leader after controller.quorum.fetch.timeout.ms, 2 s
 EXAMPLES = (
     (
         "the records that would be lost, with this controller's log alone",
@@ -54,34 +50,21 @@ EXAMPLES = (
 SECTIONS = (
     (
         "A quorum is lost",
-        """\
+        f"""\
 Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
 no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
-their brokers. kafka-storage recover-plan writes all of this as scripts, one for each host, and a
-page; where several controllers are left, use it. By hand, for one that is left, in this order:
+their brokers. If several controllers are left, use kafka-storage recover-plan: it writes scripts
+for all hosts, and a page. If one is left: stop all nodes, keep the lost controllers from starting,
+and pack what is left of each node, also of brokers, for this one: {PACK}
 
-1: Stop the controllers and brokers that are left, and keep the lost controllers from starting.
-
-2: Pack the metadata logs and checkpoints of all nodes that are left, also of brokers, for one
-controller: find /var/lib/kafka -type f \\( -path '/var/lib/kafka/__cluster_metadata-0/*' -o ! -name
-'*.log' ! -name '*index' \\) | tar -czf node-101.tar.gz /etc/hostname /etc/kafka/server.properties
--T -
-
-3: If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
-
-4: Look there what would be lost: kafka-storage recover -c server.properties --voters self --from
-node-101.tar.gz --dry-run
-
-5: The same without --dry-run writes the new voters, once this is confirmed. To go back, until a
-server has been started: kafka-storage recover -c server.properties --undo
-
-6: Follow the steps that it prints, in their order, each with its command and its check: this
-controller starts, then the brokers, and at last each lost controller is wiped, formatted, started
-and added. Lost controllers that are brokers too keep their partitions.
+If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
+--dry-run shows what would be lost, and the next steps; then follow these in their order, each with
+its command and its check. Until a server has been started, --undo goes back.
 
 An old controller that starts with its old disk follows the recovered one while that leads. It has
 no vote until it is added; with controller.quorum.auto.join.enable it is added by itself. If most of
-the old ones start while it is down, they are a second cluster with the same id.""",
+the old ones start while it is down, they are a second cluster with the same id. So never recover
+two with --voters self: several voters need the same log, byte by byte, and the same --voters.""",
     ),
     (
         "How recover works",
@@ -89,81 +72,130 @@ the old ones start while it is down, they are a second cluster with the same id.
 A server takes the newest voters of its log, committed or not, and an only voter elects itself. So
 one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
 Its epoch is 1,000,000 above the highest in any log or quorum-state, and so above those that lost
-controllers may have had: a replica takes two batches of one offset and epoch for equal.
+controllers may have had. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
 the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
-of a log that run without one, as during an election: they can elect one. Fewer voters without a
-leader are alive, and need not be lost. --offline asks none.
+of a log that run without one: they can elect one. Fewer are alive, and need not be lost.
 
-All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
-then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
-the logs of all nodes that are left: also of brokers, which often have more records than a
-controller that was down for a while. If the chosen log is another node's, the records that this
-node lacks are copied. --choose names another log: the old one where voters with empty disks have
-elected a leader, whose epoch is higher; or one with a damaged end, which goes on from the batches
-before the damage.
+All logs are compared batch by batch. That of the highest epoch, then of the highest offset, goes
+on: often a broker's. The names that would be lost with the others are listed, and what this node
+lacks is copied. --choose names another log: the old one where voters with empty disks have elected
+a leader, one with a damaged end, or one beside a log that was recovered to other voters.
 
-Nothing is appended to a file. New records come as new segments, each by one rename: at any time a
-server would find the old log, a beginning of the new log, or all of it. Before, the log is copied
-to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
-restores the old log, also after a killed recovery, until a server has been started.
-
-If several voters remain, kafka-storage recover-plan gives all of them the same log, byte by byte.
-By hand: the same --voters, with their ids and addresses, on each of them; on the first with the
-logs of all, on the others with the recovered log of the first. Never --voters self on two: each
-would lead a cluster of its own. A recovery beside a log that was recovered to other voters is
-refused, unless --choose names the log that goes on. A static quorum becomes dynamic (Kafka 3.9 and
-later), never static again.""",
+New records come as new segments, each by one rename: at any time a server would find the old log, a
+beginning of the new log, or all of it. Before, the log is copied to before-recover-TIME in its own
+directory, or in the directory of --backup. recover --undo restores it, also after a kill.""",
     ),
     (
         "Records that brokers would cut",
         """\
 A metadata log that lags may have a broker lead that lacks records. What a start would cut is worked
 out for each partition: the brokers that may lead by the chosen log (its ISR and ELR), and the
-leader epochs and ends of all copies that --from gives. Records are acknowledged below a high
-watermark that a broker has noted, others are possibly so. Of a killed broker, give the directory,
-not an archive without logs: only they tell where they end.
+leader epochs and ends of all copies that --from gives, as by kafka-storage compare. Of a killed
+broker, give the directory, not an archive without logs: only they tell where they end.
 
 With --elect-newest, records behind the voters make the broker with the newest copy the leader of
 each such partition, alone in its ISR, in a leader epoch above all on disks; followers truncate to
-it and join. So nothing is cut that the disks show as acknowledged. --dry-run lists the elections.
-Without it, the order in which brokers start decides only among the replicas that are eligible by
-then. The recovered controller fences all brokers first: with min.insync.replicas 1 the one that it
-fences last is the only one, with more and ELR (Kafka 4.0) the first of them that starts leads.
+it and join. So nothing is cut that the disks show as acknowledged. Without it, the order in which
+brokers start decides only among the replicas that are eligible by then: with min.insync.replicas 1
+the one that the recovered controller fences last, with more and ELR the first of them that starts.
 
-A lost end of the log has moved counters, too. Leader epochs are raised by the elections; clients
-ignore older ones. The next producer id is raised above all ids in other logs, producer snapshots
-and last batches, with two blocks for each broker. Broker epochs are offsets of registrations, which
-brokers get anew; of a broker that had stopped cleanly the controller thinks otherwise.
-
-Each registered broker must be given, or named with --unseen-broker; one that had been fenced for a
-day counts for nothing.""",
-    ),
-    (
-        "Codes of refusals in JSON",
-        "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
+The next producer id is raised above all ids in other logs, producer snapshots and last batches,
+with two blocks for each broker. Each registered broker must be given, or named with
+--unseen-broker; one that had been fenced for a day counts for nothing.""",
     ),
     exit_status({0: "done, or nothing was to be done."}),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecoverOptions(NodeOptions):
+class QuorumOptions:
+    """The values of the options of each recovery."""
+
+    choice: str | None = option(
+        "--choose",
+        metavar="DIR",
+        type=click.Path(),
+        help="The log that goes on, if it is not to be the best: the name of one of them.",
+    )
+    elect_newest: bool = option(
+        "--elect-newest",
+        is_flag=True,
+        help="Make the brokers with the newest copies of partitions their leaders, where records "
+        "would be lost otherwise.",
+    )
+    unseen_brokers: str = option(
+        "--unseen-broker",
+        metavar="ID,…",
+        default="",
+        show_default=False,
+        help="Registered brokers whose disks are not at hand; what only they have may be lost.",
+    )
+    offline: bool = option(
+        "--offline",
+        is_flag=True,
+        help="Ask no controller whether it leads; else all voters of the logs and of the "
+        "configuration are asked, for 5 seconds.",
+    )
+
+    def request(self, voters: str | None) -> RecoveryRequest:
+        """Return what is asked for, yet without logs.
+
+        Raises:
+            UsageError: --unseen-broker has something else than ids.
+        """
+        from kraftops.errors import UsageError
+        from kraftops.recovery.plan import RecoveryRequest
+
+        ids = [part for part in re.split(r"[,\s]+", self.unseen_brokers) if part]
+        if not all(part.isascii() and part.isdecimal() for part in ids):
+            text = f"--unseen-broker {self.unseen_brokers}: expected ids of brokers, as 101,102"
+            raise UsageError(text)
+        return RecoveryRequest(
+            voters=voters,
+            choice=self.choice,
+            elects_newest=self.elect_newest,
+            unseen_brokers=frozenset(map(int, ids)),
+            ask=None if self.offline else _ask,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoverOptions(NodeOptions, QuorumOptions):
     """The values of the options."""
 
-    sources: tuple[str, ...] = ()
-    choice: str | None = None
-    voters: str | None = None
-    host_changes: str | None = None
-    elect_newest: bool = False
-    unseen_brokers: str = ""
-    offline: bool = False
-    backup: str | None = None
-    no_backup: bool = False
-    undo: bool = False
+    sources: tuple[str, ...] = option(
+        "--from",
+        "--log-dirs",
+        metavar="DIR",
+        type=click.Path(),
+        multiple=True,
+        help="A log directory of another node that is stopped, or a tar or zip archive of one, for "
+        "its metadata log and its partitions; may be given more than once. It is only read.",
+    )
+    voters: str | None = option(
+        "--voters", metavar="VOTERS", help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…"
+    )
+    host_changes: str | None = option(
+        "--listener-hosts",
+        metavar="OLD=NEW,…",
+        help="The same voters at other hosts, each HOST or HOST:PORT.",
+    )
+    backup: str | None = option(
+        "--backup",
+        metavar="DIR",
+        type=click.Path(),
+        help="The directory for the copy of the log; else beside the log.",
+    )
+    no_backup: bool = option(
+        "--no-backup", is_flag=True, help="Make no copy; then nothing can be undone."
+    )
+    undo: bool = option(
+        "--undo", is_flag=True, help="Restore the old log, unless a server has been started."
+    )
+    yes: bool = option("--yes", "-y", is_flag=True, help="Do not ask.")
     dry_run: bool = False
-    yes: bool = False
 
 
 @click.command(
@@ -193,60 +225,13 @@ The log of the highest epoch, then of the highest offset, is chosen; the names t
 listed. Nothing is written before this is confirmed.""",
 )
 @CONFIG
-@click.option(
-    "--from",
-    "--log-dirs",
-    "sources",
-    metavar="DIR",
-    type=click.Path(),
-    multiple=True,
-    help="A log directory of another node that is stopped, or a tar or zip archive of one, for its "
-    "metadata log and its partitions; may be given more than once. It is only read.",
-)
-@click.option(
-    "--choose",
-    "choice",
-    metavar="DIR",
-    type=click.Path(),
-    help="The log that goes on, if it is not to be the best: a DIR of --from, or the log directory "
-    "of this node.",
-)
-@click.option(
-    "--voters",
-    metavar="VOTERS",
-    help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…",
-)
-@click.option(
-    "--listener-hosts",
-    "host_changes",
-    metavar="OLD=NEW,…",
-    help="The same voters at other hosts, each HOST or HOST:PORT.",
-)
-@ELECT_NEWEST
-@UNSEEN_BROKER
-@click.option(
-    "--offline",
-    is_flag=True,
-    help="Ask no controller whether it leads; else all voters of the logs and of the configuration "
-    "are asked, for 5 seconds.",
-)
-@click.option(
-    "--backup",
-    metavar="DIR",
-    type=click.Path(),
-    help="The directory for the copy of the log; else beside the log.",
-)
-@click.option("--no-backup", is_flag=True, help="Make no copy; then nothing can be undone.")
-@click.option("--undo", is_flag=True, help="Restore the old log, unless a server has been started.")
 @DRY_RUN
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @OVERRIDE
 @FORM
 @click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.recovery.archives import unpacked
-    from kraftops.recovery.plan import RecoveryRequest
     from kraftops.recovery.target_voters import parse_host_changes
 
     loaded = options.load()
@@ -254,16 +239,23 @@ def recover(terminal: Terminal, options: RecoverOptions) -> int:
         return _undo(terminal, loaded, options)
     changes = options.host_changes
     with unpacked(_split(options.sources)) as sources:
-        request = RecoveryRequest(
+        request = replace(
+            options.request(options.voters),
             sources=sources,
-            choice=options.choice,
-            voters=options.voters,
             host_changes={} if changes is None else parse_host_changes(changes),
-            elects_newest=options.elect_newest,
-            unseen_brokers=broker_ids(options.unseen_brokers),
-            ask=None if options.offline else asking(loaded.path),
         )
         return _recover(terminal, loaded, request, options)
+
+
+def _ask(path: str, addresses: Addresses, cluster_id: str) -> Sequence[ControllerAnswer]:
+    """Ask controllers that may run, with the login in a server.properties."""
+    skip_kafka_clients()
+    from kraftops.wire.config.client_properties import ClientProperties, read_properties
+    from kraftops.wire.config.server_settings import controller_settings
+    from kraftops.wire.quorum.survey import survey
+
+    settings = controller_settings(ClientProperties(path, read_properties(path)))
+    return survey(addresses, settings, cluster_id, _SECONDS)
 
 
 def _split(names: tuple[str, ...]) -> list[str]:
@@ -276,35 +268,20 @@ def _split(names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def broker_ids(text: str) -> frozenset[int]:
-    """Return the ids of --unseen-broker.
-
-    Raises:
-        UsageError: it has something else.
-    """
-    from kraftops.errors import UsageError
-
-    ids = [part for part in re.split(r"[,\s]+", text) if part]
-    if not all(part.isascii() and part.isdecimal() for part in ids):
-        raise UsageError(f"--unseen-broker {text}: expected ids of brokers, as 101,102")
-    return frozenset(map(int, ids))
-
-
 def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: RecoverOptions
 ) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery
-    from kraftops.recovery.backup import backup_folder
-    from kraftops.recovery.execute import execute
+    from kraftops.recovery.execute import backup_folder, execute
     from kraftops.recovery.plan import plan_recovery
     from kraftops.recovery.procedure import work_steps
-    from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
+    from kraftops_cli.storage.recover_text import done_text, plan_text, steps_text, writes_text
 
     now = time.time_ns() // 1_000_000
     plan = plan_recovery(config, request, now)
     if options.form == "text":
-        terminal.write(plan_text(terminal.console, plan))
+        terminal.write(plan_text(terminal.console, plan) + writes_text(plan))
     path = None if options.no_backup else backup_folder(plan.own.folder, options.backup, now)
     changes = bool(plan.steps) and not options.dry_run
     backup = path if changes else None
@@ -320,7 +297,9 @@ def _recover(
             "recover",
             lambda: json_of(RECOVER.fields, recovery),
             lambda: (
-                done_text(plan, backup, is_dry=options.dry_run) + next_text(recovery.next_steps)
+                done_text(plan, backup, is_dry=options.dry_run)
+                + "Next:\n"
+                + steps_text(recovery.next_steps)
             ),
         )
         terminal.end_answer()

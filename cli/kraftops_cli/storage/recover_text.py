@@ -1,39 +1,79 @@
-"""Text of `kafka-storage recover`: the logs, the changes, and the next steps."""
+"""Text of recoveries and of `kafka-storage compare`: losses, copies, logs, changes, and steps."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 
 from kraftops.display.sizes import many
-from kraftops.recovery.answer import ELECTION
+from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOSS
+from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.file_steps import WriteFile
+from kraftops.recovery.host_script import Role
 from kraftops.recovery.missing_state import ComparedLog
+from kraftops.recovery.partitions.comparison import Comparison
+from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
-from kraftops.recovery.procedure import WorkStep
-from kraftops_cli.storage.compare import copies_text, losses_text
+from kraftops.recovery.procedure import WorkStep, work_steps
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
 from kraftops_terminal.tables import table_of, table_text
 
 
+def losses_text(
+    console: Console, loss_total: LossTotal, losses: Sequence[PartitionLoss]
+) -> Iterator[str]:
+    """Yield the total of a table of losses, and the table."""
+    total = escaped(f"{loss_total}.")
+    yield (console.painted(total, "bad") if losses else total) + "\n"
+    yield table_text(console, table_of(LOSS, losses))
+
+
+def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
+    """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
+    apart = comparison.differing
+    yield table_text(console, table_of(COPY, apart, "Copies that differ"))
+    equal = len(comparison.copies) - len(apart)
+    yield f"{equal} other copies are equal, or the only ones.\n\n"
+    yield table_text(console, table_of(BROKER, comparison.brokers, "Brokers, in order of start"))
+    for broker in comparison.brokers:
+        if broker.gone.partitions:
+            names = ", ".join(broker.gone.partitions)
+            text = f"Lost if broker {broker.broker} is gone for good: records of {names}"
+            yield escaped(text) + "\n"
+
+
 def plan_text(console: Console, plan: RecoveryPlan) -> str:
-    """Return the logs, findings and changes of a plan."""
+    """Return the losses, copies, logs, findings, elections and voters of a plan."""
     partitions = plan.partitions
-    losses = "".join(losses_text(console, plan.loss_total, plan.losses)) + "\n"
-    comparison = partitions.comparison
-    copies = "".join(copies_text(console, comparison)) + "\n" if comparison.differing else ""
-    findings = "".join(finding_blocks(console, plan.findings))
-    elections = ""
+    parts = [*losses_text(console, plan.loss_total, plan.losses), "\n"]
+    if partitions.comparison.differing:
+        parts += [*copies_text(console, partitions.comparison), "\n"]
+    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
+    parts += [_text([*asked, *_logs(plan)]), *finding_blocks(console, plan.findings)]
     if partitions.elections:
         title = "Elections:" if partitions.is_elected else "Elections by --elect-newest:"
-        elections = table_text(console, table_of(ELECTION, partitions.elections, title))
-    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
-    logs, writes = _text([*asked, *_logs(plan)]), _text([*_writes(plan)])
-    return losses + copies + logs + findings + elections + writes
+        parts.append(table_text(console, table_of(ELECTION, partitions.elections, title)))
+    old_voters = "those of the configuration"
+    if plan.old_voters is not None:
+        old_voters = ", ".join(map(str, plan.old_voters)) or "none"
+    new_voters = ", ".join(map(str, plan.new_voters))
+    return "".join([*parts, _text([f"Voters: {old_voters}", f"    ->  {new_voters}"])])
+
+
+def writes_text(plan: RecoveryPlan) -> str:
+    """Return the changes of files of a plan."""
+    lines = []
+    if plan.offset is not None:
+        lines = [f"in epoch {plan.epoch} from offset {plan.offset}, in {plan.own.folder}:"]
+    for step in plan.steps:
+        done = f"write {step.size} bytes" if isinstance(step, WriteFile) else "remove"
+        lines.append(f"     {step.name}: {done}")
+    return _text(lines)
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
@@ -64,16 +104,67 @@ def undone_text(backup: str, *, changed: bool, is_dry: bool) -> str:
     return _text([f"the metadata log is as it was before; the copy stays in {backup}"])
 
 
-def next_text(steps: Sequence[WorkStep]) -> str:
-    """Return the next steps in order."""
-    lines = ["Next:"]
+def steps_text(steps: Sequence[WorkStep]) -> str:
+    """Return the steps in order, each with its command, which is not folded, and its check."""
+    lines: list[str] = []
     for number, step in enumerate(steps, 1):
-        lines.append(f"{number:>3}. {step.text}")
-        if step.command:
-            lines.append(f"       {step.command}")
-        if step.check:
-            lines.append(f"     check: {step.check}")
+        text = f"{step.text[:1].upper()}{step.text[1:]}"
+        lines += _folded(f"{number}. {text}{':' if step.command else '.'}")
+        lines += [f"       {step.command}"] if step.command else []
+        lines += _folded(f"   Check: {step.check}.") if step.check else []
     return _text(lines)
+
+
+def page_text(plan: ClusterPlan) -> str:
+    """Return the page of a plan: the work in its order, and what to check after each step."""
+    console = Console(lambda _: None, -1, is_terminal=False, color="never")
+    recovery = plan.recovery
+    nodes = ["", "Nodes:"]
+    for host in plan.hosts:
+        config = host.copy.config_path or "(give the path of its server.properties)"
+        name = f"node {host.node_id}" + (f" on {host.copy.host}" if host.copy.host else "")
+        nodes.append(f"- {name}: {_ROLES[host.role]}; {host.script_name}, {config}")
+    missing = "no copy was given, so it has no script; see the steps"
+    nodes += [f"- node {node_id}: {missing}" for node_id in plan.without_copy]
+    return "\n".join(
+        (
+            f"Recovery of the cluster {escaped(recovery.cluster_id)}\n",
+            plan_text(console, recovery) + _text(nodes),
+            _RULES,
+            steps_text(work_steps(recovery, {host.node_id: host for host in plan.hosts})),
+            _END,
+        )
+    )
+
+
+_ROLES = {
+    Role.VOTER: "votes, with the recovered log",
+    Role.JOINS: "joins again, with an empty metadata log",
+    Role.BROKER: "broker",
+}
+_RULES = """\
+Do the steps in this order, and the next only if the check is right: if it is not right yet,
+wait a moment, and repeat the last command. Run each script on the host of its node, in this
+directory; CONFIG is the path of the server.properties there. A script can be repeated. It
+refuses another host or disk, a running server, and controller.quorum.voters in the
+configuration. That of a voter also refuses while a leader of this cluster answers, or most
+of its voters run: they can elect one. Until a voter is started, this puts its old log back:
+kafka-storage recover --undo -c "$CONFIG". kafka-server-start.sh stands for the way in which
+you start servers; kafka-cluster and kraftops may run on any host. If the controllers ask for
+a login or for TLS, they need --command-config CLIENT.PROPERTIES, and the scripts
+COMMAND_CONFIG=CLIENT.PROPERTIES.
+"""
+_END = """\
+The old metadata logs are in node-N-before.tar.gz beside the scripts, and of voters in
+before-recover-TIME in their metadata logs: remove them when all is well.
+"""
+
+
+def _folded(text: str) -> list[str]:
+    """Return a text in lines; addresses and paths stay whole."""
+    return textwrap.wrap(
+        text, 92, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _text(lines: Sequence[str]) -> str:
@@ -109,16 +200,3 @@ def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
     if compared.log.end == plan.chosen.end:
         return "the same"
     return f"{many(plan.chosen.end - compared.log.end, 'offset')} behind"
-
-
-def _writes(plan: RecoveryPlan) -> Iterator[str]:
-    old_voters = "those of the configuration"
-    if plan.old_voters is not None:
-        old_voters = ", ".join(map(str, plan.old_voters)) or "none"
-    yield f"Voters: {old_voters}"
-    yield f"    ->  {', '.join(map(str, plan.new_voters))}"
-    if plan.offset is not None:
-        yield f"in epoch {plan.epoch} from offset {plan.offset}, in {plan.own.folder}:"
-    for step in plan.steps:
-        done = f"write {step.size} bytes" if isinstance(step, WriteFile) else "remove"
-        yield f"     {step.name}: {done}"

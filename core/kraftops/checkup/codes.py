@@ -11,11 +11,9 @@ from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Severity
 from kraftops.reassign.obstacles import OBSTACLE_KINDS
-from kraftops.recovery import refusal
 from kraftops.timeline.rules import RULES
 
-FINDING, ERROR, REFUSAL = "finding", "error", "refusal"
-OBSTACLE, INCIDENT = "obstacle", "incident"
+FINDING, ERROR, OBSTACLE, INCIDENT = "finding", "error", "obstacle", "incident"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,6 @@ def pages() -> list[CodePage]:
         CodePage(name, ERROR, code.meaning, exit_code=code.exit_code)
         for name, code in CODES.items()
     ]
-    exit_code = refusal.RecoveryRefused.exit_code
-    refusals = [
-        CodePage(name, REFUSAL, meaning, exit_code=exit_code, tools=("recover",))
-        for name, meaning in refusal.CODES.items()
-    ]
     obstacles = [
         CodePage(name, OBSTACLE, kind.title, tools=("operations",), action=kind.action)
         for name, kind in OBSTACLE_KINDS.items()
@@ -77,7 +70,7 @@ def pages() -> list[CodePage]:
         )
         for rule in RULES
     ]
-    return [*findings, *errors, *refusals, *obstacles, *incidents]
+    return [*findings, *errors, *obstacles, *incidents]
 
 
 def pages_of(code: str) -> list[CodePage]:
@@ -101,9 +94,8 @@ PAGE: tuple[Field, ...] = (
     text("code", "the code", column=Column("CODE", style="name"), get=lambda page: page.code),
     text(
         "kind",
-        "what has it: a finding, an error, a refusal of kafka-storage recover, an obstacle of an"
-        " operation, or an incident",
-        values=(FINDING, ERROR, REFUSAL, OBSTACLE, INCIDENT), column=Column("KIND", 2),
+        "what has it: a finding, an error, an obstacle of an operation, or an incident",
+        values=(FINDING, ERROR, OBSTACLE, INCIDENT), column=Column("KIND", 2),
         get=lambda page: page.kind,
     ),
     text(

@@ -19,7 +19,7 @@ from kraftops.log.bundles.members import MemberKind, members
 from kraftops.log.bundles.unpacking import USABLE
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.reader import DamagedArchive
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.load_plan import (
     CLEAN_SHUTDOWN,
     HIGH_WATERMARK,
@@ -30,12 +30,6 @@ from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.storage.config.server_config import ServerConfig
 
-PACK = (
-    r"find /var/lib/kafka -type f \( -path '/var/lib/kafka/__cluster_metadata-0/*' -o "
-    r"! -name '*.log' ! -name '*index' \) | "
-    "tar -czf node-N.tar.gz /etc/hostname /etc/kafka/server.properties -T -"
-)
-"""The command that packs what is read of a node, without records of topics."""
 _NOTES = (META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN)
 _OF_PARTITION = (LEADER_EPOCHS, PARTITION_METADATA)
 _SEGMENT_FILE = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
@@ -86,7 +80,7 @@ def unpacked(names: Sequence[str]) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; the copies of archives are removed at the end.
 
     Raises:
-        NotFound: a file or directory does not exist.
+        RecoveryRefused: a file or directory does not exist.
         RecoveryRefused: it is not an archive, or has no log directory, or several.
     """
     with ExitStack() as stack:
@@ -107,13 +101,13 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
     """Unpack what a recovery reads of an archive, for as long as *stack* is open.
 
     Raises:
-        NotFound: the file does not exist.
+        RecoveryRefused: the file does not exist.
         RecoveryRefused: it is not an archive, or has several metadata logs.
     """
     import tempfile
 
     if not os.path.lexists(name):
-        raise NotFound("not-there", f"{name} does not exist")
+        raise RecoveryRefused("not-there", f"{name} does not exist")
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
         raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)

@@ -1,23 +1,28 @@
-"""Execution of a recovery: its steps, or their undoing, under the lock that a server would take."""
+"""Execution of a recovery under the lock that a server would take, its backup, and its undoing.
+
+A backup is a directory, and complete as soon as it has its name. It may lie in the directory of the
+partition, where a server reads only files with names that it knows.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from kraftops.errors import StorageError
-from kraftops.fileio.directories import Owner, make_directories, owner_of
+from kraftops.fileio.directories import Owner, make_directories, owner_of, sync_directory
+from kraftops.fileio.reading import read_small
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.backup import (
-    Backup,
-    find_backups,
-    make_backup,
-    remove_unfinished,
-)
-from kraftops.recovery.file_steps import WriteFile
-from kraftops.recovery.log_files import (
+from kraftops.recovery.file_steps import (
+    TEMPORARY,
     FileStates,
+    FileStep,
+    WriteFile,
     file_states,
     remove_file,
     whole_file,
@@ -26,9 +31,177 @@ from kraftops.recovery.log_files import (
 from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server import meta_properties
 from kraftops.server.locks import hold_lock
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.uuids import to_text
+
+PREFIX = "before-recover-"
+STEPS_FILE = "recover.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Backup of a log, with the steps that were planned then.
+
+    Attributes:
+        folder: the directory of the backup.
+        files: the states of the files of the log.
+        steps: the name of each file to write, with its size, or to remove, with -1.
+    """
+
+    folder: str
+    files: FileStates
+    steps: Sequence[tuple[str, int]]
+
+    @property
+    def removed_names(self) -> set[str]:
+        """The names of the files to remove; some were then written again."""
+        return {name for name, size in self.steps if size < 0}
+
+
+def backup_folder(folder: str, parent: str | None, now: int) -> str:
+    """Return the path of a new backup, in *parent* or in the folder of the log; *now* is in ms.
+
+    Raises:
+        RecoveryRefused: *parent* is in a log directory.
+    """
+    if parent and (log_directory := _log_directory(os.path.realpath(parent))):
+        raise RecoveryRefused(
+            "in-log-directory",
+            f"--backup {parent} is in the log directory {log_directory}: a broker does not start "
+            "beside a directory that is not a partition",
+            "name a directory elsewhere, or leave it out",
+        )
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1000))
+    return os.path.join(parent or folder, f"{PREFIX}{stamp}.{now % 1000:03}Z")
+
+
+def _log_directory(path: str) -> str | None:
+    """Return the log directory that holds, or is, *path*; None if it is in a metadata log."""
+    while os.path.basename(path) != METADATA_PARTITION:
+        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME)):
+            return path
+        if path == os.path.dirname(path):
+            break
+        path = os.path.dirname(path)
+    return None
+
+
+def make_backup(
+    directory: LogDirectory,
+    log_folder: str,
+    steps: Sequence[FileStep],
+    owner: Owner | None,
+    path: str,
+) -> Backup:
+    """Copy the log in *log_folder* and the planned steps to a new directory at *path*.
+
+    Raises:
+        OSError: it cannot be copied; then nothing stays.
+    """
+    unfinished = path + TEMPORARY
+    files = file_states(log_folder)
+    planned = [(step.name, step.size if isinstance(step, WriteFile) else -1) for step in steps]
+    made: list[str] = []
+    try:
+        make_directories(unfinished, owner, made)
+        for name in files:
+            copied = whole_file(os.path.join(log_folder, name))
+            write_parts(os.path.join(unfinished, name), [copied], owner)
+        meta = whole_file(directory.meta_path)
+        write_parts(os.path.join(unfinished, meta_properties.FILE_NAME), [meta], owner)
+        content = {
+            "version": _VERSION,
+            "directory": _identity(directory),
+            "files": files,
+            "steps": planned,
+        }
+        steps_file = os.path.join(unfinished, STEPS_FILE)
+        write_parts(steps_file, [json.dumps(content, indent=1).encode()], owner)
+        os.rename(unfinished, path)
+        sync_directory(os.path.dirname(path))
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return Backup(path, files, planned)
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove the unfinished files and backups of killed runs in the directory of a partition.
+
+    Raises:
+        OSError: one cannot be removed.
+    """
+    with suppress(FileNotFoundError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if not name.endswith(TEMPORARY):
+                continue
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+
+def find_backups(directory: LogDirectory, folder: str, named: str | None) -> list[Backup]:
+    """Return the backups of the log in *folder*, the newest first; *named* is, or has, others.
+
+    Raises:
+        RecoveryRefused: there is none, or it is of another directory.
+    """
+    parent = named or folder
+    paths = [parent]
+    with suppress(OSError):
+        names = sorted(os.listdir(parent), reverse=True)
+        paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
+    backups = []
+    for path in paths:
+        identified = _read(path)
+        if identified is None:
+            continue
+        identity, backup = identified
+        if identity != _identity(directory):
+            raise RecoveryRefused(
+                "other-backup",
+                f"{path} is the copy of another directory: {identity}",
+                "name the one of this node with --backup",
+            )
+        backups.append(backup)
+    if backups:
+        return backups
+    raise RecoveryRefused(
+        "no-backup",
+        f"{parent} has no copy of a log that was recovered",
+        "name the directory that was given as --backup, if one was",
+    )
+
+
+def _read(folder: str) -> tuple[str, Backup] | None:
+    """Return a backup, and the identity of the directory that it is of; None if it is none."""
+    path = os.path.join(folder, STEPS_FILE)
+    try:
+        content = json.loads(read_small(path))
+        version, identity = content["version"], content["directory"]
+        files = {name: (size, changed) for name, (size, changed) in content["files"].items()}
+        steps = [(name, size) for name, size in content["steps"]]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise RecoveryRefused("unreadable", f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        version = None
+    if version != _VERSION:
+        raise RecoveryRefused("unreadable", f"{path} is not what this version writes")
+    return identity, Backup(folder, files, steps)
+
+
+def _identity(directory: LogDirectory) -> str:
+    assert directory.meta
+    assert directory.meta.directory_id
+    return f"{directory.meta.node_id}:{to_text(directory.meta.directory_id)}"
 
 
 def execute(plan: RecoveryPlan, backup_path: str | None) -> None:

@@ -11,14 +11,20 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from kraftops.fileio.atomic import write_file
+from kraftops.fileio.directories import Owner, sync_directory
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.server.metadata_log.batch_comparison import common_prefix
 from kraftops.server.metadata_log.files import Segment, Snapshot
 
+TEMPORARY = ".recovering"
+"""End of the names of unfinished files, which no server knows."""
+_BLOCK = 1 << 20  # bytes that are copied at once
 _EPOCH_FILE = "leader-epoch-checkpoint"
 _LARGEST_SEGMENT = 1 << 30  # metadata.log.segment.bytes by default: a server rolls there
 _PROPER_NAME = re.compile(r"\d{20}(-\d{10})?\.")
@@ -46,6 +52,9 @@ class RemoveFile(NamedTuple):
 
 
 FileStep = WriteFile | RemoveFile
+
+FileStates = dict[str, tuple[int, int]]
+"""Size and time of change in ns of each file, by name."""
 
 
 class _TargetFiles(NamedTuple):
@@ -180,3 +189,61 @@ def _server_file(name: str) -> FileName | None:
     """Parse the name of a file in a log; None if a server does not use the file."""
     file = file_name(name)
     return None if file is None or file.renamed or not _PROPER_NAME.match(name) else file
+
+
+def file_states(folder: str) -> FileStates:
+    """Return the states of the finished files of a directory; none if it does not exist.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    states = {}
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False) and not entry.name.endswith(TEMPORARY):
+                status = entry.stat()
+                states[entry.name] = status.st_size, status.st_mtime_ns
+    return states
+
+
+def write_parts(
+    path: str, parts: Sequence[ByteRange | bytes], owner: Owner | None, time_ns: int | None = None
+) -> None:
+    """Make a file of parts, or replace it; *time_ns* is its time of change.
+
+    Raises:
+        OSError: it cannot be made; then nothing has changed.
+    """
+    write_file(path, path + TEMPORARY, _blocks(parts), owner=owner, time_ns=time_ns)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if it is there.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+        sync_directory(os.path.dirname(path))
+
+
+def whole_file(path: str) -> ByteRange:
+    """Return the range of all bytes of a file."""
+    return ByteRange(path, 0, os.path.getsize(path))
+
+
+def _blocks(parts: Sequence[ByteRange | bytes]) -> Iterator[bytes]:
+    for part in parts:
+        if isinstance(part, bytes):
+            yield part
+            continue
+        with open(part.path, "rb") as file:
+            file.seek(part.start)
+            remaining = part.size
+            while remaining:
+                block = file.read(min(remaining, _BLOCK))
+                if not block:
+                    raise OSError(0, "it has shrunk", part.path)
+                remaining -= len(block)
+                yield block

@@ -26,12 +26,12 @@ from kraftops.image.verify.directories import (
     misplacement,
 )
 from kraftops.java.hosts import host_text
-from kraftops.recovery.archives import PACK
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS, ComparedLog
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
+from kraftops.recovery.refusal import PACK
 from kraftops.server import quorum_state
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig

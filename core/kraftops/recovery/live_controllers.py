@@ -42,8 +42,10 @@ class ControllerAnswer:
     refusal: str = ""
 
 
-AskControllers = Callable[[Addresses, str], Sequence[ControllerAnswer]]
-"""Function of addresses and the cluster id; raises ConfigError without a login."""
+AskControllers = Callable[[str, Addresses, str], Sequence[ControllerAnswer]]
+"""Function of the path of a server.properties with the login, addresses and the cluster id.
+
+It raises ConfigError without a login."""
 
 
 def ask_controllers(
@@ -65,7 +67,7 @@ def ask_controllers(
     if ask is None:
         return None
     try:
-        answers = tuple(ask(_addresses(config, logs, image), cluster_id))
+        answers = tuple(ask(config.path, _addresses(config, logs, image), cluster_id))
     except ConfigError as error:
         raise RecoveryRefused("cannot-ask", error.message, _OFFLINE) from None
     leading = [answer for answer in answers if answer.leader is not None]

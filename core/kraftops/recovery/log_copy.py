@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server import meta_properties, quorum_state
 from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import MetaProperties, read_meta
@@ -111,11 +111,11 @@ def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
     The log directory of an archive need not have one.
 
     Raises:
-        NotFound: the directory does not exist.
+        RecoveryRefused: the directory does not exist.
         RecoveryRefused: it holds no metadata log.
     """
     if not os.path.isdir(name):
-        raise NotFound("not-there", f"{name} is not a directory")
+        raise RecoveryRefused("not-there", f"{name} is not a directory")
     inside = os.path.join(name, METADATA_PARTITION)
     if is_unpacked or os.path.isdir(inside):
         return inside

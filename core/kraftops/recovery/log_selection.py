@@ -10,7 +10,7 @@ from kraftops.errors import StorageError
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy, has_partitions, partition_folder, read_log
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.formatted import has_metadata_log
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory
@@ -116,7 +116,7 @@ def choose_log(logs: Sequence[LogCopy], named: str | None) -> LogCopy:
     The best has the highest epoch, then the highest offset. A log that is cut may be named.
 
     Raises:
-        NotFound: no log has that name.
+        RecoveryRefused: no log has that name.
         RecoveryRefused: it has no records, or is damaged; or none of the logs is sound.
     """
     candidates = logs if named is None else [_named(logs, named)]
@@ -145,7 +145,7 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
         if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
             return log
     names = ", ".join(log.name for log in logs)
-    raise NotFound("not-there", f"{name} is not one of the logs", f"they are: {names}")
+    raise RecoveryRefused("not-there", f"{name} is not one of the logs", f"they are: {names}")
 
 
 def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:

@@ -68,7 +68,7 @@ def node_copies(names: Sequence[str]) -> Iterator[list[NodeCopy]]:
     A name is an archive, the server.properties of a node on this host, or a directory with a log.
 
     Raises:
-        NotFound: a file or directory does not exist.
+        RecoveryRefused: a file or directory does not exist.
         RecoveryRefused: a copy cannot be read, or two are of one node.
         ConfigError: a configuration is not valid.
     """

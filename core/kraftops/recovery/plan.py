@@ -15,8 +15,8 @@ from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import PACK, LogSource, sources_of
-from kraftops.recovery.file_steps import FileStep, file_steps
+from kraftops.recovery.archives import LogSource, sources_of
+from kraftops.recovery.file_steps import FileStates, FileStep, file_states, file_steps
 from kraftops.recovery.findings import (
     UnseenBrokers,
     address_findings,
@@ -32,7 +32,6 @@ from kraftops.recovery.live_controllers import (
     live_findings,
 )
 from kraftops.recovery.log_copy import LogCopy
-from kraftops.recovery.log_files import FileStates, file_states
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
 from kraftops.recovery.missing_state import ComparedLog, compare_logs
@@ -44,7 +43,7 @@ from kraftops.recovery.partitions.losses import (
     PartitionLoss,
     total_of,
 )
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
     check_own_voter,
@@ -307,12 +306,12 @@ def _check_unseen(
     """Refuse an accepted broker that no log knows.
 
     Raises:
-        NotFound: there is one.
+        RecoveryRefused: there is one.
     """
     if strangers := accepted - registered - voters:
         ids, others = (",".join(map(str, sorted(ids))) for ids in (strangers, registered))
         text = f"--unseen-broker {ids}: there is no such broker in the given logs"
-        raise NotFound("not-there", text, f"registered brokers: {others or 'none'}")
+        raise RecoveryRefused("not-there", text, f"registered brokers: {others or 'none'}")
 
 
 def _next_epoch(logs: Sequence[LogCopy]) -> int:

@@ -79,7 +79,7 @@ def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
     page = " ".join(SECTIONS[0][1].split())
     command = page[page.index("find /var/lib/kafka") : page.index(" -T - ") + len(" -T -")]
     for disk in disks:
-        line = command.replace("/var/lib/kafka", str(disk)).replace("node-101", disk.name)
+        line = command.replace("/var/lib/kafka", str(disk)).replace("node-N", disk.name)
         line = line.replace(" /etc/kafka/server.properties", "")
         subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True)
     (disks[0] / "orders-0" / f"{0:020}.log").unlink()

@@ -1,7 +1,7 @@
-"""The text of a recovery escapes names, and tells what was done and what comes next."""
+"""The steps of a recovery escape names, and tell what comes next, in lines that are not too long."""
 
 from kraftops.recovery.procedure import WorkStep
-from kraftops_cli.storage.recover_text import next_text
+from kraftops_cli.storage.recover_text import steps_text
 
 
 def test_steps_are_numbered_with_their_commands() -> None:
@@ -10,11 +10,16 @@ def test_steps_are_numbered_with_their_commands() -> None:
         WorkStep("wait", check="it is there"),
     ]
 
-    assert next_text(steps) == (
-        "Next:\n  1. start node 1\n       kafka-server-start.sh x\n  2. wait\n"
-        "     check: it is there\n"
+    assert steps_text(steps) == (
+        "1. Start node 1:\n       kafka-server-start.sh x\n2. Wait.\n   Check: it is there.\n"
     )
 
 
 def test_controls_in_names_are_escaped() -> None:
-    assert next_text([WorkStep("topic \x1b[2J")]) == "Next:\n  1. topic \\x1b[2J\n"
+    assert steps_text([WorkStep("topic \x1b[2J")]) == "1. Topic \\x1b[2J.\n"
+
+
+def test_long_texts_are_folded_and_commands_are_not() -> None:
+    text = steps_text([WorkStep("see " * 40, "ls " * 40)])
+
+    assert [len(line) > 92 for line in text.splitlines()] == [False, False, True]

@@ -24,7 +24,7 @@ def test_a_code_may_be_pasted_with_its_brackets() -> None:
 
 
 def test_one_word_can_be_a_finding_and_an_error() -> None:
-    assert {page.kind for page in pages_of("other-cluster")} == {"finding", "error", "refusal"}
+    assert {page.kind for page in pages_of("other-cluster")} == {"finding", "error"}
 
 
 def test_a_code_that_does_not_exist_has_near_ones() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.recovery.archives import LogSource, unpacked
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import RecoveryRefused
 from tests.helpers.logs.bundles import KINDS, Files, files_in, under
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.lost_quorums import write_meta
@@ -143,5 +143,8 @@ def test_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_missing_archive_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotFound), unpacked([str(tmp_path / "missing")]):
+    with (
+        pytest.raises(RecoveryRefused, match="does not exist"),
+        unpacked([str(tmp_path / "missing")]),
+    ):
         pass

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.backup import (
+from kraftops.recovery.execute import (
     STEPS_FILE,
     Backup,
     backup_folder,
@@ -13,7 +13,7 @@ from kraftops.recovery.backup import (
     make_backup,
     remove_unfinished,
 )
-from kraftops.recovery.log_files import TEMPORARY
+from kraftops.recovery.file_steps import TEMPORARY
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from tests.helpers.nodes.lost_quorums import Planner, log_files, survivor, write_meta

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import StorageError
-from kraftops.recovery.backup import backup_folder
-from kraftops.recovery.execute import execute, undo
+from kraftops.recovery.execute import backup_folder, execute, undo
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.locks import InUse

@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.recovery.file_steps import FileStep, WriteFile, file_steps
+from kraftops.recovery.file_steps import (
+    FileStep,
+    WriteFile,
+    file_states,
+    file_steps,
+    remove_file,
+    write_parts,
+)
 from kraftops.recovery.log_copy import LogCopy, read_log
-from kraftops.recovery.log_files import file_states, remove_file, write_parts
 from kraftops.server.metadata_log.batch_comparison import SoundBatches
 from kraftops.server.metadata_log.log import read_partition
 from kraftops.server.voters import Voter

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import RecoveryRefused
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.nodes.lost_quorums import BEGINNING, IDS, MORE, write_meta
 
@@ -69,5 +69,5 @@ def test_folder_is_the_partition_or_has_it(tmp_path: Path) -> None:
     assert partition_folder(str(tmp_path / "d")) == str(folder)
     with pytest.raises(RecoveryRefused, match="holds no metadata log"):
         partition_folder(str(tmp_path / "empty"))
-    with pytest.raises(NotFound):
+    with pytest.raises(RecoveryRefused, match="is not a directory"):
         partition_folder(str(tmp_path / "missing"))

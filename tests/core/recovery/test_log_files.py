@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.log_files import (
+from kraftops.recovery.file_steps import (
     TEMPORARY,
     file_states,
     remove_file,

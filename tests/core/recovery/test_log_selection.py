@@ -8,7 +8,7 @@ import pytest
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
-from kraftops.recovery.refusal import NotFound, RecoveryRefused
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import load_config
@@ -50,7 +50,7 @@ def test_named_log_is_chosen_by_any_path_of_it(
     for name in ("meta", "./meta/", "meta/__cluster_metadata-0", str(node / "meta")):
         assert choose_log(logs, name) is logs[0]
     assert choose_log(logs, "c2") is logs[1]
-    with pytest.raises(NotFound) as refused:
+    with pytest.raises(RecoveryRefused) as refused:
         choose_log(logs, "c3")
     assert refused.value.hint == f"they are: {logs[0].name}, c2"
 

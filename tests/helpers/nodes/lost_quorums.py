@@ -32,7 +32,7 @@ CONTROLLER = {
 }
 
 
-def nobody_runs(addresses: Addresses, cluster_id: str) -> Sequence[ControllerAnswer]:
+def nobody_runs(path: str, addresses: Addresses, cluster_id: str) -> Sequence[ControllerAnswer]:
     """Answer for all controllers that none does."""
     return ()
 

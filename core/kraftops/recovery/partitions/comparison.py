@@ -94,6 +94,11 @@ class Comparison:
         return [copy for copy in self.copies if copy.newest in newest]
 
     @property
+    def equal_count(self) -> int:
+        """The number of the other copies."""
+        return len(self.copies) - len(self.differing)
+
+    @property
     def is_safe(self) -> bool:
         """Whether a start loses nothing, whoever leads."""
         is_equal = not (self.losses if self.metadata_log else self.differing)
@@ -162,7 +167,7 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
     """Compare the copies of partitions on disks, also with the newest metadata log on them.
 
     Raises:
-        NotFound: a directory does not exist.
+        RecoveryRefused: a directory does not exist.
         RecoveryRefused: one is of another cluster, or none has a copy of a partition.
         KraftopsError: a metadata log cannot be read.
     """

@@ -14,10 +14,10 @@ from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
-from kraftops.recovery.archives import PACK, LogSource
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import has_partitions
 from kraftops.recovery.partitions.copies import PartitionCopy
-from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import Depth, DiskFolder, LoadOutcome, LogBatch
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kraftops.recovery.archives import PACK
+from kraftops.recovery.refusal import PACK
 from tests.helpers.kafka.nodes.clusters import Cluster
 from tests.helpers.kafka.nodes.configs import Config
 from tests.helpers.kafka.nodes.nodes import Node, until
