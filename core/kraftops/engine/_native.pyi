@@ -16,6 +16,11 @@ class Decoder:
 class Control:
     def __init__(self, described: Sequence[tuple[int, str, str | None, Any]]) -> None: ...
 
+class Inflater:
+    def __init__(
+        self, python: Callable[[int, bytes], bytes | None], most: int, ratio: int
+    ) -> None: ...
+
 class Scan:
     first_offset: int | None
     last_offset: int | None
@@ -23,7 +28,7 @@ class Scan:
         self,
         decoder: Decoder,
         control: Control,
-        inflate: Callable[[int, bytes], bytes | None],
+        inflater: Inflater,
         described: dict[str, Any],
     ) -> None: ...
     def feed(
@@ -47,7 +52,7 @@ class Counter:
         self,
         decoder: Decoder,
         control: Control,
-        inflate: Callable[[int, bytes], bytes | None],
+        inflater: Inflater,
         described: dict[str, Any],
         limits: tuple[int, int, int] | None,
     ) -> None: ...

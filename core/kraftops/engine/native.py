@@ -32,6 +32,7 @@ from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import decompress
+from kraftops.memory import LEAST_SHARE, MOST_RATIO, max_batch_bytes
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.record_rows import origin_of
@@ -60,7 +61,7 @@ class NativeScan:
         """Open the engine's scan for a request."""
         query = request.query
         self._scan = _native.Scan(
-            _decoder(query.record_decoder), _control(), _inflated, _description(request)
+            _decoder(query.record_decoder), _control(), _inflater(), _description(request)
         )
 
     @property
@@ -112,7 +113,7 @@ class NativeCounter:
         self._counter = _native.Counter(
             _decoder(decoder),
             _control(),
-            _inflated,
+            _inflater(),
             _description(Request(request.path, query)),
             limits,
         )
@@ -201,6 +202,11 @@ class NativeCounter:
             (self._label_of(number, version), count, size)
             for number, version, count, size in amounts
         ]
+
+
+def _inflater() -> _native.Inflater:
+    """Return what inflates the batches of a file: those that need no share of the budget itself."""
+    return _native.Inflater(_inflated, min(LEAST_SHARE, max_batch_bytes()), MOST_RATIO)
 
 
 def _inflated(codec: int, data: bytes) -> bytes | None:

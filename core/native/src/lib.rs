@@ -2,7 +2,7 @@
 //!
 //! It interprets plans made from the message tables, and names no message. `kraftops.engine.native`
 //! describes decoders and scans to it, `kraftops.engine.native_rules` the rules of the fold.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for the calls of libzstd, in `inflate::zstd`
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
@@ -17,6 +17,7 @@ mod columns;
 mod count;
 mod decode;
 mod fold;
+mod inflate;
 mod json;
 mod output;
 mod plan;
@@ -30,6 +31,7 @@ mod text;
 
 use count::PyCounter;
 use fold::{PyFold, PyRules};
+use inflate::Inflater;
 use pyo3::prelude::*;
 use python::{PyControl, PyDecoder, PyScan};
 
@@ -44,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|_| {}));
     module.add_class::<PyDecoder>()?;
     module.add_class::<PyControl>()?;
+    module.add_class::<Inflater>()?;
     module.add_class::<PyScan>()?;
     module.add_class::<PyCounter>()?;
     module.add_class::<PyRules>()?;

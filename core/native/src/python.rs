@@ -1,5 +1,6 @@
 //! The classes `Decoder`, `Control` and `Scan` for Python, used by `kraftops.engine.native`.
 use crate::decode::{Control, Decoder, Depth, item};
+use crate::inflate::{Inflater, Records};
 use crate::row::Column;
 use crate::row_text::Origin;
 use crate::scan::{OutputForm, Scan, ScanRequest, Step};
@@ -94,9 +95,9 @@ pub fn compile_scan(
 #[pyclass(name = "Scan")]
 pub struct PyScan {
     scan: Scan,
-    inflate: Py<PyAny>,
+    inflater: Py<Inflater>,
     /// The records of the present batch, if it is compressed.
-    inflated: Option<Py<PyBytes>>,
+    inflated: Option<Records>,
 }
 
 #[pymethods]
@@ -105,13 +106,13 @@ impl PyScan {
     fn new(
         decoder: &PyDecoder,
         control: &PyControl,
-        inflate: Py<PyAny>,
+        inflater: Py<Inflater>,
         described: &Bound<PyDict>,
     ) -> PyResult<Self> {
         let scan = compile_scan(decoder, control, described)?;
         Ok(PyScan {
             scan,
-            inflate,
+            inflater,
             inflated: None,
         })
     }
@@ -148,7 +149,7 @@ impl PyScan {
         let mut next = start;
         let why = loop {
             let records = self.inflated.take();
-            let inflated: Option<&[u8]> = records.as_ref().map(|bytes| bytes.as_bytes(py));
+            let inflated: Option<&[u8]> = records.as_ref().map(|records| records.bytes(py));
             let scan = &mut self.scan;
             let step = guarded(|| py.detach(|| scan.run(data, &mut next, base, inflated)))?;
             if self.scan.is_inside() {
@@ -161,7 +162,8 @@ impl PyScan {
                 Step::Full => break 1,
                 Step::Declined => break 2,
                 Step::Inflate(codec, from, to) => {
-                    self.inflated = inflated_by(&self.inflate, py, codec, data.get(from..to))?;
+                    let stored = data.get(from..to).unwrap_or(b"");
+                    self.inflated = self.inflater.get().records(py, codec, stored)?;
                     if self.inflated.is_none() {
                         break 2;
                     }
@@ -206,21 +208,6 @@ impl PyScan {
         };
         (out, next, why, notes, gaps, marks, rows, columns).into_pyobject(py)
     }
-}
-
-/// Return the records that *inflate* makes of compressed ones; None if it cannot.
-pub fn inflated_by(
-    inflate: &Py<PyAny>,
-    py: Python,
-    codec: usize,
-    stored: Option<&[u8]>,
-) -> PyResult<Option<Py<PyBytes>>> {
-    let stored = PyBytes::new(py, stored.unwrap_or(b""));
-    let found = inflate.bind(py).call1((codec, stored))?;
-    if found.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(found.cast_into::<PyBytes>()?.unbind()))
 }
 
 /// Run *work*; turn a panic into an error.

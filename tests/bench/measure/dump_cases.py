@@ -112,8 +112,7 @@ def cases(size: str) -> Iterator[Case]:
         yield from _metadata_cases(known)
         for name, log in known.items():
             if name.startswith("user"):
-                is_short = "batches of" in name
-                yield _beside_kafka(name, log, USER, None if is_short else 1 / 8)
+                yield _beside_kafka(name, log, USER, 1 / 8)
         yield _beside_kafka("__consumer_offsets", known["__consumer_offsets"], OFFSETS, 1 / 8)
 
 

@@ -23,6 +23,7 @@ from kraftops.engine.scan_contract import Why
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE
 from kraftops.log.codecs import decompress
+from kraftops.memory import MOST_RATIO
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
@@ -133,6 +134,10 @@ def _sealed(records: list[Raw], is_control: int) -> bytes:
     return with_crc(head + len(records).to_bytes(4) + body)
 
 
+def _inflater() -> _native.Inflater:
+    return _native.Inflater(_inflate, _MOST_INFLATED, MOST_RATIO)
+
+
 def _inflate(codec: int, data: bytes) -> bytes | None:
     try:
         return decompress(codec, data, _MOST_INFLATED)
@@ -146,7 +151,7 @@ def one(data: bytes) -> None:
         return
     _, decoder, described = query_of(data[: _HEAD - 1])
     log = log_of(data[_HEAD - 1], data[_HEAD:])
-    scan = _native.Scan(decoder, native._control(), _inflate, described)
+    scan = _native.Scan(decoder, native._control(), _inflater(), described)
     at = 0
     for _ in range(_MOST_CALLS):
         following, why = scan.feed(log, at, at)[1:3]
@@ -156,7 +161,7 @@ def one(data: bytes) -> None:
             break
     else:
         raise AssertionError("no end of calls")
-    counter = _native.Counter(decoder, native._control(), _inflate, described, (4, 8, 3))
+    counter = _native.Counter(decoder, native._control(), _inflater(), described, (4, 8, 3))
     assert 0 <= counter.add_window(log, 0, 0) <= len(log)
     counter.tally()
     for limits in ((0, 1 << 40), (1, 3)):

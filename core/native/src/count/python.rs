@@ -4,7 +4,8 @@ use super::tops::{HeavyHitters, Large, LargeBatch, Limits, Tops};
 use super::transactions::{Begin, Producer, Transactions};
 use super::{Amounts, Counted, Counter, Inflated, Label};
 use crate::batch::{HEADER_SIZE, Next, next_batch};
-use crate::python::{PyControl, PyDecoder, compile_scan, guarded, inflated_by};
+use crate::inflate::{Inflater, Records};
+use crate::python::{PyControl, PyDecoder, compile_scan, guarded};
 use crate::scan::Step;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -13,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 #[pyclass(name = "Counter")]
 pub struct PyCounter {
     counter: Counter,
-    inflate: Py<PyAny>,
+    inflater: Py<Inflater>,
 }
 
 type Amount = (Option<i32>, Option<i32>, u64, u64);
@@ -35,7 +36,7 @@ impl PyCounter {
     fn new(
         decoder: &PyDecoder,
         control: &PyControl,
-        inflate: Py<PyAny>,
+        inflater: Py<Inflater>,
         described: &Bound<PyDict>,
         limits: Option<(usize, usize, usize)>,
     ) -> PyResult<Self> {
@@ -48,7 +49,7 @@ impl PyCounter {
         });
         let scan = compile_scan(decoder, control, described)?;
         let counter = Counter::new(scan, tops);
-        Ok(PyCounter { counter, inflate })
+        Ok(PyCounter { counter, inflater })
     }
 
     /// Count the *records* of *batch*, which are its own bytes if it is not compressed.
@@ -89,16 +90,17 @@ impl PyCounter {
     ) -> PyResult<usize> {
         let base = position.wrapping_sub(start as i64);
         let mut next = start;
-        let mut inflated: Option<Py<PyBytes>> = None;
+        let mut inflated: Option<Records> = None;
         loop {
-            let records = inflated.as_ref().map(|bytes| bytes.as_bytes(py));
+            let records = inflated.as_ref().map(|records| records.bytes(py));
             let counter = &mut self.counter;
             let step = guarded(|| py.detach(|| counter.run(data, &mut next, base, records)))?;
             drop(inflated.take()); // before the next ones are inflated
             match step {
                 Step::More | Step::Declined | Step::Full => return Ok(next),
                 Step::Inflate(codec, from, to) => {
-                    inflated = inflated_by(&self.inflate, py, codec, data.get(from..to))?;
+                    let stored = data.get(from..to).unwrap_or(b"");
+                    inflated = self.inflater.get().records(py, codec, stored)?;
                     if inflated.is_none() {
                         return Ok(next);
                     }
