@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
 from kraftops.placement.plan import Move
-from kraftops.placement.reassignment_json import PlannedReplicas
 
 
 class DrainPlan(NamedTuple):
@@ -50,14 +49,12 @@ def plan_drain(placement: Placement, draining: Collection[int]) -> DrainPlan:
     return DrainPlan(moves, stay)
 
 
-def plan_restore(
-    placement: Placement, planned: Mapping[TopicPartition, PlannedReplicas]
-) -> RestorePlan:
+def plan_restore(placement: Placement, planned: Mapping[TopicPartition, Move]) -> RestorePlan:
     """Plan to give replica lists the order that a saved plan found."""
     moves, changed = [], []
     for partition, saved in sorted(planned.items()):
         replicas = placement.partitions.get(partition)
-        order = saved.previous or saved.replicas
+        order = saved.before or saved.after
         if replicas is None or replicas.is_moving or {*replicas.replicas} != {*order}:
             changed.append(partition)
         else:

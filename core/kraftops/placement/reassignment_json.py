@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from reprlib import repr as short
-from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, RefusedError, SourceError, UsageError
 from kraftops.fileio.reading import PLAN_BYTES, read_whole
@@ -19,17 +18,6 @@ from kraftops.placement.plan import ANY, Move
 _VERSION = 1
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MAX_ID = 0x7FFFFFFF
-
-
-class PlannedReplicas(NamedTuple):
-    """The replicas of a partition in a plan, and those before, if the plan has them.
-
-    *directories* are those of a `Move`.
-    """
-
-    replicas: tuple[int, ...]
-    previous: tuple[int, ...] | None
-    directories: tuple[str, ...] = ()
 
 
 def plan_json(moves: Iterable[Move]) -> dict[str, object]:
@@ -49,15 +37,8 @@ def plan_json(moves: Iterable[Move]) -> dict[str, object]:
     }
 
 
-def planned_replicas(moves: Iterable[Move]) -> dict[TopicPartition, PlannedReplicas]:
-    """Return the plan that moves are."""
-    return {
-        move.partition: PlannedReplicas(move.after, move.before, move.directories) for move in moves
-    }
-
-
-def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
-    """Return the plan in a file.
+def read_plan(path: str) -> dict[TopicPartition, Move]:
+    """Return the plan in a file; a move has no replicas *before* if the plan does not tell them.
 
     Raises:
         SourceError: the file cannot be read.
@@ -78,18 +59,18 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
         )
     if data.get("version", _VERSION) != _VERSION:
         raise UsageError(f"{path}: version {short(data['version'])} of plans is unknown")
-    planned: dict[TopicPartition, PlannedReplicas] = {}
+    planned: dict[TopicPartition, Move] = {}
     for number, planned_entry in enumerate(data["partitions"]):
-        partition, replicas = _planned(planned_entry, f"{path}: partitions[{number}]")
-        if partition in planned:
-            raise UsageError(f"{path}: partitions[{number}]: {partition} is there twice")
-        planned[partition] = replicas
+        move = _planned(planned_entry, f"{path}: partitions[{number}]")
+        if move.partition in planned:
+            raise UsageError(f"{path}: partitions[{number}]: {move.partition} is there twice")
+        planned[move.partition] = move
     return planned
 
 
 def checked_plan(
     path: str, placement: Placement, leaving: Collection[int] = ()
-) -> dict[TopicPartition, PlannedReplicas]:
+) -> dict[TopicPartition, Move]:
     """Return the plan in a file, if it fits the cluster and puts nothing on *leaving* brokers.
 
     Raises:
@@ -107,39 +88,36 @@ def checked_plan(
                 topic=partition.topic,
                 partition=partition.number,
             )
-        unknown = sorted({*target.replicas} - placement.brokers.keys())
+        unknown = sorted({*target.after} - placement.brokers.keys())
         if unknown:
             raise KraftopsError(
                 f"{path}: {partition}: broker {unknown[0]} is not registered",
                 code="broker-not-registered",
                 brokers=unknown,
             )
-        stays = sorted({*target.replicas}.intersection(leaving))
+        stays = sorted({*target.after}.intersection(leaving))
         if stays:
             raise UsageError(f"{path}: {partition}: broker {stays[0]} would not be empty")
-        if len(target.replicas) != len(present.target):
+        if len(target.after) != len(present.target):
             raise RefusedError(
                 f"{path}: {partition}: it has {len(present.target)} replicas, and would have"
-                f" {len(target.replicas)}",
+                f" {len(target.after)}",
                 hint="the number of replicas is not changed here; make a new plan with --dry-run",
             )
-        is_old = target.previous is not None and {*present.target} not in (
-            {*target.previous},
-            {*target.replicas},
-        )
-        if is_old:
+        known_sets = {*target.before}, {*target.after}
+        if target.before and {*present.target} not in known_sets:
             raise RefusedError(
                 f"{path}: {partition}: it has other replicas than the plan was made for",
                 hint="--dry-run makes a new plan",
             )
-        down = [broker for broker in target.replicas if placement.brokers[broker].is_fenced]
+        down = [broker for broker in target.after if placement.brokers[broker].is_fenced]
         added = [broker for broker in down if broker not in present.target]
         if added:
             raise RefusedError(f"{path}: {partition}: broker {added[0]} is fenced")
     return planned
 
 
-def _planned(planned_entry: object, place: str) -> tuple[TopicPartition, PlannedReplicas]:
+def _planned(planned_entry: object, place: str) -> Move:
     if not isinstance(planned_entry, dict):
         raise UsageError(f"{place}: not an object")
     topic, number = planned_entry.get("topic"), planned_entry.get("partition")
@@ -149,9 +127,9 @@ def _planned(planned_entry: object, place: str) -> tuple[TopicPartition, Planned
         raise UsageError(f"{place}: partition {short(number)} is not a valid partition number")
     replicas = _replicas(planned_entry.get("replicas"), f"{place}: replicas")
     previous = planned_entry.get("previous")
-    before = None if previous is None else _replicas(previous, f"{place}: previous")
+    before = () if previous is None else _replicas(previous, f"{place}: previous")
     directories = _directories(planned_entry.get("log_dirs"), len(replicas), f"{place}: log_dirs")
-    return TopicPartition(topic, number), PlannedReplicas(replicas, before, directories)
+    return Move(TopicPartition(topic, number), before, replicas, directories)
 
 
 def _directories(paths: object, count: int, place: str) -> tuple[str, ...]:
@@ -177,14 +155,12 @@ def _is_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_ID
 
 
-def moves_of_file(
-    placement: Placement, planned: dict[TopicPartition, PlannedReplicas]
-) -> list[Move]:
+def moves_of_file(placement: Placement, planned: Mapping[TopicPartition, Move]) -> list[Move]:
     """Return the moves of a user's plan that are neither made nor in flight."""
     return [
-        Move(partition, present.target, target.replicas, target.directories)
-        for partition, target in sorted(planned.items())
+        move._replace(before=present.target)
+        for partition, move in sorted(planned.items())
         if (present := placement.partitions.get(partition)) is not None
         and not present.is_moving
-        and present.target != target.replicas
+        and present.target != move.after
     ]

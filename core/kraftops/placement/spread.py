@@ -6,7 +6,7 @@ have about the same bytes; no broker has two replicas more than another that cou
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from kraftops.placement.placement import BrokerPlace, TopicPartition
@@ -155,68 +155,30 @@ class Spread:
         )
 
     def _level(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
-        """Shift replicas from brokers with many to brokers with at least two fewer."""
+        """Move replicas from brokers with many to brokers with at least two fewer.
+
+        One move at a time: a chain over a third broker would copy more than even numbers are worth.
+        """
         has_moved = False
-        closed: set[int] = set()  # from which no broker with fewer replicas can be reached
+        closed: set[int] = set()  # from which no broker with fewer replicas can take one
         while True:
-            full = [
-                broker
-                for broker, partitions in by_broker.items()
-                if partitions and broker not in closed
-            ]
+            full = [broker for broker in by_broker if by_broker[broker] and broker not in closed]
             if not full:
                 return has_moved
             start = max(full, key=lambda broker: (self.loads[broker], -broker))
-            way = self._way_down(start, by_broker)
-            if isinstance(way, set):
-                closed |= {broker for broker in way if self.loads[broker] <= self.loads[start]}
-                continue
-            # From its end: each broker on the way has its place free before the next comes.
-            for slot, broker in reversed(way):
-                self._move(slot, broker, by_broker)
-            has_moved = True
+            step = self._level_step(start, by_broker[start])
+            if step is None:
+                closed.add(start)
+            else:
+                self._move(*step, by_broker)
+                has_moved = True
 
-    def _way_down(
-        self, start: int, by_broker: dict[int, dict[Slot, None]]
-    ) -> list[tuple[Slot, int]] | set[int]:
-        """Return the shortest chain of moves to a broker with two replicas fewer.
-
-        Without one, return the brokers that can be reached.
-        """
+    def _level_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
+        """Return a move to a broker with two replicas fewer that keeps bytes about even."""
         limit = self.loads[start] - 2
         emptier = [broker for broker in self.allowed if self.loads[broker] <= limit]
-        if not emptier:
-            return {start}
-        if self._sizes:
-            return self._direct_way(by_broker[start], emptier) or {start}
-        reached: dict[int, tuple[Slot, int] | None] = {start: None}
-        waiting = deque([start])
-        missing = sorted(
-            set(self.allowed) - {start}, key=lambda broker: (self.loads[broker], broker)
-        )
-        while waiting and missing:
-            broker = waiting.popleft()
-            for slot in by_broker.get(broker, ()):
-                way = self._chain(reached, broker)
-                if any(slot[0] == used[0] for used, _ in way):
-                    continue  # two moves of one partition may break its racks
-                for other in [*missing]:
-                    if not self._fits(slot, other):
-                        continue
-                    if self.loads[other] <= limit:
-                        return [*way, (slot, other)]
-                    reached[other] = (slot, broker)
-                    missing.remove(other)
-                    waiting.append(other)
-        return set(reached)
-
-    def _direct_way(self, slots: Iterable[Slot], emptier: Iterable[int]) -> list[tuple[Slot, int]]:
-        """Return one move to a broker with two replicas fewer; none if bytes would be less even.
-
-        Chains would copy more bytes than their even numbers are worth.
-        """
         emptiest_first = sorted(emptier, key=lambda broker: (self.loads[broker], broker))
-        for slot in slots:
+        for slot in slots if emptier else ():
             suits: dict[str | None, bool] = {}
             for other in emptiest_first:
                 if self._keeps_bytes(slot, other) and other not in self.lists[slot[0]]:
@@ -224,18 +186,8 @@ class Spread:
                     if rack not in suits:
                         suits[rack] = self._suits(slot, rack)
                     if suits[rack]:
-                        return [(slot, other)]
-        return []
-
-    def _chain(
-        self, reached: Mapping[int, tuple[Slot, int] | None], broker: int
-    ) -> list[tuple[Slot, int]]:
-        """Return the moves by which *broker* was reached: replicas, and where each goes."""
-        moves = []
-        while (step := reached[broker]) is not None:
-            moves.append((step[0], broker))
-            broker = step[1]
-        return [*reversed(moves)]
+                        return slot, other
+        return None
 
     def _mend_rack(self, slot: Slot, by_broker: dict[int, dict[Slot, None]]) -> bool:
         """Move a replica to a rack with fewer of the others, if that has become possible."""
@@ -249,10 +201,6 @@ class Spread:
             return False
         self._move(slot, self._best(fit, racks), by_broker)
         return True
-
-    def _fits(self, slot: Slot, broker: int) -> bool:
-        """Tell whether a broker can have a replica, in a rack that is no worse than its own."""
-        return broker not in self.lists[slot[0]] and self._suits(slot, self._racks.get(broker))
 
     def _suits(self, slot: Slot, rack: str | None) -> bool:
         """Tell whether a rack has no more of a partition's other replicas than a replica's own."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, Replicas, TopicPartition, names, shown
 from kraftops.placement.plan import Limits, Move, Plan, plan_removal, takers
-from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
+from kraftops.placement.reassignment_json import moves_of_file
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.cordons import cordon, has_cordons, uncordon
 from kraftops.reassign.events import Event, Report
@@ -41,7 +41,7 @@ class Decommission:
     limits: Limits
     options: MoveOptions
     waits: bool = True
-    planned: dict[TopicPartition, PlannedReplicas] | None = None
+    planned: dict[TopicPartition, Move] | None = None
 
     def plan(self, placement: Placement) -> Plan:
         """Return the moves that are left; partitions in flight, or stranded, are left out."""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from kraftops.placement.leaders import misled, plan_drain, plan_restore
 from kraftops.placement.placement import Replicas, TopicPartition
-from kraftops.placement.reassignment_json import PlannedReplicas
+from kraftops.placement.plan import Move
 from tests.helpers.placement import placement
 
 RACKS = dict.fromkeys(range(1, 6), None)
@@ -31,7 +31,7 @@ def test_drain_keeps_the_sets_and_comes_back(
         assert each.leader not in draining or partition in plan.stay
     for partition in plan.stay:
         assert draining >= {*found.partitions[partition].replicas}
-    saved = {each.partition: PlannedReplicas(each.after, each.before) for each in plan.moves}
+    saved = {move.partition: move for move in plan.moves}
     back = plan_restore(found, saved)
     assert {each.partition: each.after for each in back.moves} == {
         each.partition: each.before for each in plan.moves
@@ -58,7 +58,7 @@ def test_other_replicas_by_now_are_left_alone() -> None:
     found = placement(RACKS, [(1, 2)])
     partition = TopicPartition("t", 0)
 
-    plan = plan_restore(found, {partition: PlannedReplicas((3, 1), (1, 3))})
+    plan = plan_restore(found, {partition: Move(partition, (1, 3), (3, 1))})
 
     assert (plan.moves, plan.changed) == ([], [partition])
 

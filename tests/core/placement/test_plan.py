@@ -275,8 +275,8 @@ def test_replica_that_is_not_in_sync_goes_first() -> None:
     assert [move.after for move in one.moves] == [(3,)]
 
 
-def test_full_broker_is_emptied_by_a_chain_of_moves() -> None:
-    """Broker 3 has all partitions that broker 1 has, and passes others on."""
+def test_full_broker_is_emptied_where_another_has_all_its_partitions() -> None:
+    """Broker 3 has all partitions that broker 1 has."""
     found = placement(
         {1: None, 2: None, 3: None, 4: None},
         [(1, 3), (1, 3), (1, 3), (1, 2), (2, 4), (2, 4), (2, 4)],

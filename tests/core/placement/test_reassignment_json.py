@@ -27,13 +27,15 @@ def test_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 
     assert len(found) == 2
     for move in moves.moves:
-        assert found[move.partition] == (move.after, move.before, ())
+        assert found[move.partition] == move
 
 
 def test_plan_of_kafkas_tool_is_read(tmp_path: Path) -> None:
     data = {"version": 1, "partitions": [{**PARTITION, "log_dirs": ["any", "any"]}]}
 
-    assert read_plan(written(tmp_path, data)) == {TopicPartition("t", 0): ((1, 2), None, ())}
+    assert read_plan(written(tmp_path, data)) == {
+        TopicPartition("t", 0): (TopicPartition("t", 0), (), (1, 2), ())
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.placement import BrokerPlace, Replicas, TopicPartition
-from kraftops.placement.plan import Limits
-from kraftops.placement.reassignment_json import PlannedReplicas
+from kraftops.placement.plan import Limits, Move
 from kraftops.reassign import access as access_module
 from kraftops.reassign.decommission import (
     Decommission,
@@ -302,12 +301,12 @@ def test_too_few_brokers_are_refused() -> None:
     ("limits", "planned"),
     [
         (Limits(excluded_topics=frozenset({"u"})), None),
-        (Limits(), {TopicPartition("t", 0): PlannedReplicas((101, 102), None)}),
+        (Limits(), {TopicPartition("t", 0): Move(TopicPartition("t", 0), (), (101, 102))}),
     ],
     ids=["excluded topic", "plan of some"],
 )
 def test_plan_that_leaves_replicas_behind_is_refused_before_anything_moves(
-    limits: Limits, planned: dict[TopicPartition, PlannedReplicas] | None
+    limits: Limits, planned: dict[TopicPartition, Move] | None
 ) -> None:
     partitions = {TopicPartition("t", 0): (101, 104), TopicPartition("u", 1): (105, 102)}
     found = MovingCluster(range(101, 106), partitions, is_old=False)

@@ -54,12 +54,12 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
 
         def left(now: Placement) -> list[Move]:
             return [
-                Move(partition, replicas.target, wanted.previous)
+                Move(partition, replicas.target, wanted.before)
                 for partition, wanted in sorted(planned.items())
-                if wanted.previous is not None
+                if wanted.before
                 and (replicas := now.partitions.get(partition)) is not None
                 and not replicas.is_moving
-                and replicas.target == wanted.replicas
+                and replicas.target == wanted.after
             ]
 
         back = [move.partition for move in left(placement)]

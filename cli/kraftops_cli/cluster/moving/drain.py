@@ -99,7 +99,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
     is_stream = os.path.abspath(path).startswith("/dev/")
     saved = read_plan(path) if os.path.isfile(path) and not is_stream else {}
     kept = {
-        partition: Move(partition, planned.previous or planned.replicas, planned.replicas)
+        partition: Move(partition, planned.before or planned.after, planned.after)
         for partition, planned in saved.items()
     }
     for move in moves:

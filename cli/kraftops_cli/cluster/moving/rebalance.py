@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftops.display.sizes import many
 from kraftops.placement.plan import plan_balance
-from kraftops.placement.reassignment_json import checked_plan, moves_of_file, planned_replicas
+from kraftops.placement.reassignment_json import checked_plan, moves_of_file
 from kraftops.reassign.disks import disks_of
 from kraftops.reassign.marks import REBALANCE
 from kraftops.reassign.moves import refuse_others
@@ -48,6 +48,6 @@ def rebalance(work: Work, options: PlanOptions) -> int:
     access.refuse_hidden_topics()
     if all(mark.kind != REBALANCE for mark in access.patiently(access.marks).values()):
         refuse_others(placement.moving)
-    replicas = planned_replicas(moves)
+    by_partition = {move.partition: move for move in moves}
     question = "rebalance", f"move {many(len(moves), 'partition')}"
-    return carry_out(work, options, moves, lambda now: moves_of_file(now, replicas), question)
+    return carry_out(work, options, moves, lambda now: moves_of_file(now, by_partition), question)
