@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 
 import click
@@ -111,16 +110,16 @@ that is not so.""",
 def controllers(work: Work, options: ControllersOptions) -> int:
     """Run the subcommand; return its exit code."""
     action, node = options.action, options.node
-    with closing(QuorumAccess(work.access)) as access:
-        access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
-        if action is None or node is None:
-            _show(work, access)
-            return 0
-        work.confirm(str(node), f"{action} controller {node}")
-        report = work.printer()
-        changes = VoterChanges(access, report, options.listeners)
-        has_changed = _change(changes, action, node, options.by)
-        _show(work, access, DONE if has_changed else ALREADY, report.events)
+    access = QuorumAccess(work.access)
+    access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
+    if action is None or node is None:
+        _show(work, access)
+        return 0
+    work.confirm(str(node), f"{action} controller {node}")
+    report = work.printer()
+    changes = VoterChanges(access, report, options.listeners)
+    has_changed = _change(changes, action, node, options.by)
+    _show(work, access, DONE if has_changed else ALREADY, report.events)
     return 0
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
 from kraftops.image.history import history
@@ -42,6 +41,7 @@ from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, may_pass
 from kraftops.wire.rpc.leader import ask_leader
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 PATIENCE_SECONDS = 60.0
 """Time for which requests are tried again, while nodes restart and controllers elect a leader."""
@@ -49,11 +49,12 @@ _PAUSE, _LONG_PAUSE = 1.0, 3.0
 """Seconds between two looks at a placement that may be behind, if Kafka checks counts or not."""
 _SETTLE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
+_LOG_SECONDS = 5.0  # for a metadata log that may be out of reach from here
 CORDON, ALL = "cordoned.log.dirs", "*"
 """The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
 _NONE = ConfigValue(None, is_dynamic=False)
 _TOPIC, _BROKER = ResourceType.TOPIC, ResourceType.BROKER
-_TOPICS_AT_ONCE = 1000
+_AT_ONCE = 1000  # topics or partitions in a request
 
 
 @dataclass(slots=True)
@@ -120,7 +121,7 @@ class ClusterAccess:
             AnswerError: it is not permitted.
         """
         if self.controllers is not None:
-            return placement_of(self._followed())
+            return placement_of(self.image())
         now = self.ask(ask_placement)
         for broker in self._cordoned & now.brokers.keys():
             now.brokers[broker] = now.brokers[broker]._replace(takes_replicas=False)
@@ -191,13 +192,29 @@ class ClusterAccess:
             )
         return self.settled()
 
+    def image(self) -> MetadataImage:
+        """Return the image of the metadata log, by controllers that are given or a broker names.
+
+        Raises:
+            WireError: no controller answers, or it is not permitted.
+        """
+        if self._image is None:
+            controllers = self.controllers or self.named_controllers()
+            limit = self.limit(controllers.settings)
+            seconds = limit.left if self.controllers else min(limit.left, _LOG_SECONDS)
+            timeout = max(round(seconds, 1), _LEAST_SECONDS)
+            settings = replace(controllers.settings, timeout=timeout)
+            self._image = LiveImage(replace(controllers, settings=settings), note=self.note)
+        self._image.update()
+        return self._image.image
+
     def metadata(self) -> MetadataImage | None:
         """Return the image of the metadata log as it is now; None without controllers.
 
         Raises:
             WireError: no controller answers, or it is not permitted.
         """
-        return None if self.controllers is None else self._followed()
+        return None if self.controllers is None else self.image()
 
     def fresh_placements(self) -> list[Placement]:
         """Return the placement in a log that is read anew, or as each unfenced broker knows it.
@@ -230,8 +247,10 @@ class ClusterAccess:
                 hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
             )
 
-    def ask(self, request: Callable[[Connection], T]) -> T:
-        """Ask any broker that answers.
+    def ask(
+        self, request: Callable[Concatenate[Connection, P], T], *args: P.args, **values: P.kwargs
+    ) -> T:
+        """Make a request of any broker that answers.
 
         Raises:
             WireError: none does, or the connection broke.
@@ -239,15 +258,21 @@ class ClusterAccess:
         connection = self._connected()
         connection.deadline = self.limit(self._broker_endpoints.settings)
         try:
-            return request(connection)
+            return request(connection, *args, **values)
         except AnswerError:
             raise
         except WireError:
             self._disconnect()
             raise
 
-    def ask_broker(self, broker: int, request: Callable[[Connection], T]) -> T:
-        """Ask one broker; errors as `ask`."""
+    def ask_broker(
+        self,
+        broker: int,
+        request: Callable[Concatenate[Connection, P], T],
+        *args: P.args,
+        **values: P.kwargs,
+    ) -> T:
+        """Make a request of one broker; errors as `ask`."""
         self._connected()
         settings = self._broker_endpoints.settings
         address = self._addresses.get(broker)
@@ -256,14 +281,14 @@ class ClusterAccess:
             raise WireError(f"the address of broker {broker} is not known")
         try:
             with Connection(address, settings, self.limit(settings)) as connection:
-                return request(connection)
+                return request(connection, *args, **values)
         except AnswerError:
             raise
         except WireError:
             self._disconnect()  # it may come back at another address
             raise
 
-    def patiently(self, act: Callable[[], T]) -> T:
+    def patiently(self, act: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
         """Act, and again after errors that pass; *act* must have the same effect if repeated.
 
         Raises:
@@ -275,7 +300,7 @@ class ClusterAccess:
         is_noted = False
         while True:
             try:
-                return act()
+                return act(*args, **values)
             except WireError as error:
                 if not may_pass(error) or patience.is_over:
                     raise
@@ -284,13 +309,22 @@ class ClusterAccess:
                 is_noted = True
             time.sleep(PAUSE)
 
+    def with_placement(
+        self,
+        act: Callable[Concatenate[ClusterAccess, Placement, P], T],
+        *args: P.args,
+        **values: P.kwargs,
+    ) -> T:
+        """Act patiently on the placement of the moment: a broker may have gone since an error."""
+        return self.patiently(lambda: act(self, self.placement(), *args, **values))
+
     def broker_configs(self, placement: Placement) -> dict[int, dict[str, ConfigValue]]:
         """Return the brokers' own dynamic values; errors as `placement`.
 
         The controllers know those of all brokers. Otherwise each unfenced broker is asked.
         """
         if self.controllers is not None:
-            configs = configs_in(self._followed())
+            configs = configs_in(self.image())
             return {broker: configs.get(broker, {}) for broker in placement.brokers}
         return {
             broker: {
@@ -303,7 +337,7 @@ class ClusterAccess:
     def marks(self) -> dict[str, Mark]:
         """Return the marks of operations by key; errors as `placement`."""
         if self.controllers is not None:
-            return marks_in_image(self._followed())
+            return marks_in_image(self.image())
         return self.ask(ask_marks)
 
     def begin_operation(self, mark: Mark) -> Mark:
@@ -326,7 +360,7 @@ class ClusterAccess:
 
     def change_defaults(self, changes: Sequence[ConfigChange]) -> None:
         """Change the default configuration of brokers; errors as `ask`."""
-        self.ask(lambda connection: alter_configs(connection, _BROKER, {DEFAULTS: changes}))
+        self.ask(alter_configs, _BROKER, {DEFAULTS: changes})
 
     def placement_before(self, mark: Mark) -> Placement | None:
         """Return the placement before an operation began.
@@ -336,7 +370,7 @@ class ClusterAccess:
         """
         if self.controllers is None or mark.author is None:
             return None
-        self._followed()
+        self.image()
         assert self._image
         try:
             return placement_of(self._image.state(at_time=mark.author.since))
@@ -366,7 +400,7 @@ class ClusterAccess:
         if self.controllers is None:
             try:
                 self.controllers = self.named_controllers()
-                self._followed()
+                self.image()
             except KraftopsError:
                 self.controllers = self._image = None
         return self.controllers is not None
@@ -378,7 +412,7 @@ class ClusterAccess:
         """
         if not self.find_controllers():
             return False
-        self._followed()
+        self.image()
         assert self._image
         subject = history_subject(("image", "cluster", "brokers", str(broker)))
         return bool(history(self._image.names, subject))
@@ -386,10 +420,7 @@ class ClusterAccess:
     def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
         """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""
         name = str(broker)
-        configs = self.ask_broker(
-            broker, partial(describe_configs, kind=_BROKER, names=[name], keys=keys)
-        )
-        return configs.get(name, {})
+        return self.ask_broker(broker, describe_configs, _BROKER, [name], keys).get(name, {})
 
     def topic_values(self, placement: Placement, key: str) -> dict[str, str]:
         """Return the values of a key by topic, with the brokers' defaults if a broker is asked.
@@ -397,7 +428,7 @@ class ClusterAccess:
         The metadata log has the defaults of the whole cluster only; errors as `placement`.
         """
         if self.brokers is None:
-            return topic_values_in(self._followed(), placement.topics, key)
+            return topic_values_in(self.image(), placement.topics, key)
         configs = self.topic_configs(placement, (key,))
         return {
             topic: values[key].value or ""
@@ -411,9 +442,8 @@ class ClusterAccess:
         """Ask a broker for values of all topics, of the *keys* that they have; errors as `ask`."""
         topics = placement.topics
         configs: dict[str, dict[str, ConfigValue]] = {}
-        for start in range(0, len(topics), _TOPICS_AT_ONCE):
-            some = topics[start : start + _TOPICS_AT_ONCE]
-            configs |= self.ask(partial(describe_configs, kind=_TOPIC, names=some, keys=keys))
+        for some in in_parts(topics):
+            configs |= self.ask(describe_configs, _TOPIC, some, keys)
         return configs
 
     def change_broker(
@@ -426,13 +456,9 @@ class ClusterAccess:
             WireError: the request fails.
         """
         changes_by_broker = {str(broker): changes}
-
-        def change(connection: Connection) -> None:
-            alter_configs(connection, _BROKER, changes_by_broker)
-
         place = placement.brokers.get(broker)
         if place is not None and not place.is_fenced:
-            self.ask_broker(broker, change)
+            self.ask_broker(broker, alter_configs, _BROKER, changes_by_broker)
             return
         if self.controllers is None:
             raise RefusedError(
@@ -440,10 +466,12 @@ class ClusterAccess:
                 " broker",
                 hint="-C with the addresses of controllers does it",
             )
-        self.ask_controllers(change)
+        self.ask_controllers(alter_configs, _BROKER, changes_by_broker)
 
-    def ask_controllers(self, request: Callable[[Connection], T]) -> T:
-        """Ask the leader of the controllers; errors as `ask`."""
+    def ask_controllers(
+        self, request: Callable[Concatenate[Connection, P], T], *args: P.args, **values: P.kwargs
+    ) -> T:
+        """Make a request of the leader of the controllers; errors as `ask`."""
         controllers = self.controllers
         assert controllers is not None
         settings = controllers.settings
@@ -463,7 +491,9 @@ class ClusterAccess:
             controllers.bootstrap, settings, deadline, NodeKind.CONTROLLER, check
         ) as connection:
             return ask_leader(
-                connection, lambda address: Connection(address, settings, deadline), request
+                connection,
+                lambda address: Connection(address, settings, deadline),
+                lambda leader: request(leader, *args, **values),
             )
 
     def limit(self, settings: Settings) -> Deadline:
@@ -505,16 +535,6 @@ class ClusterAccess:
             self._connection.close()
         self._connection = None
 
-    def _followed(self) -> MetadataImage:
-        if self._image is None:
-            controllers = self.controllers
-            assert controllers is not None
-            seconds = max(round(self.limit(controllers.settings).left, 1), _LEAST_SECONDS)
-            settings = replace(controllers.settings, timeout=seconds)
-            self._image = LiveImage(replace(controllers, settings=settings), note=self.note)
-        self._image.update()
-        return self._image.image
-
 
 def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNodes) -> None:
     if endpoints.cluster_id not in (None, cluster.cluster_id):
@@ -524,6 +544,11 @@ def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNode
             hint="check the address and --expect-cluster-id",
             code="other-cluster",
         )
+
+
+def in_parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield things in parts of which each fits a request."""
+    return (things[start : start + _AT_ONCE] for start in range(0, len(things), _AT_ONCE))
 
 
 def _lists(placement: Placement) -> dict[TopicPartition, tuple[int, ...]]:

@@ -6,7 +6,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.placement.disks import LogDirectory, sizes_of
@@ -117,9 +116,7 @@ def directories_of(
         if place is None or place.is_fenced:
             continue
         try:
-            directories[broker] = access.ask_broker(
-                broker, partial(ask_log_dirs, partitions=partitions)
-            )
+            directories[broker] = access.ask_broker(broker, ask_log_dirs, partitions)
         except AnswerError:
             return {}  # not permitted by one, and so by all
         except WireError:

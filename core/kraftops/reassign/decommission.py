@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
@@ -17,11 +16,11 @@ from kraftops.placement.placement import Placement, Replicas, TopicPartition, na
 from kraftops.placement.plan import Limits, Move, Plan, plan_removal, takers
 from kraftops.placement.reassignment_json import moves_of_file
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.cordons import cordon, has_cordons, uncordon
 from kraftops.reassign.events import Event, Report
-from kraftops.reassign.marks import DECOMMISSION
+from kraftops.reassign.marks import DECOMMISSION, Part
 from kraftops.reassign.min_isr import min_isr_of_topics
 from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, refuse_others
+from kraftops.reassign.settings import clear_marked, cordon, has_cordons
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
@@ -181,7 +180,7 @@ class _Run:
             if are_gone is None:
                 continue
             if are_gone:
-                access.patiently(partial(access.end_operation, DECOMMISSION, leaving))
+                access.patiently(access.end_operation, DECOMMISSION, leaving)
             return End(are_gone, self._has_changed, frozenset(self._unregistered), stranded)
 
     def _report(self, event: Event) -> None:
@@ -205,9 +204,9 @@ class _Run:
             self._tell_once(Event("waiting", text, {"partitions": len(waiting)}))
             self._mover.wait(placement, len(waiting))
             return
-        access.patiently(lambda: uncordon(access, access.placement(), request.brokers))
+        access.with_placement(clear_marked, request.brokers, Part.CORDON)
         self._mover.clear()
-        access.patiently(lambda: access.end_operation(DECOMMISSION, request.brokers))
+        access.patiently(access.end_operation, DECOMMISSION, request.brokers)
         raise _not_emptied(request.brokers, replicas_by_partition)
 
     def _cordon(self, placement: Placement) -> None:
@@ -217,7 +216,7 @@ class _Run:
         count = sum(1 for _ in placement.on(brokers))
         self._mover.mark_begin(placement, moves, brokers, count)
         mark = self._mover.mark
-        done = access.patiently(lambda: cordon(access, access.placement(), mark, brokers))
+        done = access.with_placement(cordon, mark, brokers)
         if done:
             self._report(
                 Event("cordoned", f"no new partitions come to {_ids(done)}", {"brokers": done})
@@ -260,7 +259,7 @@ class _Run:
         """Unregister brokers that are down, if all answers agree that they are empty."""
         access = self._access
         if access.find_controllers():
-            access.patiently(lambda: uncordon(access, access.placement(), brokers))
+            access.with_placement(clear_marked, brokers, Part.CORDON)
         elif has_cordons(access, access.patiently(access.placement)):
             self._tell_once(
                 Event(
@@ -281,7 +280,7 @@ class _Run:
                     time.sleep(PAUSE_SECONDS)
                     return
         for broker in brokers:
-            is_done = access.patiently(partial(self._unregister_one, broker))
+            is_done = access.patiently(self._unregister_one, broker)
             self._gone.add(broker)
             if is_done and broker not in self._unregistered:
                 self._unregistered.add(broker)
@@ -294,7 +293,7 @@ class _Run:
         was_sent = broker in self._sent
         self._sent.add(broker)
         try:
-            self._access.ask(lambda connection: unregister_broker(connection, broker))
+            self._access.ask(unregister_broker, broker)
         except AnswerError as error:
             if error.error_code != BROKER_ID_NOT_REGISTERED:
                 raise
@@ -318,7 +317,7 @@ def decommission(access: ClusterAccess, request: Decommission, report: Report) -
 
 def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:
     """Note partitions under their min ISR: a move mends them, or waits for their brokers."""
-    min_isr = access.patiently(lambda: min_isr_of_topics(access, placement, None))
+    min_isr = access.patiently(min_isr_of_topics, access, placement, None)
     under = [
         move.partition
         for move in moves
@@ -359,7 +358,7 @@ def _check_unknown(access: ClusterAccess, placement: Placement, brokers: frozens
 def _voters(access: ClusterAccess) -> frozenset[int]:
     """Return the ids of the controllers that vote; none if the user may not see them."""
     try:
-        quorum = access.patiently(lambda: access.ask(describe_quorum))
+        quorum = access.patiently(access.ask, describe_quorum)
     except AnswerError as error:
         if error.error_code != CLUSTER_AUTHORIZATION_FAILED:
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from kraftops.display.sizes import size_text
 from kraftops.errors import AnswerError, RefusedError
@@ -25,7 +24,7 @@ def disks_of(access: ClusterAccess, placement: Placement) -> Disks:
     disks: dict[int, Sequence[LogDirectory]] = {}
     for broker in running:
         try:
-            disks[broker] = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))
+            disks[broker] = access.patiently(access.ask_broker, broker, ask_log_dirs)
         except AnswerError as error:
             if error.code != "not-permitted":
                 raise
@@ -91,16 +90,10 @@ def move_between_directories(
         RefusedError: it refuses some.
         WireError: it cannot be asked.
     """
-    refused = access.patiently(
-        lambda: access.ask_broker(broker, lambda connection: alter_log_dirs(connection, paths))
-    )
-    refused = {
-        partition: answer
-        for partition, answer in refused.items()
-        if answer.code != REPLICA_NOT_AVAILABLE
-    }
-    if refused:
-        partition, answer = next(iter(refused.items()))
+    answers = access.patiently(access.ask_broker, broker, alter_log_dirs, paths)
+    for partition, answer in answers.items():
+        if answer.code == REPLICA_NOT_AVAILABLE:
+            continue  # it has none yet, and keeps the directory in mind
         raise RefusedError(
             f"broker {broker}: {partition} cannot be put into {paths[partition]}: {answer.message}",
             hint=f"kafka-log-dirs --describe --broker-list {broker} lists its directories",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from kraftops.display.sizes import many, size_text
 from kraftops.errors import KraftopsError, RefusedError
@@ -15,10 +14,11 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.copying import CopyMeter, copies_between
 from kraftops.reassign.disks import move_between_directories
 from kraftops.reassign.events import Event, Report
-from kraftops.reassign.marks import MOVE_DIRS, Mark, new_author
+from kraftops.reassign.marks import MOVE_DIRS, Mark, Part, new_author
 from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, check_time, stalled
 from kraftops.reassign.obstacles import Pace, moving_between, obstacles_of
-from kraftops.reassign.throttles import Throttle, clear_directory_rate, set_directory_rate
+from kraftops.reassign.settings import clear_marked
+from kraftops.reassign.throttles import Throttle, set_directory_rate
 from kraftops.wire.admin.log_dirs import ask_log_dirs
 
 
@@ -83,7 +83,7 @@ def empty_directory(access: ClusterAccess, task: Emptying, report: Report) -> No
     is_marked = False
     while True:
         check_time(access)
-        directories = access.patiently(partial(access.ask_broker, task.broker, ask_log_dirs))
+        directories = access.patiently(access.ask_broker, task.broker, ask_log_dirs)
         source, targets = source_and_targets(directories, task.source, task.targets)
         if not source.replicas:
             break
@@ -110,9 +110,9 @@ def empty_directory(access: ClusterAccess, task: Emptying, report: Report) -> No
 
 
 def end_emptying(access: ClusterAccess, broker: int) -> None:
-    """Remove the throttle and the mark of an operation; errors as `clear_directory_rate`."""
-    access.patiently(lambda: clear_directory_rate(access, access.placement(), broker))
-    access.patiently(partial(access.end_operation, MOVE_DIRS, (broker,)))
+    """Remove the throttle and the mark of an operation; errors as `clear_marked`."""
+    access.with_placement(clear_marked, (broker,), Part.DIRECTORY_THROTTLE)
+    access.patiently(access.end_operation, MOVE_DIRS, (broker,))
 
 
 def _mark(access: ClusterAccess, task: Emptying, source: LogDirectory) -> None:
@@ -124,12 +124,9 @@ def _mark(access: ClusterAccess, task: Emptying, source: LogDirectory) -> None:
         size=source.size,
         directories=(task.source, *task.targets),
     )
-    mark = access.patiently(lambda: access.begin_operation(mark))
+    mark = access.patiently(access.begin_operation, mark)
     if rate := task.options.throttle:
-        throttle = Throttle(rate, mark)
-        access.patiently(
-            lambda: set_directory_rate(access, access.placement(), task.broker, throttle)
-        )
+        access.with_placement(set_directory_rate, task.broker, Throttle(rate, mark))
 
 
 def _progress(

@@ -9,14 +9,13 @@ from kraftops.errors import AnswerError, KraftopsError
 from kraftops.placement.leaders import misled
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
-from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.access import ClusterAccess, in_parts
 from kraftops.wire.admin.configs import UNKNOWN_TOPIC_OR_PARTITION
 from kraftops.wire.admin.replicas import Election, alter_reassignments, elect_leaders
 from kraftops.wire.net.deadline import PAUSE, Deadline
 
 _SECONDS = 30.0
 """Time in which elections show in the answers of a broker."""
-_PARTITIONS_AT_ONCE = 1000
 
 
 def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:
@@ -28,15 +27,9 @@ def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPa
         AnswerError: Kafka refuses an order.
         KraftopsError: it does not happen in time.
     """
-    for start in range(0, len(moves), _PARTITIONS_AT_ONCE):
-        replicas_by_partition = {
-            move.partition: move.after for move in moves[start : start + _PARTITIONS_AT_ONCE]
-        }
-        refused = access.patiently(
-            lambda replicas_by_partition=replicas_by_partition: access.ask(  # type: ignore[misc]
-                lambda connection: alter_reassignments(connection, replicas_by_partition)
-            )
-        )
+    for some in in_parts(moves):
+        replicas_by_partition = {move.partition: move.after for move in some}
+        refused = access.patiently(access.ask, alter_reassignments, replicas_by_partition)
         for partition, (code, message) in sorted(refused.items()):
             if code != UNKNOWN_TOPIC_OR_PARTITION:  # deleted meanwhile
                 raise AnswerError(f"{partition}: {message}", error_code=code)
@@ -52,9 +45,7 @@ def elect_unclean(access: ClusterAccess, partitions: Sequence[TopicPartition]) -
     """
     if not partitions:
         return
-    refused = access.patiently(
-        lambda: access.ask(lambda broker: elect_leaders(broker, Election.UNCLEAN, partitions))
-    )
+    refused = access.patiently(access.ask, elect_leaders, Election.UNCLEAN, partitions)
     for partition, (code, message) in sorted(refused.items()):
         raise AnswerError(f"{partition}: {message}", error_code=code)
     limit = Deadline(_SECONDS)
@@ -88,14 +79,9 @@ def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]
                 hint="run it again",
                 code="not-in-time",
             )
-        for start in range(0, len(waiting), _PARTITIONS_AT_ONCE):
-            some = waiting[start : start + _PARTITIONS_AT_ONCE]
-            access.patiently(
-                lambda some=some: access.ask(  # type: ignore[misc]
-                    lambda connection: elect_leaders(connection, Election.PREFERRED, some)
-                )
-            )
-        time.sleep(0.2)
+        for partitions in in_parts(waiting):
+            access.patiently(access.ask, elect_leaders, Election.PREFERRED, partitions)
+        time.sleep(PAUSE)
     return [
         partition
         for partition, leader in leader_by_partition.items()

@@ -87,7 +87,7 @@ class Mover:
             WireError: a broker cannot be asked.
         """
         access = self._access
-        throttles = access.patiently(lambda: find_throttles(access, access.placement()))
+        throttles = access.with_placement(find_throttles)
         rate = self._options.throttle
         if throttles.others:
             others = ", ".join(throttles.others[:_SHOWN]) + (
@@ -104,11 +104,7 @@ class Mover:
             if rate is None:
                 self.clear()
             else:
-                access.patiently(
-                    lambda: set_rates(
-                        access, access.placement(), throttles.ours, Throttle(rate, self.mark)
-                    )
-                )
+                access.with_placement(set_rates, throttles.ours, Throttle(rate, self.mark))
 
     def mark_begin(
         self,
@@ -133,7 +129,7 @@ class Mover:
     def _note_waiting(self, load: tuple[int, int]) -> None:
         """Write into the mark what is not begun yet, for all who look at operations."""
         access, mark = self._access, self.mark._replace(waiting=load)
-        self.mark = access.patiently(lambda: access.begin_operation(mark))
+        self.mark = access.patiently(access.begin_operation, mark)
 
     def _load(self, placement: Placement, moves: Sequence[Move]) -> tuple[int, int]:
         """Return the partitions, and the bytes to copy, of moves."""
@@ -177,7 +173,7 @@ class Mover:
         if not self._may_be_throttled:
             return
         access = self._access
-        if access.patiently(lambda: clear_throttles(access, access.placement())):
+        if access.with_placement(clear_throttles):
             self._report(Event("throttles-removed", "throttles of ours are removed"))
         self._may_be_throttled = False
         self._rated = frozenset()
@@ -186,21 +182,15 @@ class Mover:
         access, rate = self._access, self._options.throttle
         if rate is not None:
             self._may_be_throttled = True
-            self._rated |= access.patiently(
-                lambda: set_throttle(
-                    access, access.placement(), moves, Throttle(rate, self.mark), self._rated
-                )
-            )
+            throttle = Throttle(rate, self.mark)
+            self._rated |= access.with_placement(set_throttle, moves, throttle, self._rated)
         if self._has_choice:
             ask_for_directories(access, access.patiently(access.placement), moves)
-        replicas_by_partition = {move.partition: move.after for move in moves}
-        changes_counts = any(len(move.before) != len(move.after) for move in moves)
         refused = access.patiently(
-            lambda: access.ask(
-                lambda connection: alter_reassignments(
-                    connection, replicas_by_partition, changes_counts=changes_counts
-                )
-            )
+            access.ask,
+            alter_reassignments,
+            {move.partition: move.after for move in moves},
+            changes_counts=any(len(move.before) != len(move.after) for move in moves),
         )
         self._note_refused(refused, len(moves))
         begun = [move for move in moves if move.partition not in refused]
@@ -242,7 +232,7 @@ class Mover:
         if not meter.first:
             return []
         newer = look_at_copies(access, placement, placement.moving)
-        rates = access.patiently(lambda: rates_of_brokers(access, placement))
+        rates = access.patiently(rates_of_brokers, access, placement)
         pace = Pace(meter.first, newer, meter.still_seconds, rates)
         return obstacles_of(placement, placement.moving, pace)
 
@@ -319,7 +309,7 @@ def run_moves(
         moves = left(placement)
         if not moves and not placement.moving:
             mover.clear()
-            access.patiently(lambda: access.end_operation(kind))
+            access.patiently(access.end_operation, kind)
             return
         mover.advance(placement, moves)
 

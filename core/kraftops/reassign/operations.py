@@ -31,7 +31,6 @@ from kraftops.reassign.marks import (
 )
 from kraftops.reassign.obstacles import Obstacle, Pace, moving_between, obstacles_of
 from kraftops.reassign.throttles import (
-    DIRECTORY_RATE,
     Throttles,
     find_throttles,
     rate_in,
@@ -224,19 +223,15 @@ def _with_moves(
 def _with_settings(
     operation: Operation, parts: Sequence[tuple[int, Mark]], configs: Configs
 ) -> Operation:
-    throttled = [broker for broker, mark in parts if mark.part is not Part.CORDON]
+    throttles = {broker: mark.part for broker, mark in parts if mark.part is not Part.CORDON}
     cordoned = [broker for broker, mark in parts if mark.part is Part.CORDON]
-    rates = [rate for b in throttled if (rate := _rate(operation, configs[b])) is not None]
+    rates = [rate_in(configs[broker], part) for broker, part in throttles.items() if part]
     return replace(
         operation,
-        throttle=min(rates, default=None),
-        throttled=tuple(sorted(throttled)),
+        throttle=min((rate for rate in rates if rate is not None), default=None),
+        throttled=tuple(sorted(throttles)),
         cordoned=tuple(sorted(cordoned)),
     )
-
-
-def _rate(operation: Operation, values: Mapping[str, ConfigValue]) -> int | None:
-    return rate_in(values, (DIRECTORY_RATE,)) if operation.kind == MOVE_DIRS else rate_in(values)
 
 
 def _others(

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.placement.placement import TopicPartition
-from kraftops.reassign.access import CORDON, ClusterAccess
-from kraftops.reassign.cordons import uncordon
+from kraftops.reassign.access import CORDON, ClusterAccess, in_parts
 from kraftops.reassign.emptying import Emptying, empty_directory, end_emptying
 from kraftops.reassign.events import Report
-from kraftops.reassign.marks import MOVE_DIRS
+from kraftops.reassign.marks import MOVE_DIRS, Part
 from kraftops.reassign.moves import MoveOptions, Mover, check_time
 from kraftops.reassign.operations import CORDONS, THROTTLES, Operation
-from kraftops.reassign.throttles import clear_directory_rate, clear_throttles
+from kraftops.reassign.settings import clear_marked
+from kraftops.reassign.throttles import clear_throttles
 from kraftops.wire.admin.configs import ConfigChange
 from kraftops.wire.admin.configs import Operation as Change
 from kraftops.wire.admin.log_dirs import alter_log_dirs
 from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, Refusal, alter_reassignments
-
-_PARTITIONS_AT_ONCE = 1000
 
 
 class Steered(NamedTuple):
@@ -67,15 +64,13 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Steered:
         clear_throttles_of(access, operation)
     if operation.is_ours:
         brokers = {*operation.brokers, *operation.cordoned}
-        access.patiently(lambda: uncordon(access, access.placement(), brokers))
+        access.with_placement(clear_marked, brokers, Part.CORDON)
         if not steered.refused:
-            access.patiently(partial(access.end_operation, operation.kind, operation.brokers))
+            access.patiently(access.end_operation, operation.kind, operation.brokers)
     elif operation.kind == CORDONS:
         deletion = [ConfigChange(CORDON, Change.DELETE)]
         for broker in operation.brokers:
-            access.patiently(
-                lambda broker=broker: access.change_broker(access.placement(), broker, deletion)  # type: ignore[misc]
-            )
+            access.with_placement(ClusterAccess.change_broker, broker, deletion)
     return steered
 
 
@@ -85,8 +80,7 @@ def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Steered:
     paths = dict.fromkeys(operation.moving, operation.directories[0])
     refused: dict[TopicPartition, Refusal] = {}
     if paths:
-        request = partial(alter_log_dirs, paths=paths)
-        refused = access.patiently(lambda: access.ask_broker(broker, request))
+        refused = access.patiently(access.ask_broker, broker, alter_log_dirs, paths)
     if not refused:
         end_emptying(access, broker)
     return Steered(operation, [name for name in paths if name not in refused], refused)
@@ -100,12 +94,8 @@ def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steere
     """
     partitions = [*operation.moving]
     answers: dict[TopicPartition, Refusal] = {}
-    for start in range(0, len(partitions), _PARTITIONS_AT_ONCE):
-        some: Mapping[TopicPartition, None] = dict.fromkeys(
-            partitions[start : start + _PARTITIONS_AT_ONCE]
-        )
-        request = partial(alter_reassignments, replicas_by_partition=some)
-        answers |= access.patiently(partial(access.ask, request))
+    for some in in_parts(partitions):
+        answers |= access.patiently(access.ask, alter_reassignments, dict.fromkeys(some))
     return Steered(
         operation,
         [partition for partition in partitions if partition not in answers],
@@ -120,12 +110,9 @@ def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steere
 def clear_throttles_of(access: ClusterAccess, operation: Operation) -> bool:
     """Remove the throttles of an operation; tell whether there were any; errors as above."""
     if operation.kind == MOVE_DIRS:
-        (broker,) = operation.brokers
-        return access.patiently(lambda: clear_directory_rate(access, access.placement(), broker))
+        return access.with_placement(clear_marked, operation.brokers, Part.DIRECTORY_THROTTLE)
     of_others = operation.kind == THROTTLES and not operation.is_ours
-    return access.patiently(
-        lambda: clear_throttles(access, access.placement(), of_others=of_others)
-    )
+    return access.with_placement(clear_throttles, of_others=of_others)
 
 
 def follow_to_end(
@@ -153,4 +140,4 @@ def follow_to_end(
         mover.wait(placement, 0)
     if operation.is_ours:
         mover.clear()
-        access.patiently(partial(access.end_operation, operation.kind, operation.brokers))
+        access.patiently(access.end_operation, operation.kind, operation.brokers)

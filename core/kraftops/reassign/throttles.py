@@ -9,7 +9,7 @@ brokers that are down and cannot be asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.marks import MARK_VALUE, Mark, Part, keys_of
+from kraftops.reassign.marks import Mark, Part, keys_of
+from kraftops.reassign.settings import DIRECTORY_RATE, KEYS, RATES, clear_marked, marked_changes
 from kraftops.wire.admin.configs import (
     ConfigChange,
     ConfigValue,
@@ -27,9 +28,6 @@ from kraftops.wire.admin.configs import (
     alter_configs,
 )
 
-_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-DIRECTORY_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
-"""The rate at which a broker copies between its own log directories (KIP-113)."""
 _LEADERS, _FOLLOWERS = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
@@ -78,13 +76,13 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
 
 def throttled_by_others(configs: Mapping[int, Mapping[str, ConfigValue]]) -> list[int]:
     """Return the brokers with rates that are not ours."""
-    throttled = {broker for broker, values in configs.items() if values.keys() & {*_RATES}}
+    throttled = {broker for broker, values in configs.items() if values.keys() & {*RATES}}
     return sorted(throttled - _marked(configs))
 
 
-def rate_in(values: Mapping[str, ConfigValue], keys: Sequence[str] = _RATES) -> int | None:
+def rate_in(values: Mapping[str, ConfigValue], part: Part = Part.THROTTLE) -> int | None:
     """Return the lowest rate that a broker's own configuration sets; None without a throttle."""
-    rates = [parse_integer(values[key].value or "", 64) for key in keys if key in values]
+    rates = [parse_integer(values[key].value or "", 64) for key in KEYS[part] if key in values]
     return min((rate for rate in rates if rate is not None), default=None)
 
 
@@ -129,7 +127,7 @@ def set_throttle(
         ]
         for topic in leaders
     }
-    access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
+    access.ask(alter_configs, ResourceType.TOPIC, lists)
     return frozenset(brokers)
 
 
@@ -141,13 +139,10 @@ def set_rates(
     Raises:
         WireError: a broker cannot be asked; some rates may be set.
     """
-    rates = [ConfigChange(key, Operation.SET, str(throttle.rate)) for key in _RATES]
     mark = throttle.mark.on(Part.THROTTLE)
     for broker, values in access.broker_configs(placement.part_of(brokers)).items():
         if not placement.brokers[broker].is_fenced:
-            older = keys_of(values, Part.THROTTLE)  # also those of an operation of another kind
-            deletions = [ConfigChange(k, Operation.DELETE) for k in older if k != mark.key]
-            changes = [*rates, *deletions, ConfigChange(mark.key, Operation.SET, MARK_VALUE)]
+            changes = marked_changes(values, mark, str(throttle.rate))
             access.change_broker(placement, broker, changes)
 
 
@@ -179,11 +174,12 @@ def clear_throttles(
                 changes.append(ConfigChange(key, Operation.SUBTRACT, ",".join(removed)))
         if changes:
             lists[topic] = changes
-    access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
-    for broker in sorted(brokers):
-        # Last: without the marks, the owner of the lists would be unknown.
-        keys = [*(key for key in _RATES if key in configs[broker])]
-        keys += [] if of_others else keys_of(configs[broker], Part.THROTTLE)
+    access.ask(alter_configs, ResourceType.TOPIC, lists)
+    # Last: without the marks, the owner of the lists would be unknown.
+    if not of_others:
+        clear_marked(access, placement, brokers, Part.THROTTLE)
+    for broker in sorted(brokers) if of_others else ():
+        keys = [key for key in RATES if key in configs[broker]]
         deletions = [ConfigChange(key, Operation.DELETE) for key in keys]
         access.change_broker(placement, broker, deletions)
     return bool(brokers or lists)
@@ -199,27 +195,13 @@ def set_directory_rate(
         WireError: the broker cannot be asked.
     """
     values = access.broker_configs(placement.part_of((broker,))).get(broker, {})
-    older = keys_of(values, Part.DIRECTORY_THROTTLE)
-    if DIRECTORY_RATE in values and not older:
+    if DIRECTORY_RATE in values and not keys_of(values, Part.DIRECTORY_THROTTLE):
         raise RefusedError(
             f"broker {broker} has a throttle of another already: {DIRECTORY_RATE}",
             hint="leave --throttle out, or remove it by kafka-configs",
         )
     mark = throttle.mark.on(Part.DIRECTORY_THROTTLE)
-    changes = [ConfigChange(key, Operation.DELETE) for key in older if key != mark.key]
-    changes.append(ConfigChange(DIRECTORY_RATE, Operation.SET, str(throttle.rate)))
-    changes.append(ConfigChange(mark.key, Operation.SET, MARK_VALUE))
-    access.change_broker(placement, broker, changes)
-
-
-def clear_directory_rate(access: ClusterAccess, placement: Placement, broker: int) -> bool:
-    """Remove that rate if it is ours; tell whether it was; errors as `clear_throttles`."""
-    values = access.broker_configs(placement.part_of((broker,))).get(broker, {})
-    keys = keys_of(values, Part.DIRECTORY_THROTTLE)
-    if keys:
-        deletions = [ConfigChange(key, Operation.DELETE) for key in (*keys, DIRECTORY_RATE)]
-        access.change_broker(placement, broker, deletions)
-    return bool(keys)
+    access.change_broker(placement, broker, marked_changes(values, mark, str(throttle.rate)))
 
 
 def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:

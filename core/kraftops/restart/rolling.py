@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from kraftops.display.sizes import many
 from kraftops.display.times import span_text
@@ -90,7 +89,7 @@ def check_alone(access: ClusterAccess, *, takes_over: bool) -> frozenset[int]:
     """
     placement = access.patiently(access.placement)
     remaining: frozenset[int] = frozenset()
-    for operation in access.patiently(lambda: operations_under_way(access, placement)):
+    for operation in access.patiently(operations_under_way, access, placement):
         if operation.kind == RESTART and operation.author:
             user, host, pid, _ = operation.author
             if operation.is_running is not False and pid != os.getpid() and not takes_over:
@@ -140,11 +139,11 @@ def cancel_restart(access: ClusterAccess) -> None:
     Raises:
         KraftopsError: nobody answers, or not in time.
     """
-    keys = access.patiently(partial(access.ask, ask_default_keys))
+    keys = access.patiently(access.ask, ask_default_keys)
     placement = access.patiently(access.placement)
     for node, begun in begun_in(keys).items():
         change_leaders(access, moves_back(placement, node, begun.leads))
-        access.patiently(partial(access.change_defaults, end_changes([node], keys)))
+        access.patiently(access.change_defaults, end_changes([node], keys))
 
 
 class Rolling:
@@ -157,7 +156,7 @@ class Rolling:
         self._quorum = QuorumAccess(access)
         self._mark = Mark(RESTART, new_author(), brokers=tuple(sorted(request.nodes)))
         self._is_marked = False  # as seen in the metadata log, which is behind a moment
-        self._keys = access.patiently(partial(access.ask, ask_default_keys))
+        self._keys = access.patiently(access.ask, ask_default_keys)
         self._min_isr: Mapping[str, MinIsr] = {}
         self._drained: set[int] = set()
         self._hooked: set[int] = set()
@@ -174,10 +173,10 @@ class Rolling:
         """
         access, request = self._access, self._request
         begun = begun_in(self._keys)
-        nodes, placement = access.patiently(lambda: look(access))
+        nodes, placement = access.patiently(look, access)
         nodes = chosen(nodes, self._mark.brokers, None)
         if not begun or not self._min_isr:
-            self._min_isr = access.patiently(lambda: min_isr_of_topics(access, placement, None))
+            self._min_isr = access.patiently(min_isr_of_topics, access, placement, None)
         quorum = None
         if any(node.is_controller for node in nodes.values()):
             quorum = self._quorum.quorum()
@@ -222,15 +221,14 @@ class Rolling:
         """
         access = self._access
         self._mark = self._mark._replace(partitions=len(self._mark.brokers))
-        self._mark = access.patiently(lambda: access.begin_operation(self._mark))
+        self._mark = access.patiently(access.begin_operation, self._mark)
         limit = Deadline(_MARK_SECONDS)
         while not self._is_marked and not limit.is_over:
             self._check_mark()
         marks = access.patiently(access.marks)
         if any(mark.kind == RESTART and key != self._mark.key for key, mark in marks.items()):
-            access.patiently(
-                partial(access.change_defaults, [ConfigChange(self._mark.key, Operation.DELETE)])
-            )
+            deletion = ConfigChange(self._mark.key, Operation.DELETE)
+            access.patiently(access.change_defaults, [deletion])
             raise RefusedError("another restart has begun at the same moment")
 
     def _check_mark(self) -> None:
@@ -275,7 +273,7 @@ class Rolling:
                 ),
             )
         ]
-        self._access.patiently(partial(self._access.change_defaults, changes))
+        self._access.patiently(self._access.change_defaults, changes)
         self._keys += [change.key for change in changes]
 
     def _finish(self, view: View, nodes: Sequence[Node]) -> None:
@@ -287,7 +285,7 @@ class Rolling:
         changes = [ConfigChange(self._mark.key, Operation.DELETE)]
         changes += [ConfigChange(after.key, Operation.SET, MARK_VALUE)] * bool(others)
         gone = end_changes([node], self._keys)
-        self._access.patiently(partial(self._access.change_defaults, [*changes, *gone]))
+        self._access.patiently(self._access.change_defaults, [*changes, *gone])
         self._mark, self._is_marked = after, False
         self._keys = [key for key in self._keys if key not in {change.key for change in gone}]
         self._finished += 1
@@ -319,13 +317,10 @@ class Rolling:
 
     def _failed(self, view: View) -> dict[int, list[str]]:
         """Return the failed log directories of brokers that have restarted and run."""
-        failed = {}
+        access, failed = self._access, {}
         for node in view.begun.keys() & view.placement.brokers.keys():
             if has_restarted(view, node) and not view.placement.brokers[node].is_fenced:
-                request = partial(ask_log_dirs, partitions=())
-                directories = self._access.patiently(
-                    partial(self._access.ask_broker, node, request)
-                )
+                directories = access.patiently(access.ask_broker, node, ask_log_dirs, ())
                 failed[node] = [place.path for place in directories if place.is_failed]
         return failed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
 
 from kraftops.errors import WireError
 from kraftops.image.state.image import MetadataImage
@@ -13,46 +13,40 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.quorum import Quorum, look
 from kraftops.wire.admin.configs import ResourceType, describe_configs
 from kraftops.wire.net.addresses import Address, parse_bootstrap
-from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.rpc.cluster import QuorumInfo, describe_cluster, describe_quorum
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.voters import Listener
 
 T = TypeVar("T")
+P = ParamSpec("P")
 AUTO_JOIN = "controller.quorum.auto.join.enable"
 """Since Kafka 4.2 (QuorumConfig): an observer with the role of a controller adds itself."""
 SERVERS = "controller.quorum.bootstrap.servers"
 _NODE_SECONDS = 2.0  # for a controller that may be down
-_LOG_SECONDS = 5.0  # for a metadata log that may be out of reach from here
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class QuorumAccess:
     """Requests to a quorum, by the controllers that are given, or else by any broker."""
 
     cluster: ClusterAccess
-    _image: LiveImage | None = field(default=None)
 
-    def close(self) -> None:
-        """Stop following the metadata log."""
-        if self._image:
-            self._image.close()
-        self._image = None
-
-    def ask(self, request: Callable[[Connection], T]) -> T:
-        """Ask the leader of the quorum; a broker forwards to it.
+    def ask(
+        self, request: Callable[Concatenate[Connection, P], T], *args: P.args, **values: P.kwargs
+    ) -> T:
+        """Make a request of the leader of the quorum; a broker forwards it.
 
         Raises:
             WireError: nobody answers, or nobody leads.
             RefusedError: the cluster has another id than expected.
         """
         if self.cluster.controllers is None:
-            return self.cluster.ask(request)
-        return self.cluster.ask_controllers(request)
+            return self.cluster.ask(request, *args, **values)
+        return self.cluster.ask_controllers(request, *args, **values)
 
     def describe(self) -> QuorumInfo:
         """Return what the leader says of the quorum; errors as `ask`, those that stay."""
-        return self.cluster.patiently(lambda: self.ask(describe_quorum))
+        return self.cluster.patiently(self.ask, describe_quorum)
 
     def quorum(self) -> Quorum:
         """Return the quorum, with the voters that are up and caught up; errors as `describe`."""
@@ -64,15 +58,7 @@ class QuorumAccess:
         Raises:
             WireError: they cannot be reached, or it is not permitted.
         """
-        if self._image is None:
-            endpoints = self.cluster.controllers or self.cluster.named_controllers()
-            if self.cluster.controllers is None:
-                seconds = min(endpoints.settings.timeout, _LOG_SECONDS)
-                settings = replace(endpoints.settings, timeout=seconds)
-                endpoints = replace(endpoints, settings=settings)
-            self._image = LiveImage(endpoints, note=self.cluster.note)
-        self._image.update()
-        return self._image.image
+        return self.cluster.image()
 
     def joins_itself(self, node: int, listeners: Sequence[Listener]) -> bool | None:
         """Tell whether a controller adds itself to the voters; None if it does not answer."""
