@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from kraftops.answers.fields import (
     Answer,
@@ -21,7 +22,7 @@ from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time, span_text
 from kraftops.reassign.events import events
 from kraftops.reassign.obstacles import CODES
-from kraftops.reassign.operations import Amounts, Operation, State
+from kraftops.reassign.operations import Operation, State
 
 _STYLES = {State.MOVING: "good", State.STALLED: "bad", State.LEFT_OVER: "warning"}
 
@@ -57,20 +58,30 @@ def _settings_text(operation: Operation) -> str | None:
     return "; ".join(filter(None, settings)) or None
 
 
-def _rate_text(amounts: Amounts | None) -> str | None:
-    return None if amounts is None else f"{size_text(amounts.rate)}/s"
+def _rate_text(operation: Operation) -> str | None:
+    return None if operation.amounts is None else f"{size_text(operation.amounts.rate)}/s"
 
 
-def _time_left_text(amounts: Amounts | None) -> str | None:
-    if amounts is None or amounts.seconds_left is None:
+def _time_left_text(operation: Operation) -> str | None:
+    if operation.amounts is None or operation.amounts.seconds_left is None:
         return None
-    return span_text(amounts.seconds_left * 1000)
+    return span_text(operation.amounts.seconds_left * 1000)
 
 
 def _why(operation: Operation) -> Cell:
     return Styled("; ".join(obstacle.text for obstacle in operation.obstacles), "bad")
 
 
+def _state(operation: Operation) -> Cell:
+    return Styled(operation.state, _STYLES.get(operation.state, ""))
+
+
+def _since(operation: Operation) -> Cell:
+    return operation.author and (iso_time(operation.author.since) or "")[:19]
+
+
+_count = partial(number, may_be_null=True)
+_bytes = partial(number, numeral="size", may_be_null=True)
 _OBSTACLE = (
     text("code", "what it is", values=CODES),
     text("text", "in words"),
@@ -82,11 +93,7 @@ OPERATION = (
     text("name", "its name, for cancel, resume and clear-throttles", column=Column("OPERATION")),
     text("kind", "what it is"),
     text(
-        "state",
-        "what it does at the moment",
-        values=[*State],
-        column=Column("STATE"),
-        cell=lambda operation: Styled(operation.state, _STYLES.get(operation.state, "")),
+        "state", "what it does at the moment", values=[*State], column=Column("STATE"), cell=_state
     ),
     boolean("isOurs", "whether it has a mark of kafka-cluster"),
     text("user", "user who began or resumed it", may_be_null=True, get="author.user"),
@@ -98,7 +105,7 @@ OPERATION = (
         get="author.host",
         cell=_who,
     ),
-    number("pid", "id of that process", may_be_null=True, get="author.pid"),
+    _count("pid", "id of that process", get="author.pid"),
     boolean("isRunning", "whether that process exists; null of another host", may_be_null=True),
     time(
         "since",
@@ -106,20 +113,18 @@ OPERATION = (
         may_be_null=True,
         column=Column("SINCE", 4),
         get="author.since",
-        cell=lambda operation: operation.author and (iso_time(operation.author.since) or "")[:19],
+        cell=_since,
     ),
     numbers("brokers", "brokers that it is about; none for all"),
-    number(
+    _count(
         "partitions",
         "partitions that it had to move when it began; of a restart, nodes",
-        may_be_null=True,
         get="total",
     ),
-    number(
+    _count(
         "done",
         "partitions that have been moved, or nodes that have restarted, by what its author noted"
         " some seconds ago or last",
-        may_be_null=True,
         column=Column("DONE", 2),
         cell=_done_text,
     ),
@@ -129,59 +134,35 @@ OPERATION = (
         column=Column("IN FLIGHT", 1, justify="right"),
         get=lambda operation: len(operation.moving),
     ),
-    number(
+    _count(
         "waiting",
         "partitions to move after those in flight, noted as well",
-        may_be_null=True,
         column=Column("WAITING", 2, justify="right"),
     ),
-    number(
-        "bytes",
-        "bytes that it had to copy when it began",
-        numeral="size",
-        may_be_null=True,
-        get="size",
-    ),
-    number(
-        "bytesDone",
-        "bytes of these that have been copied",
-        numeral="size",
-        may_be_null=True,
-        get="amounts.done",
-    ),
-    number(
-        "bytesCopied",
-        "bytes of the copies in flight that are there",
-        numeral="size",
-        may_be_null=True,
-        get="amounts.copied",
-    ),
-    number(
+    _bytes("bytes", "bytes that it had to copy when it began", get="size"),
+    _bytes("bytesDone", "bytes of these that have been copied", get="amounts.done"),
+    _bytes("bytesCopied", "bytes of the copies in flight that are there", get="amounts.copied"),
+    _bytes(
         "bytesLeft",
         "bytes that are to be copied, as far as partitions are known",
-        numeral="size",
-        may_be_null=True,
         column=Column("LEFT", justify="right"),
         get="amounts.left",
     ),
-    number(
+    _bytes(
         "bytesPerSecond",
         "bytes copied in a second, between two looks",
-        numeral="size",
-        may_be_null=True,
         column=Column("RATE", 1, justify="right"),
         get="amounts.rate",
-        cell=lambda operation: _rate_text(operation.amounts),
+        cell=_rate_text,
     ),
-    number(
+    _count(
         "secondsLeft",
         "time left; null while the bytes left do not get fewer",
-        may_be_null=True,
         column=Column("TIME LEFT", justify="right"),
         get="amounts.seconds_left",
-        cell=lambda operation: _time_left_text(operation.amounts),
+        cell=_time_left_text,
     ),
-    number("throttle", "lowest rate of its throttles", numeral="size", may_be_null=True),
+    _bytes("throttle", "lowest rate of its throttles"),
     numbers("throttledBrokers", "brokers with a rate", get="throttled"),
     texts("throttledTopics", "topics with lists of throttled replicas of others"),
     numbers(

@@ -10,70 +10,41 @@ INTS = frozenset(
 )
 """Keys with a time in ms, at least 1, checked as Kafka checks an INT."""
 
-HONOURED = frozenset(
-    {
-        *INTS,
-        "client.id",
-        "sasl.jaas.config",
-        "sasl.kerberos.service.name",
-        "sasl.mechanism",
-        "sasl.oauthbearer.client.credentials.client.id",
-        "sasl.oauthbearer.client.credentials.client.secret",
-        "sasl.oauthbearer.scope",
-        "sasl.oauthbearer.token.endpoint.url",
-        "security.protocol",
-        "ssl.cipher.suites",
-        "ssl.enabled.protocols",
-        "ssl.endpoint.identification.algorithm",
-        "ssl.key.password",
-        "ssl.keystore.certificate.chain",
-        "ssl.keystore.key",
-        "ssl.keystore.location",
-        "ssl.keystore.password",
-        "ssl.keystore.type",
-        "ssl.protocol",
-        "ssl.truststore.certificates",
-        "ssl.truststore.location",
-        "ssl.truststore.password",
-        "ssl.truststore.type",
-    }
+HONOURED = INTS | frozenset(
+    """
+    client.id sasl.jaas.config sasl.kerberos.service.name sasl.mechanism
+    sasl.oauthbearer.client.credentials.client.id
+    sasl.oauthbearer.client.credentials.client.secret sasl.oauthbearer.scope
+    sasl.oauthbearer.token.endpoint.url security.protocol ssl.cipher.suites
+    ssl.enabled.protocols ssl.endpoint.identification.algorithm ssl.key.password
+    ssl.keystore.certificate.chain ssl.keystore.key ssl.keystore.location ssl.keystore.password
+    ssl.keystore.type ssl.protocol ssl.truststore.certificates ssl.truststore.location
+    ssl.truststore.password ssl.truststore.type
+    """.split()  # noqa: SIM905 - a literal would take a line for each
 )
 
-_OAUTH_HANDLERS = frozenset(
-    {
-        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler",
-        "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler",
-    }
-)
-_NONE: frozenset[str] = frozenset()
-SECURITY: dict[str, frozenset[str]] = {
-    "config.providers": _NONE,
+_OAUTH = "org.apache.kafka.common.security.oauthbearer"
+_ALGORITHMS = frozenset({"SunX509", "PKIX"})
+_WITHOUT_DEFAULT = """
+    config.providers sasl.login.class sasl.oauthbearer.assertion.algorithm
+    sasl.oauthbearer.assertion.claim.aud sasl.oauthbearer.assertion.claim.iss
+    sasl.oauthbearer.assertion.claim.sub sasl.oauthbearer.assertion.file
+    sasl.oauthbearer.assertion.private.key.file
+    sasl.oauthbearer.assertion.private.key.passphrase sasl.oauthbearer.assertion.template.file
+    security.providers ssl.engine.factory.class ssl.provider ssl.secure.random.implementation
+    """
+SECURITY: dict[str, frozenset[str]] = dict.fromkeys(_WITHOUT_DEFAULT.split(), frozenset()) | {
     "sasl.client.callback.handler.class": frozenset(
         {"software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
     ),
-    "sasl.login.callback.handler.class": _OAUTH_HANDLERS,
-    "sasl.login.class": _NONE,
-    "sasl.oauthbearer.assertion.algorithm": _NONE,
-    "sasl.oauthbearer.assertion.claim.aud": _NONE,
-    "sasl.oauthbearer.assertion.claim.iss": _NONE,
-    "sasl.oauthbearer.assertion.claim.sub": _NONE,
-    "sasl.oauthbearer.assertion.file": _NONE,
-    "sasl.oauthbearer.assertion.private.key.file": _NONE,
-    "sasl.oauthbearer.assertion.private.key.passphrase": _NONE,
-    "sasl.oauthbearer.assertion.template.file": _NONE,
-    "sasl.oauthbearer.jwt.retriever.class": frozenset(
-        {
-            "org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever",
-            "org.apache.kafka.common.security.oauthbearer.ClientCredentialsJwtRetriever",
-            "org.apache.kafka.common.security.oauthbearer.FileJwtRetriever",
-        }
+    "sasl.login.callback.handler.class": frozenset(
+        f"{package}.OAuthBearerLoginCallbackHandler" for package in (_OAUTH, f"{_OAUTH}.secured")
     ),
-    "security.providers": _NONE,
-    "ssl.engine.factory.class": _NONE,
-    "ssl.keymanager.algorithm": frozenset({"SunX509", "PKIX"}),
-    "ssl.provider": _NONE,
-    "ssl.secure.random.implementation": _NONE,
-    "ssl.trustmanager.algorithm": frozenset({"SunX509", "PKIX"}),
+    "sasl.oauthbearer.jwt.retriever.class": frozenset(
+        f"{_OAUTH}.{kind}JwtRetriever" for kind in ("Default", "ClientCredentials", "File")
+    ),
+    "ssl.keymanager.algorithm": _ALGORITHMS,
+    "ssl.trustmanager.algorithm": _ALGORITHMS,
 }
 """Keys that have no meaning here, and the values that may be given nevertheless: the defaults."""
 
