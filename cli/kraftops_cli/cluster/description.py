@@ -20,7 +20,6 @@ from kraftops.wire.admin.configs import ConfigValue
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.rpc.answer_errors import topics_hidden
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
     Feature,
@@ -32,7 +31,11 @@ from kraftops.wire.rpc.cluster import (
     sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection
-from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
+from kraftops.wire.rpc.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    NOT_LEADER_OR_FOLLOWER,
+    TOPIC_AUTHORIZATION_FAILED,
+)
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import (
@@ -427,7 +430,15 @@ class _Questions:
         )
         if health is None or health.counts.partitions or sees_everything(self.connection):
             return health
-        self.kept.skip("the partitions", topics_hidden(self.connection))
+        # Kafka leaves topics out silently that the user may not describe.
+        hidden = AnswerError.at(
+            self.connection.address,
+            "not permitted: it needs DESCRIBE on the topics",
+            hint="kafka-acls --add --topic '*' --operation DESCRIBE grants it",
+            error_code=TOPIC_AUTHORIZATION_FAILED,
+            permission="DESCRIBE",
+        )
+        self.kept.skip("the partitions", hidden)
         return None
 
     def marks(self, live: LiveImage | None) -> list[Mark] | None:

@@ -375,7 +375,7 @@ class _Connection:
     def versions_of(self, _: str) -> VersionRange:
         return VersionRange(0, 1 if self._cluster.is_old else 2)
 
-    def error_of(self, code: int, message: str | None) -> AnswerError:
+    def error_of(self, code: int, message: str | None, _: str = "") -> AnswerError:
         return AnswerError(f"{self.address}: {message}", error_code=code)
 
     def ask(self, api: str, /, *, lowest: int = 0, **values: Any) -> Answer:

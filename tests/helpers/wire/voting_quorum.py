@@ -193,5 +193,5 @@ class _Connection:
     def change(self, api: str, /, **values: Any) -> Answer:
         return self._quorum.answer(api, values)
 
-    def error_of(self, code: int, message: str | None) -> AnswerError:
+    def error_of(self, code: int, message: str | None, _: str = "") -> AnswerError:
         return AnswerError(f"{self.address}: {message}", error_code=code)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -72,8 +71,8 @@ def describe_configs(
         if resource.error_code == UNKNOWN_TOPIC_OR_PARTITION:
             continue
         if resource.error_code:
-            raise answer_error(
-                connection, resource.error_code, resource.error_message, "DESCRIBE_CONFIGS"
+            raise connection.error_of(
+                resource.error_code, resource.error_message, "DESCRIBE_CONFIGS"
             )
         own = _OWN_SOURCES[kind] if resource.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
         by_name[resource.resource_name] = {
@@ -113,6 +112,4 @@ def alter_configs(
     )
     for response in answer.responses:
         if response.error_code and response.error_code != UNKNOWN_TOPIC_OR_PARTITION:
-            raise answer_error(
-                connection, response.error_code, response.error_message, "ALTER_CONFIGS"
-            )
+            raise connection.error_of(response.error_code, response.error_message, "ALTER_CONFIGS")

@@ -9,7 +9,6 @@ from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
 from kraftops.wire.admin.replicas import Refusal, refusal
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection
 
 REPLICA_NOT_AVAILABLE = 9
@@ -33,7 +32,7 @@ def ask_log_dirs(
     answer = connection.ask("DescribeLogDirs", topics=None if partitions is None else topics)
     # Before version 3 a user who may not see them gets an empty list.
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, None, "DESCRIBE")
+        raise connection.error_of(answer.error_code, None, "DESCRIBE")
     return [
         LogDirectory(
             directory.log_dir,

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from kraftops.errors import AnswerError
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced
 from kraftops.wire.rpc.connection import Connection
 
@@ -65,7 +64,7 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
     """
     answer = connection.ask("ListPartitionReassignments", timeout_ms=_TIMEOUT_MS, topics=None)
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
+        raise connection.error_of(answer.error_code, answer.error_message, "DESCRIBE")
     return {
         TopicPartition(topic.name, partition.partition_index): Replicas(
             tuple(partition.replicas),
@@ -111,7 +110,7 @@ def alter_reassignments(
         topics=[{"name": name, "partitions": partitions} for name, partitions in topics.items()],
     )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
+        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
     return {
         TopicPartition(topic.name, partition.partition_index): refusal(
             connection, partition.error_code, partition.error_message
@@ -152,7 +151,7 @@ def elect_leaders(
         timeout_ms=_TIMEOUT_MS,
     )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, None, "ALTER")
+        raise connection.error_of(answer.error_code, None, "ALTER")
     return {
         TopicPartition(topic.topic, partition.partition_id): refusal(
             connection, partition.error_code, partition.error_message

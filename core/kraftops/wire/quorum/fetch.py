@@ -13,7 +13,6 @@ from kraftops.log.files import METADATA_TOPIC
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.cluster import describe_cluster, metadata_partition
 from kraftops.wire.rpc.connection import Connection, PendingRequest
 from kraftops.wire.rpc.error_codes import (
@@ -131,7 +130,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
     if answer.error_code == INCONSISTENT_CLUSTER_ID:
         raise _other_cluster(connection, request.cluster_id)
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, None, _PERMISSION)
+        raise connection.error_of(answer.error_code, None, _PERMISSION)
     partition = metadata_partition(connection, answer.responses)
     leader = partition.current_leader
     leader_id = leader.leader_id if leader else -1
@@ -206,7 +205,7 @@ def receive_snapshot_chunk(
     if answer.error_code == _PARTITION_ERROR:
         return None  # all errors of the partition look like this (4.3.1)
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, None, _PERMISSION)
+        raise connection.error_of(answer.error_code, None, _PERMISSION)
     partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
         return None

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from kraftops.errors import AnswerError, UnknownOutcomeError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import UNKNOWN_HINT, Connection, NodeKind, VersionRange
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIMED_OUT
 
@@ -101,7 +100,7 @@ def describe_cluster(connection: Connection, *, with_fenced: bool = False) -> Cl
         include_fenced_brokers=with_fenced,
     )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
+        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
     is_broker = kind is NodeKind.BROKER  # before version 2 it lists the unfenced ones only
     nodes = [
         ClusterNode(
@@ -147,10 +146,10 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
         topics=[{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}],
     )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
+        raise connection.error_of(answer.error_code, answer.error_message, "DESCRIBE")
     partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
-        raise answer_error(connection, partition.error_code, partition.error_message, "DESCRIBE")
+        raise connection.error_of(partition.error_code, partition.error_message, "DESCRIBE")
     return QuorumInfo(
         partition.leader_id,
         partition.leader_epoch,
@@ -252,4 +251,4 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
             broker=broker_id,
         )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
+        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")

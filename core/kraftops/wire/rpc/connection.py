@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from enum import Enum
 from functools import cache
@@ -14,7 +15,12 @@ from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_re
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.releases import release_range
 from kraftops.wire.net.transport import LARGEST_FRAME, Transport
-from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, code_error
+from kraftops.wire.rpc.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    NO_LEADER_CODES,
+    UNSUPPORTED_VERSION,
+    code_error,
+)
 from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
@@ -24,6 +30,7 @@ _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
 _MAX_BYTES_BEFORE_LOGIN = 1 << 20
 _VERSIONS_BEFORE_LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
+_PERMISSION = re.compile(r"needs (\w+) permission")
 _KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: since Kafka 3.3, never with ZooKeeper
 
 
@@ -163,9 +170,30 @@ class Connection:
             self.address, reason, hint="is it a Kafka that answers there?", code="not-kafka"
         )
 
-    def error_of(self, code: int, message: str | None) -> AnswerError:
-        """Return the error of an answer's code, with the server's message."""
-        return code_error(self.address, code, message)
+    def error_of(self, code: int, message: str | None, permission: str = "") -> AnswerError:
+        """Return the error of an answer's code, with the server's message and a hint.
+
+        *permission* is the one on the cluster that the API needs, unless the message names another.
+        """
+        if code == CLUSTER_AUTHORIZATION_FAILED and permission:
+            named = _PERMISSION.search(message or "")
+            permission = named[1] if named else permission
+            return AnswerError.at(
+                self.address,
+                f"not permitted: it needs {permission} on the cluster",
+                hint=f"kafka-acls --add --cluster --operation {permission} grants it",
+                error_code=code,
+                permission=permission,
+            )
+        error = code_error(self.address, code, message)
+        if code == UNSUPPORTED_VERSION and self.kind is NodeKind.CONTROLLER:
+            error.hint = (
+                "controllers answer from metadata.version 3.7-IV0 on; one that has not found its"
+                " leader yet does not know it: try again"
+            )
+        if code in NO_LEADER_CODES:
+            error.hint = "the quorum has no leader now, or another one: try again"
+        return error
 
     def _negotiated(
         self, api: str, lowest: int, values: dict[str, object], deadline: Deadline

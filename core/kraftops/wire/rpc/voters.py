@@ -9,7 +9,6 @@ from uuid import UUID
 from kraftops.errors import RefusedError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION
 
@@ -73,4 +72,4 @@ def _check(connection: Connection, answer: Answer) -> None:
             code="static-quorum",
         )
     if answer.error_code:
-        raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
+        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")

@@ -6,7 +6,6 @@ import pytest
 
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection
 from tests.helpers.wire.peers import CONTROLLER_APIS, Peer, api_versions, read_request, silent
 
@@ -29,7 +28,7 @@ def controller() -> Iterator[Connection]:
 def test_missing_permission_is_named(
     controller: Connection, message: str | None, permission: str
 ) -> None:
-    error = answer_error(controller, 31, message, "ALTER")
+    error = controller.error_of(31, message, "ALTER")
 
     assert (
         error.message
@@ -40,7 +39,7 @@ def test_missing_permission_is_named(
 
 
 def test_other_error_has_kafkas_name(controller: Connection) -> None:
-    error = answer_error(controller, 42, "bad", "ALTER")
+    error = controller.error_of(42, "bad", "ALTER")
 
     assert error.message == f"{controller.address}: bad (INVALID_REQUEST)"
     assert error.hint is None
@@ -51,4 +50,4 @@ def test_other_error_has_kafkas_name(controller: Connection) -> None:
     [(35, "from metadata.version 3.7-IV0 on"), (6, "no leader"), (41, "no leader")],
 )
 def test_error_that_may_pass_has_a_hint(controller: Connection, code: int, hint: str) -> None:
-    assert hint in (answer_error(controller, code, None, "ALTER").hint or "")
+    assert hint in (controller.error_of(code, None, "ALTER").hint or "")
