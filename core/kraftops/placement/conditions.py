@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
 from kraftops.errors import UsageError
-from kraftops.placement.placement import Placement
+from kraftops.placement.placement import Placement, TopicPartition
 
 _BROKERS = re.compile(r"brokers=([0-9]{1,10})(:unfenced)?")
 _BROKER = re.compile(r"broker=([0-9]{1,10}):([a-z]+)")
@@ -52,18 +53,13 @@ def _too_few(placement: Placement, least: int, *, only_unfenced: bool) -> str | 
     return None if count >= least else f"{many(count, 'broker')} there, not {least}"
 
 
-def _fenced(placement: Placement, broker: int) -> str | None:
+def _fenced(placement: Placement, broker: int, *, should_be: bool = True) -> str | None:
     place = placement.brokers.get(broker)
     if place is None:
         return f"broker {broker} is not registered"
-    return None if place.is_fenced else f"broker {broker} is not fenced"
-
-
-def _unfenced(placement: Placement, broker: int) -> str | None:
-    place = placement.brokers.get(broker)
-    if place is None:
-        return f"broker {broker} is not registered"
-    return f"broker {broker} is fenced" if place.is_fenced else None
+    if place.is_fenced is should_be:
+        return None
+    return f"broker {broker} is {'' if place.is_fenced else 'not '}fenced"
 
 
 def _gone(placement: Placement, broker: int) -> str | None:
@@ -81,23 +77,23 @@ def _no_under_replicated(placement: Placement) -> str | None:
         for partition, replicas in placement.partitions.items()
         if len(replicas.isr) < len(replicas.target)
     ]
-    if not lagging:
-        return None
-    verb = "is" if len(lagging) == 1 else "are"
-    return f"{many(len(lagging), 'partition')} {verb} under-replicated, as {lagging[0]}"
+    return _there_are(lagging, "partition", "under-replicated")
 
 
 def _no_reassignments(placement: Placement) -> str | None:
-    partitions = [*placement.moving]
+    return _there_are([*placement.moving], "reassignment", "in flight")
+
+
+def _there_are(partitions: Sequence[TopicPartition], noun: str, state: str) -> str | None:
     if not partitions:
         return None
     verb = "is" if len(partitions) == 1 else "are"
-    return f"{many(len(partitions), 'reassignment')} {verb} in flight, as {partitions[0]}"
+    return f"{many(len(partitions), noun)} {verb} {state}, as {partitions[0]}"
 
 
 _OF_BROKER: dict[str, Callable[[Placement, int], str | None]] = {
     "fenced": _fenced,
-    "unfenced": _unfenced,
+    "unfenced": partial(_fenced, should_be=False),
     "gone": _gone,
     "empty": _empty,
 }

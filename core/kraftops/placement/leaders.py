@@ -79,7 +79,5 @@ def _able(placement: Placement, replicas: Replicas) -> list[int]:
     return [
         broker
         for broker in replicas.target
-        if broker in replicas.isr
-        and broker in placement.brokers
-        and not placement.brokers[broker].is_fenced
+        if broker in replicas.isr and placement.is_running(broker)
     ]

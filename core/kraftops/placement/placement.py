@@ -71,6 +71,16 @@ class Placement:
             if not brokers.isdisjoint(replicas.replicas):
                 yield partition, replicas
 
+    @property
+    def running(self) -> list[int]:
+        """The brokers that are registered and not fenced, in order."""
+        return [broker for broker, place in self.brokers.items() if not place.is_fenced]
+
+    def is_running(self, broker: int) -> bool:
+        """Tell whether a broker is registered and not fenced."""
+        place = self.brokers.get(broker)
+        return place is not None and not place.is_fenced
+
     def part_of(self, brokers: Collection[int]) -> Placement:
         """Return these of the brokers, without partitions."""
         return Placement({b: place for b, place in self.brokers.items() if b in brokers}, {})

@@ -158,8 +158,7 @@ def _loss(
     placement: Placement, partition: TopicPartition, broker: int, evidence: Evidence
 ) -> Cause | None:
     """Return why a broker has no replica of a partition; None if it has, or that is unknown."""
-    place = placement.brokers.get(broker)
-    if place is None or place.is_fenced:
+    if not placement.is_running(broker):
         return Cause.BROKER_DOWN
     if (broker, partition) in evidence.log.lost_replicas:
         return Cause.DIRECTORY_FAILED

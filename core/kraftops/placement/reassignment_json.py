@@ -110,10 +110,9 @@ def checked_plan(
                 f"{path}: {partition}: it has other replicas than the plan was made for",
                 hint="--dry-run makes a new plan",
             )
-        down = [broker for broker in target.after if placement.brokers[broker].is_fenced]
-        added = [broker for broker in down if broker not in present.target]
-        if added:
-            raise RefusedError(f"{path}: {partition}: broker {added[0]} is fenced")
+        for broker in target.after:
+            if broker not in present.target and not placement.is_running(broker):
+                raise RefusedError(f"{path}: {partition}: broker {broker} is fenced")
     return planned
 
 

@@ -57,8 +57,7 @@ def plan_repair(
         live = tuple(
             broker
             for broker in replicas.target
-            if broker in placement.brokers
-            and not placement.brokers[broker].is_fenced
+            if placement.is_running(broker)
             and partition not in lost.get(broker, ())
             and broker not in last
         )

@@ -227,8 +227,7 @@ class ClusterAccess:
             self._image = None
             return [self.placement()]
         first = self.placement()
-        running = [broker for broker, place in first.brokers.items() if not place.is_fenced]
-        return [first, *(self.ask_broker(broker, ask_placement) for broker in running)]
+        return [first, *(self.ask_broker(broker, ask_placement) for broker in first.running)]
 
     def sees_all(self) -> bool:
         """Tell whether no topics can be hidden from the user; errors as `placement`."""
@@ -330,8 +329,7 @@ class ClusterAccess:
             broker: {
                 key: value for key, value in self.config_of(broker).items() if value.is_dynamic
             }
-            for broker, place in placement.brokers.items()
-            if not place.is_fenced
+            for broker in placement.running
         }
 
     def marks(self) -> dict[str, Mark]:
@@ -456,8 +454,7 @@ class ClusterAccess:
             WireError: the request fails.
         """
         changes_by_broker = {str(broker): changes}
-        place = placement.brokers.get(broker)
-        if place is not None and not place.is_fenced:
+        if placement.is_running(broker):
             self.ask_broker(broker, alter_configs, _BROKER, changes_by_broker)
             return
         if self.controllers is None:

@@ -112,8 +112,7 @@ def directories_of(
     """Ask brokers that run for their directories, with their replicas of partitions or all."""
     directories = {}
     for broker, partitions in asked.items():
-        place = placement.brokers.get(broker)
-        if place is None or place.is_fenced:
+        if not placement.is_running(broker):
             continue
         try:
             directories[broker] = access.ask_broker(broker, ask_log_dirs, partitions)

@@ -120,11 +120,11 @@ def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPart
 
     Nobody leads them, and so nobody can copy them: no other broker may be elected (KIP-841).
     """
-    running = {broker for broker, place in placement.brokers.items() if not place.is_fenced}
+    down = brokers.difference(placement.running)
     return {
         partition: replicas
         for partition, replicas in placement.on(brokers)
-        if replicas.leader < 0 and brokers.difference(running).issuperset(replicas.isr)
+        if replicas.leader < 0 and down.issuperset(replicas.isr)
     }
 
 
@@ -228,12 +228,7 @@ class _Run:
         None asks for another round.
         """
         access, request = self._access, self._request
-        running = [
-            broker
-            for broker in brokers
-            if broker in placement.brokers and not placement.brokers[broker].is_fenced
-        ]
-        if running:
+        if running := [*filter(placement.is_running, brokers)]:
             self._tell_once(
                 Event(
                     "stop",
@@ -271,9 +266,7 @@ class _Run:
             )
         for placement in access.patiently(access.fresh_placements):
             for broker in brokers:
-                place = placement.brokers.get(broker)
-                is_running = place is not None and not place.is_fenced
-                if is_running or any(placement.on(frozenset({broker}))):
+                if placement.is_running(broker) or any(placement.on(frozenset({broker}))):
                     self._tell_once(
                         Event("waiting", f"not all nodes agree yet that {broker} has gone")
                     )

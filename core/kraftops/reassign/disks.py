@@ -20,9 +20,8 @@ def disks_of(access: ClusterAccess, placement: Placement) -> Disks:
     Raises:
         WireError: a broker cannot be asked.
     """
-    running = [broker for broker, place in placement.brokers.items() if not place.is_fenced]
     disks: dict[int, Sequence[LogDirectory]] = {}
-    for broker in running:
+    for broker in placement.running:
         try:
             disks[broker] = access.patiently(access.ask_broker, broker, ask_log_dirs)
         except AnswerError as error:

@@ -318,12 +318,8 @@ def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
     """Return the event of what is in flight."""
     moving = placement.moving
     copies = sum(len({*replicas.adding} - {*replicas.isr}) for replicas in moving.values())
-    down = {
-        broker
-        for replicas in moving.values()
-        for broker in replicas.adding
-        if broker not in placement.brokers or placement.brokers[broker].is_fenced
-    }
+    takers = {broker for replicas in moving.values() for broker in replicas.adding}
+    down = [broker for broker in sorted(takers) if not placement.is_running(broker)]
     text = f"in flight: {many(len(moving), 'partition')}, {many(copies, 'replica')} to copy"
     facts: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
     if moving and meter.newest:
@@ -336,7 +332,7 @@ def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
     if waiting:
         text += f"; {many(waiting, 'partition')} to move after them"
     if down:
-        text += f"; brokers that take replicas are down: {', '.join(map(str, sorted(down)))}"
+        text += f"; brokers that take replicas are down: {', '.join(map(str, down))}"
     return Event("progress", text, facts)
 
 

@@ -101,8 +101,7 @@ def _cause(
     broker = copy[1]
     if replicas.leader < 0:
         return NO_LEADER, "the partition has no leader to copy from"
-    place = placement.brokers.get(broker)
-    if place is None or place.is_fenced:
+    if not placement.is_running(broker):
         return TARGET_DOWN, f"broker {broker}, which gets replicas, is down"
     if cause := _cause_on_disk(copy, pace.newer):
         return cause

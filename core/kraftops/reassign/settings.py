@@ -64,10 +64,7 @@ def cordon(
         WireError: a broker cannot be asked.
     """
     done = []
-    for broker in sorted(brokers):
-        place = placement.brokers.get(broker)
-        if place is None or place.is_fenced:
-            continue
+    for broker in filter(placement.is_running, sorted(brokers)):
         values = access.config_of(broker)
         if CORDON not in values or values[CORDON].value:
             continue  # a release before Kafka 4.3, or an earlier run has cordoned it
@@ -84,5 +81,5 @@ def cordon(
 
 def has_cordons(access: ClusterAccess, placement: Placement) -> bool:
     """Tell whether the release of the brokers has cordons; errors as `cordon`."""
-    running = next((b for b, place in placement.brokers.items() if not place.is_fenced), None)
-    return running is not None and CORDON in access.patiently(access.config_of, running, (CORDON,))
+    some = placement.running[:1]
+    return any(CORDON in access.patiently(access.config_of, broker, (CORDON,)) for broker in some)

@@ -109,7 +109,7 @@ def set_throttle(
     """
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
-    running = {broker for broker, place in placement.brokers.items() if not place.is_fenced}
+    running = {*placement.running}
     brokers: set[int] = set()
     for (topic, number), before, after, _ in moves:
         sources = [broker for broker in before if broker in running]
@@ -141,7 +141,7 @@ def set_rates(
     """
     mark = throttle.mark.on(Part.THROTTLE)
     for broker, values in access.broker_configs(placement.part_of(brokers)).items():
-        if not placement.brokers[broker].is_fenced:
+        if placement.is_running(broker):
             changes = marked_changes(values, mark, str(throttle.rate))
             access.change_broker(placement, broker, changes)
 
@@ -228,7 +228,7 @@ def _owner(
 ) -> Callable[[str], bool]:
     """Return the function that tells whether an entry of a list is ours."""
     marked = {str(broker) for broker in ours}
-    asked = {str(broker) for broker, place in placement.brokers.items() if not place.is_fenced}
+    asked = {*map(str, placement.running)}
     sees_all = access.controllers is not None or not ours
 
     def is_ours(entry: str) -> bool:

@@ -318,8 +318,8 @@ class Rolling:
     def _failed(self, view: View) -> dict[int, list[str]]:
         """Return the failed log directories of brokers that have restarted and run."""
         access, failed = self._access, {}
-        for node in view.begun.keys() & view.placement.brokers.keys():
-            if has_restarted(view, node) and not view.placement.brokers[node].is_fenced:
+        for node in view.begun:
+            if has_restarted(view, node) and view.placement.is_running(node):
                 directories = access.patiently(access.ask_broker, node, ask_log_dirs, ())
                 failed[node] = [place.path for place in directories if place.is_failed]
         return failed

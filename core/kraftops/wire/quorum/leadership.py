@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
 
-from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops.errors import AnswerError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.fetch import WRONG_LEADER_CODES, FetchPosition, FetchRequest, fetch
@@ -46,68 +45,35 @@ class Leadership:
             WireError: no controller leads by then, or none answers; the message has the reasons.
             AuthError: a controller refuses the login.
         """
+        failed: dict[Address, WireError] = {}
         while True:
-            failed: dict[Address, WireError] = {}
-            first = self._first_answer(deadline, failed)
-            if first and (leader := self._ask(first, position, deadline, failed)):
-                return leader
-            for address in self._candidates(failed) if first else ():
-                if deadline.is_over:
-                    break
-                leader = self._try(address, position, deadline, failed)
-                if leader:
-                    return leader
-            if deadline.left < PAUSE or not self._has_answer:
-                raise all_failed([*failed.values()], len(failed))
-            time.sleep(PAUSE)
-
-    def _first_answer(
-        self, deadline: Deadline, failed: dict[Address, WireError]
-    ) -> Connection | None:
-        """Return the first connection to a known address; the named leader has a head start."""
-        named = self._addresses.get(self.leader)
-        addresses = [*dict.fromkeys([*([named] if named else []), *self._known])]
-        return next(answering(addresses, self._target.settings, deadline, failed), None)
-
-    def _candidates(self, asked: dict[Address, WireError]) -> Iterable[Address]:
-        """Yield the addresses that are not *asked*: first the named leader, then all others."""
-        waiting = deque(self._known)
-        while True:
-            named = self._addresses.get(self.leader)
-            if named is not None and named not in asked:
-                yield named
-            elif waiting:
-                address = waiting.popleft()
-                if address not in asked:
-                    yield address
+            for connection in answering(
+                self._addresses_besides(failed), self._target.settings, deadline, failed
+            ):
+                if self._is_leader(connection, position, deadline, failed):
+                    return connection
+                if self._addresses.get(self.leader, connection.address) not in failed:
+                    break  # the leader that it names has a head start then
             else:
-                return
+                if deadline.left < PAUSE or not self._has_answer:
+                    raise all_failed([*failed.values()], len(failed))
+                time.sleep(PAUSE)
+                failed = {}
 
-    def _try(
-        self,
-        address: Address,
-        position: FetchPosition,
-        deadline: Deadline,
-        failed: dict[Address, WireError],
-    ) -> Connection | None:
-        """Return a connection if the leader answers; otherwise add the reason to *failed*."""
-        try:
-            connection = Connection(address, self._target.settings, deadline)
-        except AuthError:
-            raise
-        except WireError as error:
-            failed[address] = error
-            return None
-        return self._ask(connection, position, deadline, failed)
+    def _addresses_besides(self, failed: Collection[Address]) -> list[Address]:
+        """Return the addresses that are not *failed*: the named leader, then all others."""
+        named = self._addresses.get(self.leader)
+        addresses = dict.fromkeys([named] if named else []) | self._known
+        return [address for address in addresses if address not in failed]
 
-    def _ask(
+    def _is_leader(
         self,
         connection: Connection,
         position: FetchPosition,
         deadline: Deadline,
         failed: dict[Address, WireError],
-    ) -> Connection | None:
-        """Return the connection if the leader answers there, as `_try`."""
+    ) -> bool:
+        """Tell whether the leader answers there; otherwise close it, and put the reason there."""
         address = connection.address
         try:
             if connection.kind is NodeKind.BROKER:
@@ -117,11 +83,11 @@ class Leadership:
                     hint="the metadata log is read from controllers only",
                     code="wrong-node",
                 )
-            elif self._leads(connection, position, deadline):
-                self._has_answer = True
-                return connection
             else:
+                leads = self._leads(connection, position, deadline)
                 self._has_answer = True
+                if leads:
+                    return True
                 reason = f"controller {self.leader} leads" if self.leader >= 0 else "no one leads"
                 failed[address] = WireError.at(
                     address,
@@ -135,7 +101,7 @@ class Leadership:
         except WireError as error:
             failed[address] = error
         connection.close()
-        return None
+        return False
 
     def _leads(self, connection: Connection, position: FetchPosition, deadline: Deadline) -> bool:
         """Tell whether a controller leads; otherwise take leader and epoch from its answer."""
