@@ -4,7 +4,7 @@
 
 Where this Python finds `pyspark_kraftops`, Spark knows the name by itself; elsewhere, as in a
 release that is older than the session, `spark.dataSource.register(KraftopsDataSource)` tells it.
-The columns are the fields of `kraftops.query.row.Row`.
+Columns are the fields of `kraftops.query.row.Row`, but for keys and values: `kraftops.spark.source`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 # Spark calls subclasses of its own classes, so this module needs pyspark to load.
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 
+from kraftops.dump.sources.missing import refuse_missing
 from kraftops.spark.source.hints import shown_hints
 from kraftops.spark.source.options import source_options
 from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader, table_sources
@@ -31,6 +32,9 @@ __all__ = ["HAS_PUSHDOWN", "JobDataSource", "KraftopsDataSource"]
 class KraftopsDataSource(DataSource):
     """Logs, snapshots and archives of them as a table, a row for each record.
 
+    `key` and `value` are the bytes of records that no decoder has read, as those of users; what one
+    has read is JSON in `keyJson` and `valueJson`, of which parse_json makes a VARIANT.
+
     Options, their names in any case; those of `kafka-dump-log` mean the same:
 
     path, paths     a file, directory, pattern or URI; a JSON list of them (what `load` makes)
@@ -45,12 +49,16 @@ class KraftopsDataSource(DataSource):
                     for all of them, whatever a query selects; of offset, crcValid and others,
                     headers of batches tell
     record          a record type, as PARTITION_RECORD: only its records; `value` (of a
-                    coordinator's topic also `key`) is a struct of its fields. Of other decoded
-                    values parse_json(value) makes a VARIANT
+                    coordinator's topic also `key`) is a struct of its fields
     isolationLevel  read_uncommitted (the default), or read_committed: what a consumer gets, no
                     aborted or open transactions and no control records; also kafka.isolation.level
+    transactionState
+                    true: a column with the state of each record's transaction, committed, aborted
+                    or open
     replicas        one (the default): of partitions that several brokers' log directories have, the
-                    copy with the newest leader epoch and end; all: each copy, as `file` tells
+                    copy with the newest leader epoch and end; all: each copy, with the id of its
+                    broker in the column `broker`
+    metadata        true: a column with file_path, file_size and file_modification_time
     mode            PERMISSIVE (the default): damage is a row of kind `damage`, a record that
                     nobody can read has its `error`, `crcValid` tells of the batch;
                     DROPMALFORMED: without all these rows; FAILFAST: the first one ends the job
@@ -84,9 +92,10 @@ class KraftopsDataSource(DataSource):
         return "kraftops"
 
     def schema(self) -> StructType:
-        """Return the columns of the row; the decoders of the sources choose types."""
+        """Return the columns of the table."""
         with shown_hints():
             options = source_options(self.options)
+            refuse_missing(options.names)
             return table_schema(options, options.decoders())
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -98,16 +107,15 @@ class KraftopsDataSource(DataSource):
             decoders = options.query.decoders(source.decoder for source in sources)
             asked = checked_schema(schema, table_schema(options, decoders))
             make = pushing_reader if options.pushdown else Reader
-            return make(options, shape(options, asked, decoders), sources)
+            return make(options, shape(options, asked), sources)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's
         """Return a reader of a stream with the columns of *schema*."""
         with shown_hints():
             options = source_options(self.options)
-            decoders = options.decoders()
-            asked = checked_schema(schema, table_schema(options, decoders))
+            asked = checked_schema(schema, table_schema(options, options.decoders()))
             stream = stream_options(self.options, options)
-            return stream_reader(options, stream, shape(options, asked, decoders), decoders)
+            return stream_reader(options, stream, shape(options, asked))
 
 
 class JobDataSource(KraftopsDataSource):

@@ -24,7 +24,7 @@ DAMAGED = str(IN / "dmg")
 RELEASE = tuple(map(int, pyspark.__version__.split(".")[:2]))
 TABLES: list[tuple[str, dict[str, str]]] = [
     (LOG, {"decoder": "metadata"}),
-    (LOG, {"decoder": "metadata", "columns": "offset,type,value", "splitBytes": "2000"}),
+    (LOG, {"decoder": "metadata", "columns": "offset,type,valueJson", "splitBytes": "2000"}),
     (LOG, {"decoder": "metadata", "columns": "crcValid"}),
     (LOG, {"decoder": "metadata", "record": "PARTITION_RECORD"}),
     (LOG, {"decoder": "metadata", "where": "partitionId = 0", "offsets": "3.."}),
@@ -50,14 +50,14 @@ def compare_tables(spark: Any) -> None:
 
 
 def _compare_values(spark: Any) -> None:
-    """Compare variants with texts, and rows that filters of Spark choose."""
+    """Compare values that Spark parses with texts, and rows that filters of Spark choose."""
     logs = spark.read.format("kraftops").option("decoder", "metadata")
-    of_logs = {"decoder": "metadata", "columns": "offset,value"}
-    texts = {row["offset"]: json.loads(row["value"]) for row in table(LOG, **of_logs)}
-    values = logs.option("value", "variant").option("columns", "offset,value").load(LOG)
-    found = values.selectExpr("offset", "to_json(value) AS value").collect()
-    assert {row.offset: json.loads(row.value) for row in found} == texts
-    pushing = logs.option("value", "json").option("pushdown", "true")
+    of_logs = {"decoder": "metadata", "columns": "offset,valueJson"}
+    texts = {row["offset"]: json.loads(row["valueJson"]) for row in table(LOG, **of_logs)}
+    values = logs.option("columns", "offset,valueJson").load(LOG)
+    parsed = values.selectExpr("offset", "to_json(parse_json(valueJson)) AS value").collect()
+    assert {row.offset: json.loads(row.value) for row in parsed} == texts
+    pushing = logs.option("pushdown", "true")
     if RELEASE < (4, 1):
         with pytest.raises(Exception, match=r"pushdown needs pyspark 4\.1 or later"):
             pushing.load(LOG).count()

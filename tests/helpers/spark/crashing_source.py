@@ -60,5 +60,5 @@ class CrashingSource(KraftopsDataSource):
 
     def reader(self, schema: StructType) -> Reader:
         options = source_options(self.options)
-        table = shape(options, schema, options.decoders())
+        table = shape(options, schema)
         return CrashingReader(options, table, options.sources())

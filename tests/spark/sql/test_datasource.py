@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kraftops.dump.scan.arrow import MOST_MS
-from kraftops.query.row import COLUMNS
 from kraftops.spark.session.session import Session
+from kraftops.spark.source.table_columns import TABLE_COLUMNS
 from tests.helpers.logs.corpus_rows import EVERY_LOG, FLAGS, parsed
 from tests.helpers.logs.segments import IN
 from tests.helpers.tools.console import run_here
@@ -40,14 +40,15 @@ def plain(rows: list[Any]) -> list[dict[str, Any]]:
         if row["timestamp"] is not None:
             row["timestamp"] = round(row["timestamp"].timestamp() * 1000)
         for name in ("key", "value"):
-            value = row[name]
-            if row["kind"] == "user" and value is not None:
-                is_text = value.decode("utf-8", "replace").encode() == value
-                row[name] = value.decode() if is_text else b64encode(value).decode()
-                row[f"{name}Encoding"] = None if is_text else "base64"
+            value, text = row[name], row.pop(f"{name}Json")
+            is_text = value is not None and value.decode("utf-8", "replace").encode() == value
+            is_base64 = value is not None and not (is_text and row["kind"] == "user")
+            row[f"{name}Encoding"] = "base64" if is_base64 else None
+            if text is not None:
+                assert value is None
+                row[name] = json.loads(text)
             elif value is not None:
-                text = value if isinstance(value, str) else value.decode()
-                row[name] = text if row[f"{name}Encoding"] else json.loads(text)
+                row[name] = b64encode(value).decode() if is_base64 else value.decode()
         for header in row["headers"]:
             header["value"] = None if header["value"] is None else "…"
     return found
@@ -70,7 +71,7 @@ def test_rows_are_those_of_the_local_tool(spark: Any) -> None:
 
     table = read(spark, *paths, decoder="user")
 
-    assert table.columns == list(COLUMNS)
+    assert table.columns == list(TABLE_COLUMNS)
     assert plain(table.collect()) == local(FLAGS["user"], *paths)
 
 
@@ -190,9 +191,9 @@ def test_a_table_of_a_catalog_is_refused_in_one_line(spark: Any) -> None:
 
 
 def test_values_become_variants_by_parse_json(spark: Any) -> None:
-    records = read(spark, METADATA, columns="offset,type,value").where("type = 'TOPIC_RECORD'")
+    records = read(spark, METADATA, columns="offset,type,valueJson").where("type = 'TOPIC_RECORD'")
 
-    names = records.selectExpr("parse_json(value):name::string AS name")
+    names = records.selectExpr("parse_json(valueJson):name::string AS name")
     assert [row.name for row in names.collect()] == [
         row["value"]["name"] for row in local(FLAGS["metadata"], "--type", "topic", METADATA)
     ]
@@ -308,7 +309,7 @@ def test_nothing_that_matches_is_an_empty_table(spark: Any) -> None:
     found = read(spark, METADATA, offsets="900000..")
 
     assert found.collect() == []
-    assert found.columns == list(COLUMNS)
+    assert found.columns == list(TABLE_COLUMNS)
 
 
 def test_sql_has_the_table(spark: Any) -> None:

@@ -35,7 +35,7 @@ CLIENT = {
     "kafka.sasl.mechanism": "PLAIN",
     "kafka.sasl.jaas.config": f'{_LOGIN} username="alice" password="{PASSWORD}";',
 }
-COLUMNS = ("offset", "timestamp", "leaderEpoch", "kind", "type", "version", "key", "value")
+COLUMNS = ("offset", "timestamp", "leaderEpoch", "kind", "type", "version", "keyJson", "valueJson")
 
 
 def stream_of(spark: Any, cluster: Cluster) -> Any:
@@ -77,7 +77,7 @@ def test_snapshot_and_log_come_once_and_no_password_is_shown(
     assert snapshot in snapshots
     assert [row.offset for row in log] == [*range(log[0].offset, log[-1].offset + 1)]
     assert log == [known[row.offset] for row in log]
-    assert sum("late" in (row.value or "") for row in log) == 1
+    assert sum("late" in (row.valueJson or "") for row in log) == 1
 
     shown = [plan, str(first.lastProgress), str(last.lastProgress), events(session)]
     assert "redacted" in plan

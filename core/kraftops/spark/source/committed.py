@@ -6,11 +6,11 @@ on (the last stable offset), no records of aborted transactions, and no control 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.check.batches import NO_PRODUCER, seen
 from kraftops.dump.check.transactions import Producers
@@ -20,46 +20,85 @@ from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
+from kraftops.log.sought import NO_LIMIT
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NEEDED = ("offset", "producerId", "control")
-"""The columns that decide whether a row is committed."""
+NEEDED = ("offset", "producerId", "transactional", "control")
+"""The columns that tell of the transaction of a row."""
+COMMITTED, ABORTED, OPEN = "committed", "aborted", "open"
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What is withheld of a log: aborted transactions, and all from an open one on.
+    """The transactions of a log that are not committed.
 
-    *last_stable_offset* is where the first open transaction begins; None if none is open.
+    *open* has the first offset of each open one, by the producer's id.
     """
 
     aborted: tuple[AbortedTxn, ...]
-    last_stable_offset: int | None
+    open: Mapping[int, int]
+
+    @property
+    def last_stable_offset(self) -> int | None:
+        """Where the first open transaction begins; None if none is open."""
+        return min(self.open.values(), default=None)
 
     def committed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows that are committed, and those about damage."""
         import pyarrow.compute as pc
 
-        offsets, producers = rows.column("offset"), rows.column("producerId")
-        withheld = rows.column("control")
+        withheld = pc.or_kleene(rows.column("control"), self._aborted(rows))
         if self.last_stable_offset is not None:
-            is_unstable = pc.greater_equal(offsets, self.last_stable_offset)
+            is_unstable = pc.greater_equal(rows.column("offset"), self.last_stable_offset)
             withheld = pc.or_kleene(withheld, is_unstable)
-        limits = pc.min_max(offsets).as_py()
-        first, last = limits["min"], limits["max"]
-        for txn in self.aborted:
-            if first is None or txn.last_offset < first or txn.first_offset > last:
-                continue
-            is_aborted = pc.and_kleene(
-                pc.equal(producers, txn.producer_id),
-                pc.and_kleene(
-                    pc.greater_equal(offsets, txn.first_offset), pc.less(offsets, txn.last_offset)
-                ),
-            )
-            withheld = pc.or_kleene(withheld, is_aborted)
         return rows.filter(pc.invert(pc.fill_null(withheld, fill_value=False)))
+
+    def states(self, rows: pa.RecordBatch) -> pa.Array:
+        """Return the state of the transaction of each row; null of a row that is of none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        spans = [_Span(producer, first) for producer, first in self.open.items()]
+        is_open = _is_in_any(rows, spans)
+        states = pc.if_else(self._aborted(rows), ABORTED, pc.if_else(is_open, OPEN, COMMITTED))
+        is_of_one = pc.and_not_kleene(rows.column("transactional"), rows.column("control"))
+        return pc.if_else(pc.fill_null(is_of_one, fill_value=False), states, pa.scalar(None))
+
+    def _aborted(self, rows: pa.RecordBatch) -> pa.Array:
+        """Tell of each row whether it is of an aborted transaction."""
+        spans = (
+            _Span(txn.producer_id, txn.first_offset, txn.last_offset) for txn in self.aborted
+        )
+        return _is_in_any(rows, spans)
+
+
+class _Span(NamedTuple):
+    """The offsets of a transaction, up to that of its marker."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int = NO_LIMIT
+
+
+def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span]) -> pa.Array:
+    """Tell of each row whether it is in a transaction; null if it is not a record."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets, producers = rows.column("offset"), rows.column("producerId")
+    limits = pc.min_max(offsets).as_py()
+    first, last = limits["min"], limits["max"]
+    is_in_any = pa.repeat(False, rows.num_rows)
+    for span in spans:
+        if first is None or span.last_offset < first or span.first_offset > last:
+            continue
+        is_after = pc.greater_equal(offsets, span.first_offset)
+        is_inside = pc.and_kleene(is_after, pc.less(offsets, span.last_offset))
+        is_of_producer = pc.equal(producers, span.producer_id)
+        is_in_any = pc.or_kleene(is_in_any, pc.and_kleene(is_of_producer, is_inside))
+    return is_in_any
 
 
 def isolations(sources: Sequence[Source]) -> Mapping[str, Isolation]:
@@ -104,7 +143,7 @@ def isolation(paths: Sequence[str], high_watermark: int | None = None) -> Isolat
         producers.begin(0, snapshot)
     for segment in segments[first_read:]:
         aborted += _read_transactions(segment, producers, high_watermark)
-    return Isolation(tuple(aborted), min(producers.open.values(), default=None))
+    return Isolation(tuple(aborted), producers.open)
 
 
 def _read_transactions(

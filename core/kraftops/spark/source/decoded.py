@@ -74,14 +74,8 @@ def _type(field: Field) -> DataType:
     return types.ArrayType(kind) if field.array else kind
 
 
-def decoded(texts: pa.Array, encodings: pa.Array, kind: pa.StructType) -> pa.Array:
-    """Return JSON texts as structs; one with an encoding is of an unreadable record, and null."""
-    import pyarrow.compute as pc
-
-    return _structs(pc.if_else(encodings.is_null(), texts, None), kind)
-
-
-def _structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
+def structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
+    """Return JSON texts as structs."""
     import pyarrow as pa
     from pyarrow.json import ParseOptions, ReadOptions, read_json
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -25,13 +25,21 @@ from kraftops.query.where import about_groups, with_conditions
 from kraftops.records.decoder import DecoderOptions
 from kraftops.records.decoders import decoder_named, record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
-from kraftops.records.internal_topics import METADATA, decoder_names
+from kraftops.records.internal_topics import METADATA as METADATA_DECODER
+from kraftops.records.internal_topics import decoder_names
+from kraftops.spark.source.table_columns import (
+    BROKER,
+    METADATA,
+    OTHER_COLUMNS,
+    STATE,
+    TABLE_COLUMNS,
+)
 
 OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
     *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
     *("where", "columns", "record", "mode", "pushdown", "splitBytes", "cores", "tries"),
-    *("isolationLevel", "replicas"),
+    *("isolationLevel", "transactionState", "replicas", "metadata"),
 )
 """The options for users."""
 CLIENT_PREFIX = "kafka."
@@ -57,9 +65,10 @@ _FLAGS = {"true": True, "false": False}
 class SourceOptions:
     """Parsed options.
 
-    *columns* are the columns of the table; () is all. *record* is the only record type, or None,
-    *mode* one of `MODES`; with *is_committed*, rows are those of read_committed. Without
-    *has_all_replicas*, a table reads one copy of each partition.
+    *columns* are the columns of the table. *record* is the only record type, or None, *mode* one
+    of `MODES`; with *is_committed*, rows are those of read_committed. Without *has_all_replicas*,
+    a table reads one copy of each partition. With *keeps_row*, its columns are those of the row, as
+    commands write it.
     """
 
     names: tuple[str, ...]
@@ -71,11 +80,12 @@ class SourceOptions:
     split_bytes: int | None
     cores: int
     tries: int
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...]
     record: str | None = None
     mode: str = PERMISSIVE
     is_committed: bool = False
     has_all_replicas: bool = False
+    keeps_row: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -96,13 +106,10 @@ class SourceOptions:
         return [*self.labelled, *expand(self.names, from_start=self.from_start, raw=self.raw)]
 
     def decoders(self) -> frozenset[str]:
-        """Return the names of the decoders that read the sources.
-
-        Raises:
-            UsageError, SourceError: as `sources`, if no option names a decoder.
-        """
-        of_sources = [None] if self.query.decoder else [source.decoder for source in self.sources()]
-        return self.query.decoders(of_sources)
+        """Return the names of the decoders that may read the sources; nothing is listed."""
+        if self.names and self.query.decoder is None:
+            return frozenset(decoder_names())
+        return self.query.decoders([None, *(source.decoder for source in self.labelled)])
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
@@ -128,11 +135,12 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
     if dialect != KAFKA_DIALECT or is_live:
-        decoder = decoder or METADATA
+        decoder = decoder or METADATA_DECODER
     record = _record(by_name, decoder, dialect)
     if record is not None:
         by_name["types"] = record
     text = by_name.get("query")  # the whole query, from the command line
+    has_all_replicas = _one_of("replicas", by_name.get("replicas", _ONE), (_ONE, _ALL)) == _ALL
     query = query_from_text(text) if text else _query(by_name, decoder, dialect)
     return SourceOptions(
         names=names,
@@ -144,11 +152,12 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         split_bytes=_number(by_name, "splitBytes") or None,
         cores=_number(by_name, "cores") or os.cpu_count() or 1,
         tries=_number(by_name, "tries"),
-        columns=_columns(by_name),
+        columns=_columns(by_name, {BROKER} if has_all_replicas else set()),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
-        has_all_replicas=_one_of("replicas", by_name.get("replicas", _ONE), (_ONE, _ALL)) == _ALL,
+        has_all_replicas=has_all_replicas,
         is_committed=_isolation_level(by_name) == READ_COMMITTED,
+        keeps_row=bool(text),
     )
 
 
@@ -241,27 +250,30 @@ def _record(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> st
     return types_by_name[name]
 
 
-def _columns(by_name: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns that are asked for.
+def _columns(by_name: Mapping[str, str], more: Set[str]) -> tuple[str, ...]:
+    """Return the columns that are asked for; if none is named, all, and of the others those *more*.
 
     Raises:
         UsageError: there is no such column, or one comes twice.
     """
+    columns, others = (COLUMNS, ()) if by_name.get("query") else (TABLE_COLUMNS, OTHER_COLUMNS)
     asked = tuple(name.strip() for name in _list(by_name.get("columns", "")))
     for name in asked:
-        if name not in COLUMNS:
-            raise UsageError(f"a row has no column {name!r}", hint=_columns_near(name))
+        if name not in (*columns, *others):
+            hint = _columns_near(name, (*columns, *others))
+            raise UsageError(f"a row has no column {name!r}", hint=hint)
         if asked.count(name) > 1:
             raise UsageError(f"the column {name} is asked for twice")
-    return asked
+    more |= {name for name in (STATE, METADATA) if flag(by_name, name)}
+    return asked or (*columns, *(name for name in others if name in more))
 
 
-def _columns_near(name: str) -> str:
-    by_lower = {column.lower(): column for column in COLUMNS}
+def _columns_near(name: str, columns: Iterable[str]) -> str:
+    by_lower = {column.lower(): column for column in columns}
     near = get_close_matches(name.lower(), by_lower, 3)
     if near:
         return f"near it are: {', '.join(by_lower[near_name] for near_name in near)}"
-    return f"it has {', '.join(COLUMNS)}"
+    return f"it has {', '.join(columns)}"
 
 
 def _one_of(name: str, value: str, choices: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from kraftops.spark.source.replicas import newest_replicas
 from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.segment_list import limits_of, without_listed
 from kraftops.spark.source.shape import Shape
+from kraftops.spark.source.table_columns import STATE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,8 +140,9 @@ class Reader(DataSourceReader):
             size=options.split_bytes,
             speed=_speed(self._table.scanned.names),
         )
+        has_isolation = options.is_committed or STATE in self._table.asked.names
         # Of files that are left out, too: a marker that aborts may be in a later segment.
-        by_path = isolations(listed) if options.is_committed else {}
+        by_path = isolations(listed) if has_isolation else {}
         return [
             SplitPartition(split, selection.topic_ids, isolations=of_split(split, by_path))
             for split in splits
@@ -153,10 +155,9 @@ class Reader(DataSourceReader):
             DecodeError: the mode is FAILFAST, and a row is malformed.
         """
         keep_freed_memory()
-        batches = self._table.batches(self._scanned(partition))
-        yield from merged(batches, arrow_columns(self._table.asked))
+        yield from merged(self._batches(partition), arrow_columns(self._table.asked))
 
-    def _scanned(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
+    def _batches(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:
         split, tries = partition.split, self._options.tries
         if split is None:
             return
@@ -172,8 +173,7 @@ class Reader(DataSourceReader):
                 rows = self._in_process(part, query_here, schema)
             else:
                 rows = self._read_range(part, query_here, schema, self._table.report())
-            isolation = partition.isolations.get(part.path)
-            yield from rows if isolation is None else map(isolation.committed, rows)
+            yield from self._table.batches(rows, part.path, partition.isolations.get(part.path))
 
     def _in_process(
         self, part: ByteRange, query: Query, schema: pa.Schema

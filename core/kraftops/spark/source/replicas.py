@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ def newest_replicas(sources: Sequence[Source]) -> Replicas:
     copies: dict[object, list[_Copy]] = {}
     directories = _shared_names(logs)
     parents = {os.path.dirname(directory) for directory in directories}
-    identities = {path: _content(os.path.join(path, "meta.properties")) for path in parents}
+    identities = {path: _identity(path) for path in parents}
     for directory in directories:
         identity = identities[os.path.dirname(directory)]
         key, copy = _copy(directory, logs[directory], identity)
@@ -72,8 +73,7 @@ def _copy(
     directory: str, log: Sequence[Source], identity: Mapping[str, Any]
 ) -> tuple[object, _Copy]:
     """Return what copies of this partition have in common, and this copy."""
-    cluster = identity.get("cluster.id")
-    broker = identity.get("node.id", identity.get("broker.id"))
+    cluster, broker = identity.get("cluster.id"), _node_id(identity)
     topic_id = _content(os.path.join(directory, "partition.metadata")).get("topicId")
     entries = _content(os.path.join(directory, "leader-epoch-checkpoint")).get("entries", [])
     name = file_name(log[-1].path)
@@ -86,6 +86,21 @@ def _copy(
     if cluster is None or broker is None:
         return directory, copy  # no file says whose it is: a log of its own
     return (cluster, os.path.basename(directory), topic_id), copy
+
+
+def broker_of(directory: str) -> int | None:
+    """Return the id of the broker with this log directory; None if no file tells it."""
+    with suppress(TypeError, ValueError):
+        return int(_node_id(_identity(directory)))
+    return None
+
+
+def _identity(directory: str) -> Mapping[str, Any]:
+    return _content(os.path.join(directory, "meta.properties"))
+
+
+def _node_id(identity: Mapping[str, Any]) -> Any:
+    return identity.get("node.id", identity.get("broker.id"))
 
 
 def _content(path: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Columns of a row as Spark's schema."""
+"""Columns of a row, and of a table of the data source, as Spark's schema."""
 
 from __future__ import annotations
 
@@ -41,20 +41,25 @@ def row_schema(decoders: Collection[str]) -> StructType:
 
 
 def arrow_columns(schema: StructType) -> pa.Schema:
-    """Return a schema of Spark's as one of Arrow's; times are in UTC in every release of Spark."""
+    """Return a schema of Spark's as one of Arrow's."""
+    import pyarrow as pa
+
+    return pa.schema(list(_arrow_type(schema)))
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    """Return a type of Spark's as one of Arrow's; times are in UTC in every release of Spark."""
     import pyarrow as pa
     from pyspark.sql import types
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.pandas.types import to_arrow_type
 
-    without_zone = types.StructType()
-    for field in schema.fields:
-        is_time = isinstance(field.dataType, types.TimestampType)
-        without_zone.add(field.name, types.TimestampNTZType() if is_time else field.dataType)
-    arrow = to_arrow_schema(without_zone)
-    for index, field in enumerate(schema.fields):
-        if isinstance(field.dataType, types.TimestampType):
-            arrow = arrow.set(index, pa.field(field.name, pa.timestamp("us", "UTC")))
-    return arrow
+    if isinstance(kind, types.TimestampType):
+        return pa.timestamp("us", "UTC")
+    if isinstance(kind, types.StructType):
+        return pa.struct(
+            [pa.field(field.name, _arrow_type(field.dataType), field.nullable) for field in kind]
+        )
+    return to_arrow_type(kind)
 
 
 def checked_schema(asked: StructType, whole: StructType) -> StructType:

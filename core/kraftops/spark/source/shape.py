@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import batch_of
 from kraftops.errors import DecodeError
-from kraftops.spark.source.committed import NEEDED
-from kraftops.spark.source.decoded import decoded, key_and_value
+from kraftops.spark.source.committed import NEEDED as NEEDED_IF_COMMITTED
+from kraftops.spark.source.committed import Isolation
+from kraftops.spark.source.decoded import key_and_value
 from kraftops.spark.source.options import FAILFAST, PERMISSIVE, SourceOptions
 from kraftops.spark.source.schemas import arrow_columns, row_schema
+from kraftops.spark.source.table_columns import (
+    BROKER,
+    METADATA,
+    NEEDED,
+    file_value,
+    made_column,
+    made_kinds,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-_NEEDED = {
+_NEEDED_BY_MODE = {
     "PERMISSIVE": (),
     "DROPMALFORMED": ("crcValid", "error"),
     "FAILFAST": ("file", "crcValid", "error"),
 }
-"""The columns that a mode looks at."""
-_ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
+_OF_FILES = (BROKER, METADATA)
 
 
 def table_schema(options: SourceOptions, decoders: Collection[str]) -> StructType:
@@ -35,18 +43,12 @@ def table_schema(options: SourceOptions, decoders: Collection[str]) -> StructTyp
     """
     from pyspark.sql import types
 
-    whole = row_schema(decoders)
-    kinds = _decoded_kinds(options, decoders)
-    types_by_name = {field.name: kinds.get(field.name, field.dataType) for field in whole}
-    names = options.columns or types_by_name
-    return types.StructType([types.StructField(name, types_by_name[name]) for name in names])
-
-
-def _decoded_kinds(options: SourceOptions, decoders: Collection[str]) -> dict[str, Any]:
-    """Return the types of key and value, if they are not texts."""
+    kinds = {field.name: field.dataType for field in row_schema(decoders)}
+    if not options.keeps_row:
+        kinds |= made_kinds()
     if options.record:
-        return key_and_value(options.record, decoders, options.query.dialect)
-    return {}
+        kinds |= key_and_value(options.record, decoders, options.query.dialect)
+    return types.StructType([types.StructField(name, kinds[name]) for name in options.columns])
 
 
 class _StrictReport(Report):
@@ -62,30 +64,37 @@ class _StrictReport(Report):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The columns *asked*, those *scanned* for them, and the mode."""
+    """The columns *asked*, those *scanned* for them, the mode, and whether rows are committed."""
 
     asked: StructType
     scanned: StructType
-    mode: str
+    mode: str = PERMISSIVE
+    is_committed: bool = False
 
     def report(self) -> Report:
         """Return a report for a scan; of FAILFAST, it raises `DecodeError` at damage."""
         return _StrictReport() if self.mode == FAILFAST else Report()
 
-    def batches(self, scanned: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a scan as rows of the table.
+    def batches(
+        self, scanned: Iterable[pa.RecordBatch], path: str, isolation: Isolation | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a scan of a file as rows of the table.
 
         Raises:
             DecodeError: the mode is FAILFAST, and a row is malformed.
         """
+        if self.is_committed and isolation is not None:
+            scanned = map(isolation.committed, scanned)
         if self.asked == self.scanned and self.mode == PERMISSIVE:
             yield from scanned
             return
         schema = arrow_columns(self.asked)
+        of_file = {name: file_value(name, path) for name in self.asked.names if name in _OF_FILES}
         for batch in scanned:
             kept = batch if self.mode == PERMISSIVE else self._checked(batch)
             if kept.num_rows:
-                yield _with_columns(kept, schema)
+                columns = [_column(kept, field, of_file, isolation) for field in schema]
+                yield batch_of(columns, schema, kept.num_rows)
 
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows that are not malformed."""
@@ -99,25 +108,29 @@ class Shape:
         return batch.filter(pc.invert(malformed))
 
 
-def shape(options: SourceOptions, asked: StructType, decoders: Collection[str]) -> Shape:
+def _column(
+    rows: pa.RecordBatch, field: pa.Field, of_file: dict[str, object], isolation: Isolation | None
+) -> pa.Array:
+    import pyarrow as pa
+
+    if field.name in of_file:
+        return pa.repeat(pa.scalar(of_file[field.name], field.type), rows.num_rows)
+    if field.name in NEEDED:
+        return made_column(rows, field.name, field.type, isolation)
+    return rows.column(field.name)
+
+
+def shape(options: SourceOptions, asked: StructType) -> Shape:
     """Return the table with the columns *asked*, all of the table's or some."""
     from pyspark.sql.types import StructType
 
-    decoded = _decoded_kinds(options, decoders)
-    encodings = [_ENCODINGS[name] for name in asked.names if name in decoded]
-    needed = {*asked.names, *encodings, *_NEEDED[options.mode]}
-    needed |= {*NEEDED} if options.is_committed else set()
+    if options.keeps_row:
+        return Shape(asked, asked)
+    needed = {name for column in asked.names for name in NEEDED.get(column, (column,))}
+    needed |= {*_NEEDED_BY_MODE[options.mode]}
+    needed |= {*NEEDED_IF_COMMITTED} if options.is_committed else set()
+    whole = {field.name: field for field in row_schema(())}  # keys and values as bytes
     # In the order that is asked for, so that often nothing has to be done with the rows.
-    whole = {field.name: field for field in row_schema(decoders)}
-    names = [*asked.names, *(name for name in whole if name in needed - {*asked.names})]
-    return Shape(asked, StructType([whole[name] for name in names]), options.mode)
-
-
-def _with_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    columns = []
-    for field in schema:
-        column = batch.column(field.name)
-        if column.type != field.type:
-            column = decoded(column, batch.column(_ENCODINGS[field.name]), field.type)
-        columns.append(column)
-    return batch_of(columns, schema, batch.num_rows)
+    names = sorted(needed, key=[*asked.names, *whole].index)
+    scanned = StructType([whole[name] for name in names])
+    return Shape(asked, scanned, options.mode, options.is_committed)

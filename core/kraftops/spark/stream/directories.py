@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kraftops.dump.scan.arrow import has_bytes
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
@@ -30,20 +29,11 @@ if TYPE_CHECKING:
 class DirectoryStream:
     """Logs in directories, which are listed once a batch."""
 
-    def __init__(
-        self,
-        options: SourceOptions,
-        stream: StreamOptions,
-        table: Shape,
-        decoders: frozenset[str],
-    ) -> None:
-        """Read the columns of *table* from the logs of *options*, which *decoders* read."""
+    def __init__(self, options: SourceOptions, stream: StreamOptions, table: Shape) -> None:
+        """Read the columns of *table* from the logs of *options*."""
         self._options = options
         self._starts = stream.starts
         self._rows = Reader(options, table, is_lenient=not stream.fails_on_loss)
-        kinds = {field.name: field.dataType.typeName() for field in table.scanned}
-        self._has_texts = "string" in (kinds.get("key"), kinds.get("value"))
-        self._decoders = decoders
         self._ends: dict[str, tuple[StreamLog, End]] = {}
         """The logs that were listed last, with their ends."""
         self._listed: Mapping[str, StreamLog] | None = None
@@ -112,7 +102,7 @@ class DirectoryStream:
 
         Raises:
             SourceError: a segment cannot be read, or *on_loss* raises it.
-            UsageError: a log of another kind has come, or an end has gone back.
+            UsageError: an end has gone back.
         """
         options, logs = self._options, self._logs()
         self._listed = None
@@ -125,7 +115,6 @@ class DirectoryStream:
             if last is None or log is None:
                 on_loss(f"{name}: the log is gone")
                 continue
-            self._check_decoder(log)
             first = first or End(log.beginning)
             ranges.append((log, first.mark, unread(log, first, last, on_loss)))
         self._batches = {}
@@ -159,19 +148,6 @@ class DirectoryStream:
         """
         assert isinstance(partition, SplitPartition)
         return self._rows.read(partition)
-
-    def _check_decoder(self, log: StreamLog) -> None:
-        """Refuse a log of another decoder, if keys and values of the stream are texts.
-
-        Raises:
-            UsageError: it is one.
-        """
-        decoders = self._decoders | self._options.query.decoders([log.decoder])
-        if self._has_texts and has_bytes(decoders):
-            raise UsageError(
-                f"{log.name}: a log of another kind, and keys and values of the stream are texts",
-                hint="start the query again, into another table; or name other directories",
-            )
 
 
 def first_marks(

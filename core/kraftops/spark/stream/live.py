@@ -123,9 +123,6 @@ class QuorumStream:
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition."""
         assert isinstance(partition, LivePartition)
-        yield from self._table.batches(self._scanned(partition))
-
-    def _scanned(self, partition: LivePartition) -> Iterator[pa.RecordBatch]:
         schema = arrow_columns(self._table.scanned)
         with LogSlices(self._target, note=_note) as log:
             if isinstance(partition.start, SnapshotId):
@@ -134,7 +131,8 @@ class QuorumStream:
                 events = log.log(partition.start, partition.stop)
             for live_part in live_parts(events):
                 query = self._query.for_source(METADATA, live_part.part.path)
-                yield from scan_batches(live_part.part, query, self._table.report(), schema)
+                rows = scan_batches(live_part.part, query, self._table.report(), schema)
+                yield from self._table.batches(rows, live_part.part.path)
 
     def _log(self) -> LogSlices:
         """Return the log, over a connection that stays open."""

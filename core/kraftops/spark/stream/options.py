@@ -18,6 +18,7 @@ from kraftops.spark.source.options import (
     SourceOptions,
     flag,
 )
+from kraftops.spark.source.table_columns import STATE
 from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
 from kraftops.wire.config.client_properties import ClientProperties, read_properties
 from kraftops.wire.config.client_settings import client_settings, load_settings
@@ -62,6 +63,11 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
     by_name = {name.lower(): value for name, value in options.items()}
     if source.is_committed and "controllers" in by_name:
         raise UsageError("isolationLevel is not of the metadata log: no producers write it")
+    if STATE in source.columns:
+        raise UsageError(
+            f"{STATE} is a column of spark.read: a stream has rows before their markers",
+            hint="isolationLevel=read_committed waits for them",
+        )
     if source.pushdown:
         raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
     return StreamOptions(

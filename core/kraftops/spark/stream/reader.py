@@ -177,12 +177,10 @@ def _begin(start: Mapping[str, Any], end: Mapping[str, Any]) -> Marks:
     }
 
 
-def stream_reader(
-    options: SourceOptions, stream: StreamOptions, table: Shape, decoders: frozenset[str]
-) -> StreamReader:
+def stream_reader(options: SourceOptions, stream: StreamOptions, table: Shape) -> StreamReader:
     """Return the reader of a stream for this release of Spark."""
     followed: Followed = (
-        DirectoryStream(options, stream, table, decoders)
+        DirectoryStream(options, stream, table)
         if stream.quorum is None
         else QuorumStream(stream.quorum, options, stream, table)
     )
