@@ -4,7 +4,7 @@
 
 Where this Python finds `pyspark_kraftops`, Spark knows the name by itself; elsewhere, as in a
 release that is older than the session, `spark.dataSource.register(KraftopsDataSource)` tells it.
-Columns are the fields of `kraftops.query.row.Row`, but for keys and values: `kraftops.spark.source`.
+The columns are the fields of `kraftops.query.row.Row`, with others for keys and values.
 """
 
 from __future__ import annotations

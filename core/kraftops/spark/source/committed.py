@@ -68,9 +68,7 @@ class Isolation:
 
     def _aborted(self, rows: pa.RecordBatch) -> pa.Array:
         """Tell of each row whether it is of an aborted transaction."""
-        spans = (
-            _Span(txn.producer_id, txn.first_offset, txn.last_offset) for txn in self.aborted
-        )
+        spans = (_Span(txn.producer_id, txn.first_offset, txn.last_offset) for txn in self.aborted)
         return _is_in_any(rows, spans)
 
 
@@ -90,7 +88,7 @@ def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span]) -> pa.Array:
     offsets, producers = rows.column("offset"), rows.column("producerId")
     limits = pc.min_max(offsets).as_py()
     first, last = limits["min"], limits["max"]
-    is_in_any = pa.repeat(False, rows.num_rows)
+    is_in_any = pa.repeat(pa.scalar(value=False), rows.num_rows)
     for span in spans:
         if first is None or span.last_offset < first or span.first_offset > last:
             continue

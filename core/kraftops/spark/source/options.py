@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -250,8 +251,8 @@ def _record(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> st
     return types_by_name[name]
 
 
-def _columns(by_name: Mapping[str, str], more: Set[str]) -> tuple[str, ...]:
-    """Return the columns that are asked for; if none is named, all, and of the others those *more*.
+def _columns(by_name: Mapping[str, str], more: AbstractSet[str]) -> tuple[str, ...]:
+    """Return the columns that are asked for; if none is named, all and *more*.
 
     Raises:
         UsageError: there is no such column, or one comes twice.
