@@ -172,6 +172,11 @@ class TimeIndex(_Entries):
         timestamp, relative = self._last_used()
         return TimeEntry(timestamp, self.base_offset + relative)
 
+    def last_before(self, time: int) -> TimeEntry:
+        """Return the last entry before a time; zeros without one."""
+        timestamp, relative = self._last_used((time - 1,))
+        return TimeEntry(timestamp, self.base_offset + relative)
+
 
 class TxnIndex(_Entries):
     """The entries of a `.txnindex` file; its offsets are absolute."""

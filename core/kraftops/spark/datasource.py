@@ -9,6 +9,7 @@ The columns are the fields of `kraftops.query.row.Row`, with others for keys and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 # Spark calls subclasses of its own classes, so this module needs pyspark to load.
@@ -17,6 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.spark.source.hints import shown_hints
 from kraftops.spark.source.options import source_options
+from kraftops.spark.source.partition_offsets import partition_limits
 from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader, table_sources
 from kraftops.spark.source.schemas import checked_schema
 from kraftops.spark.source.shape import shape, table_schema
@@ -45,6 +47,12 @@ class KraftopsDataSource(DataSource):
     offsets         A..B, A.., ..B or A
     since, until    times in ISO 8601, or as 2h
     where           a condition; several, which must all hold, as a JSON list
+    pathGlobFilter  a pattern: only files with such a name are read, as 000*.log
+    recursiveFileLookup
+                    true: a directory stands for the partitions below it, at any depth
+    startingOffsets, endingOffsets
+                    as JSON `{"TOPIC":{"0":OFFSET}}`: what is read of partitions, without the
+                    record at the end; others are read whole
     columns         a list: only these are decoded, as of a shorter .schema(). Spark itself asks
                     for all of them, whatever a query selects; of offset, crcValid and others,
                     headers of batches tell
@@ -76,6 +84,9 @@ class KraftopsDataSource(DataSource):
 
     startingOffsets earliest (the default), latest, or as JSON `{"TOPIC":{"0":OFFSET}}`, in which
                     -2 is earliest and -1 latest; logs that come later are read from their start
+    startingOffsetsByTimestamp
+                    as JSON, too, with times in ms: of each log from the first record on that is not
+                    before its time, else from its end on
     maxBytesPerTrigger
                     about how much a batch reads, as 64m (4.2 and later)
     failOnDataLoss  true (the default): records that were deleted before they were read, or a log
@@ -102,7 +113,8 @@ class KraftopsDataSource(DataSource):
         """Return a reader of the columns of *schema*."""
         with shown_hints():
             refuse_in_batch(self.options)
-            options = source_options(self.options)
+            limits = partition_limits(self.options)
+            options = replace(source_options(self.options), limits=limits)
             sources = table_sources(options)
             decoders = options.query.decoders(source.decoder for source in sources)
             asked = checked_schema(schema, table_schema(options, decoders))

@@ -14,7 +14,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.remote import filesystem
 from kraftops.spark.dump.list_job import write_list
 from kraftops.spark.source.segment_list import LIST_NAME, read_list
-from tests.helpers.spark.streams import GrowingLog, table
+from tests.helpers.spark.streams import GrowingLog, Stream, table
 from tests.helpers.tools.console import KRAFTOPS, run_here
 
 pytest.importorskip("pyspark")
@@ -108,6 +108,33 @@ def test_segments_without_matching_times_or_offsets_are_left_out(
     said, offsets = read_files(capfd, base, since="2023-11-14T22:13:20.002Z")
     assert "4 files, 3 read" in said
     assert offsets == [2, 5, 8]
+
+
+def test_segments_after_the_last_time_are_left_out(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The header of a batch has the time of its first record, which may not be the least."""
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    for base, times in ((0, [5_000, 1_000]), (2, [9_000, 8_000])):
+        records = [Record(base + index, time, None, b"v") for index, time in enumerate(times)]
+        (folder / f"{base:020}.log").write_bytes(batch_bytes(records))
+    index(str(tmp_path))
+
+    said, offsets = read_files(capfd, tmp_path, until="1970-01-01T00:00:02Z")
+
+    assert "2 files, 1 read" in said
+    assert offsets == [1]
+
+
+def test_a_stream_leaves_out_what_the_list_rules_out(
+    log: GrowingLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index(str(log.folder.parent))
+    stream = Stream(str(log.folder.parent), {"since": "2024-01-01T00:00:00Z", "decoder": "user"})
+    monkeypatch.setattr("kraftops.spark.jobs.range_process.scan_batches", None)
+
+    assert stream.step() == []  # without reading
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])

@@ -88,6 +88,18 @@ def test_a_trigger_fetches_the_new_segments_once(
         stream.offset = end
 
 
+def test_a_stream_of_a_topic_fetches_only_its_objects(
+    store: CountingStore, objects: dict[str, bytes]
+) -> None:
+    wanted = b"".join(batches(0, 20))
+    objects[key(0, 0)] = objects[key(1, 0)] = wanted
+    objects["logs/bills-0/00000000000000000000.log"] = wanted
+    stream = stream_of(store, topics="bills")
+
+    assert len(stream.step()) == 200
+    assert store.fetched.total() <= 1.1 * len(wanted)
+
+
 def test_a_segment_is_admitted_in_parts_by_its_index(
     store: CountingStore, objects: dict[str, bytes]
 ) -> None:

@@ -310,8 +310,8 @@ def test_wrong_options_are_refused_by_name(
 
 
 def test_options_of_streams_are_refused_by_the_table(log: GrowingLog) -> None:
-    with pytest.raises(UsageError, match="startingOffsets is an option"):
-        table(str(log.folder), startingOffsets="latest")
+    with pytest.raises(UsageError, match="maxBytesPerTrigger is an option"):
+        table(str(log.folder), maxBytesPerTrigger="1m")
 
 
 def test_a_limit_is_refused_by_releases_that_have_none(

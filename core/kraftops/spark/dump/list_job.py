@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import scan_batches
 from kraftops.dump.sources.names import Source
 from kraftops.dump.summary.file_counter import Counting
 from kraftops.dump.summary.summarise import summarise
@@ -15,6 +17,7 @@ from kraftops.fileio.atomic import write_file
 from kraftops.log.ranges import ByteRange
 from kraftops.log.remote import filesystem, reading
 from kraftops.query.query import Query
+from kraftops.records.internal_topics import USER
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.session.job_progress import Show
@@ -84,11 +87,24 @@ class ListWork:
             tailCrc=crc,
             firstOffset=None if summary.offsets.backward else summary.offsets.first,
             lastOffset=summary.offsets.last,
+            minTimestamp=_least_time(path),
             maxTimestamp=summary.last_time,
             batches=summary.batches.count,
             records=summary.records.count,
             damagedBytes=summary.damage.size,
         )
+
+
+def _least_time(path: str) -> int | None:
+    """Return the least time of a record, in ms; headers have only the first and the largest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    query = Query(decoder=USER, salvage=True, columns=frozenset({"timestamp"}))
+    schema = pa.schema([("timestamp", pa.int64())])
+    batches = scan_batches(ByteRange(path), query, Report(), schema)
+    least = (pc.min(batch.column(0)).as_py() for batch in batches)
+    return min((time for time in least if time is not None), default=None)
 
 
 def _write(base: str, segments: Iterable[ListedSegment]) -> None:

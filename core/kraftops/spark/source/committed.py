@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NEEDED = ("offset", "producerId", "transactional", "control")
 """The columns that tell of the transaction of a row."""
-COMMITTED, ABORTED, OPEN = "committed", "aborted", "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,8 @@ class Isolation:
 
         spans = [_Span(producer, first) for producer, first in self.open.items()]
         is_open = _is_in_any(rows, spans)
-        states = pc.if_else(self._aborted(rows), ABORTED, pc.if_else(is_open, OPEN, COMMITTED))
+        states = pc.if_else(is_open, "open", "committed")
+        states = pc.if_else(self._aborted(rows), "aborted", states)
         is_of_one = pc.and_not_kleene(rows.column("transactional"), rows.column("control"))
         return pc.if_else(pc.fill_null(is_of_one, fill_value=False), states, pa.scalar(None))
 

@@ -12,12 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any
 
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_remote_bundles
 from kraftops.errors import UsageError
-from kraftops.log.files import STANDARD_INPUT
+from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT
 from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
@@ -28,25 +30,29 @@ from kraftops.records.decoders import decoder_named, record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import METADATA as METADATA_DECODER
 from kraftops.records.internal_topics import decoder_names
+from kraftops.spark.source.partition_offsets import NO_LIMITS, PartitionLimits
 from kraftops.spark.source.table_columns import (
-    BROKER,
+    BROKER_ID,
     METADATA,
     OTHER_COLUMNS,
-    STATE,
     TABLE_COLUMNS,
+    TRANSACTION_STATE,
 )
+from kraftops.uris import is_remote
 
 OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
     *("salvage", "skipInvalid", "types", "topics", "keys", "groups", "offsets", "since", "until"),
     *("where", "columns", "record", "mode", "pushdown", "splitBytes", "cores", "tries"),
-    *("isolationLevel", "transactionState", "replicas", "metadata"),
+    *("isolationLevel", "transactionState", "replicas", "metadata", "startingOffsets"),
+    *("endingOffsets", "pathGlobFilter", "recursiveFileLookup"),
 )
 """The options for users."""
 CLIENT_PREFIX = "kafka."
 """Begin of options that are client properties, as of Spark's source `kafka`."""
 STREAM_OPTIONS = (
-    *("startingOffsets", "maxBytesPerTrigger", "failOnDataLoss", "controllers", "commandConfig"),
+    *("maxBytesPerTrigger", "failOnDataLoss", "controllers", "commandConfig"),
+    "startingOffsetsByTimestamp",
 )
 """Those of streams alone, and client properties; `kraftops.spark.stream` parses them."""
 _TABLE_OWNER = "owner"
@@ -69,7 +75,8 @@ class SourceOptions:
     *columns* are the columns of the table. *record* is the only record type, or None, *mode* one
     of `MODES`; with *is_committed*, rows are those of read_committed. Without *has_all_replicas*,
     a table reads one copy of each partition. With *keeps_row*, its columns are those of the row, as
-    commands write it.
+    commands write it. Files are those whose names match *file_pattern*, if it is set, and with
+    *is_recursive* those of partitions at any depth.
     """
 
     names: tuple[str, ...]
@@ -87,6 +94,9 @@ class SourceOptions:
     is_committed: bool = False
     has_all_replicas: bool = False
     keeps_row: bool = False
+    limits: PartitionLimits = NO_LIMITS
+    file_pattern: str = ""
+    is_recursive: bool = False
 
     def sources(self) -> list[Source]:
         """Return the files that the names stand for.
@@ -104,7 +114,18 @@ class SourceOptions:
                 f"Spark reads no archive of directories: {archives[0]}",
                 hint="unpack it, and name the directory",
             )
-        return [*self.labelled, *expand(self.names, from_start=self.from_start, raw=self.raw)]
+        return [*self.labelled, *self.expanded(self.names, from_start=self.from_start)]
+
+    def expanded(self, names: Iterable[str], *, from_start: bool) -> list[Source]:
+        """Return the files that some of the names stand for; errors as of `sources`."""
+        if self.is_recursive:
+            names = map(_at_any_depth, names)
+        pattern = self.file_pattern
+        return [
+            source
+            for source in expand(names, from_start=from_start, raw=self.raw)
+            if not pattern or fnmatchcase(os.path.basename(source.path), pattern)
+        ]
 
     def decoders(self) -> frozenset[str]:
         """Return the names of the decoders that may read the sources; nothing is listed."""
@@ -153,12 +174,14 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         split_bytes=_number(by_name, "splitBytes") or None,
         cores=_number(by_name, "cores") or os.cpu_count() or 1,
         tries=_number(by_name, "tries"),
-        columns=_columns(by_name, {BROKER} if has_all_replicas else set()),
+        columns=_columns(by_name, {BROKER_ID} if has_all_replicas else set()),
         record=record,
         mode=_one_of("mode", by_name.get("mode", PERMISSIVE).upper(), MODES),
         has_all_replicas=has_all_replicas,
         is_committed=_isolation_level(by_name) == READ_COMMITTED,
         keeps_row=bool(text),
+        file_pattern=by_name.get("pathglobfilter", ""),
+        is_recursive=flag(by_name, "recursiveFileLookup"),
     )
 
 
@@ -251,6 +274,14 @@ def _record(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> st
     return types_by_name[name]
 
 
+def _at_any_depth(name: str) -> str:
+    """Return the pattern of the partitions below a directory; the name of one of them itself."""
+    base = name.rstrip("/")
+    if PARTITION_NAME.fullmatch(base.rpartition("/")[2]):
+        return name
+    return f"{base if is_remote(base) else escape(base)}/**/*-[0-9]*"
+
+
 def _columns(by_name: Mapping[str, str], more: AbstractSet[str]) -> tuple[str, ...]:
     """Return the columns that are asked for; if none is named, all and *more*.
 
@@ -265,7 +296,7 @@ def _columns(by_name: Mapping[str, str], more: AbstractSet[str]) -> tuple[str, .
             raise UsageError(f"a row has no column {name!r}", hint=hint)
         if asked.count(name) > 1:
             raise UsageError(f"the column {name} is asked for twice")
-    more |= {name for name in (STATE, METADATA) if flag(by_name, name)}
+    more |= {name for name in (TRANSACTION_STATE, METADATA) if flag(by_name, name)}
     return asked or (*columns, *(name for name in others if name in more))
 
 

@@ -18,14 +18,17 @@ from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.record_rows import origin_of
 from kraftops.records.internal_topics import USER
+from kraftops.spark.source.partition_offsets import NO_LIMITS, PartitionLimits
 from kraftops.uris import is_remote
 
 _INDEX_READERS = 16
 """Time indexes that are read at once: a store answers for each in some 10 ms, whatever its size."""
 
 
-def with_matching_rows(sources: Sequence[Source], query: Query) -> list[Source]:
-    """Return the sources that may have rows of a query; only time indexes are opened.
+def with_matching_rows(
+    sources: Sequence[Source], query: Query, limits: PartitionLimits = NO_LIMITS
+) -> list[Source]:
+    """Return the sources that may have rows of a query within limits; only time indexes are opened.
 
     Offsets are those of the names: a segment ends where the next one of its log begins
     (Kafka's `UnifiedLog.roll`). Times are read only where the query has a first one.
@@ -34,7 +37,10 @@ def with_matching_rows(sources: Sequence[Source], query: Query) -> list[Source]:
     kept = [
         (source, following)
         for source, following in _with_following(sources)
-        if _fits_path(source, query) and _fits_offsets(source, following, selection)
+        if _fits_path(source, query)
+        and _fits_offsets(
+            source, following, limits.narrowed(selection, source.topic, source.partition)
+        )
     ]
     if selection.since == Filter().since:
         return [source for source, _ in kept]

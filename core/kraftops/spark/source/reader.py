@@ -17,7 +17,6 @@ from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.log.sought import resumed
 from kraftops.memory import keep_freed_memory
-from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
@@ -29,9 +28,9 @@ from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
 from kraftops.spark.source.replicas import newest_replicas
 from kraftops.spark.source.schemas import arrow_columns
-from kraftops.spark.source.segment_list import limits_of, without_listed
+from kraftops.spark.source.segment_list import has_limits, without_listed
 from kraftops.spark.source.shape import Shape
-from kraftops.spark.source.table_columns import STATE
+from kraftops.spark.source.table_columns import TRANSACTION_STATE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,12 +121,17 @@ class Reader(DataSourceReader):
         """Return what workers need: partitions have the sources."""
         return {**self.__dict__, "_sources": ()}
 
+    def with_matching_rows(self, sources: Sequence[Source]) -> Sequence[Source]:
+        """Return the sources that may have rows, by names, indexes and lists of segments."""
+        sources = with_matching_rows(sources, self.query, self._options.limits)
+        if sources and has_limits(self.query.filter):
+            return without_listed(self._options.names, sources, self.query.filter)
+        return sources
+
     def partitions(self) -> list[SplitPartition]:
         """Return the splits."""
         options, listed = self._options, self._sources
-        sources = with_matching_rows(listed, self.query)
-        if sources and limits_of(self.query.filter) != limits_of(Filter()):
-            sources = without_listed(options.names, sources, self.query.filter)
+        sources = self.with_matching_rows(listed)
         if len(sources) < len(listed):
             _say(f"{len(listed)} files, {len(sources)} read")
         selection = self.query.filter
@@ -140,7 +144,7 @@ class Reader(DataSourceReader):
             size=options.split_bytes,
             speed=_speed(self._table.scanned.names),
         )
-        has_isolation = options.is_committed or STATE in self._table.asked.names
+        has_isolation = options.is_committed or TRANSACTION_STATE in self._table.asked.names
         # Of files that are left out, too: a marker that aborts may be in a later segment.
         by_path = isolations(listed) if has_isolation else {}
         return [
@@ -165,8 +169,9 @@ class Reader(DataSourceReader):
         asked = replace(self.query.filter, topic_ids=partition.topic_ids)
         if partition.first_offset is not None:
             asked = replace(asked, first_offset=max(asked.first_offset, partition.first_offset))
-        query = replace(self.query, filter=asked)
         for labelled in split.ranges:
+            limited = self._options.limits.narrowed(asked, labelled.topic, labelled.partition)
+            query = replace(self.query, filter=limited)
             part = resumed(labelled.range) if partition.is_resumed else labelled.range
             query_here = query.for_source(labelled.decoder, part.path)
             if is_last_try(tries):

@@ -21,6 +21,7 @@ from kraftops.uris import is_remote, local_path
 
 LIST_NAME = "_kraftops-segments.parquet"
 _TAIL_BYTES = 4096
+_LIMITS = ("first_offset", "last_offset", "since", "until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class ListedSegment:
     tailCrc: int  # noqa: N815 - columns are named as those of the table `log`
     firstOffset: int | None  # noqa: N815
     lastOffset: int | None  # noqa: N815
+    minTimestamp: int | None  # noqa: N815
     maxTimestamp: int | None  # noqa: N815
     batches: int
     records: int
@@ -48,14 +50,17 @@ class ListedSegment:
         """Tell whether a record can be in a range of offsets and times; damage can be anywhere."""
         if self.damagedBytes or self.lastOffset is None or self.firstOffset is None:
             return True
-        is_late = self.maxTimestamp is None or self.maxTimestamp >= selection.since
+        if self.minTimestamp is None or self.maxTimestamp is None:
+            return True
+        is_in_time = self.minTimestamp < selection.until and self.maxTimestamp >= selection.since
         is_after = self.lastOffset >= selection.first_offset
-        return is_late and is_after and self.firstOffset <= selection.last_offset
+        return is_in_time and is_after and self.firstOffset <= selection.last_offset
 
 
-def limits_of(selection: Filter) -> tuple[int, int, int]:
-    """Return the limits of a filter that a list can answer."""
-    return selection.first_offset, selection.last_offset, selection.since
+def has_limits(selection: Filter) -> bool:
+    """Tell whether a filter has limits that a list can answer."""
+    every = Filter()
+    return any(getattr(selection, name) != getattr(every, name) for name in _LIMITS)
 
 
 def read_list(base: str) -> Mapping[str, ListedSegment]:

@@ -15,7 +15,7 @@ from kraftops.spark.source.decoded import key_and_value
 from kraftops.spark.source.options import FAILFAST, PERMISSIVE, SourceOptions
 from kraftops.spark.source.schemas import arrow_columns, row_schema
 from kraftops.spark.source.table_columns import (
-    BROKER,
+    BROKER_ID,
     METADATA,
     NEEDED,
     file_value,
@@ -32,7 +32,7 @@ _NEEDED_BY_MODE = {
     "DROPMALFORMED": ("crcValid", "error"),
     "FAILFAST": ("file", "crcValid", "error"),
 }
-_OF_FILES = (BROKER, METADATA)
+_OF_FILES = (BROKER_ID, METADATA)
 
 
 def table_schema(options: SourceOptions, decoders: Collection[str]) -> StructType:

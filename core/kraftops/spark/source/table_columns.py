@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import DataType
 
-BROKER, STATE, METADATA = "broker", "transactionState", "metadata"
+BROKER_ID, TRANSACTION_STATE, METADATA = "broker", "transactionState", "metadata"
 _ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
 _JSON = {"keyJson": "key", "valueJson": "value"}
 TABLE_COLUMNS = tuple(
@@ -34,13 +34,13 @@ TABLE_COLUMNS = tuple(
     for column in ((name, *_JSON) if name == "value" else (name,))
 )
 """The columns of every table."""
-OTHER_COLUMNS = (BROKER, STATE, METADATA)
+OTHER_COLUMNS = (BROKER_ID, TRANSACTION_STATE, METADATA)
 """Those that only some tables have."""
 NEEDED = {
     **{name: (name, encoding, "kind") for name, encoding in _ENCODINGS.items()},
     **{name: (source, _ENCODINGS[source], "kind") for name, source in _JSON.items()},
-    STATE: NEEDED_OF_STATE,
-    BROKER: (),
+    TRANSACTION_STATE: NEEDED_OF_STATE,
+    BROKER_ID: (),
     METADATA: (),
 }
 """The scanned columns of which each is made."""
@@ -55,13 +55,15 @@ def made_kinds() -> dict[str, DataType]:
     file.add("file_path", types.StringType()).add("file_size", types.LongType())
     file.add("file_modification_time", types.TimestampType())
     text, number = types.StringType(), types.IntegerType()
-    kinds = dict.fromkeys(_ENCODINGS, types.BinaryType()) | dict.fromkeys((*_JSON, STATE), text)
-    return {**kinds, BROKER: number, METADATA: file}
+    kinds = dict.fromkeys(_ENCODINGS, types.BinaryType()) | dict.fromkeys(
+        (*_JSON, TRANSACTION_STATE), text
+    )
+    return {**kinds, BROKER_ID: number, METADATA: file}
 
 
 def file_value(name: str, path: str) -> Any:
     """Return what a column has in all rows of a file."""
-    if name == BROKER:
+    if name == BROKER_ID:
         return broker_of(os.path.dirname(os.path.dirname(path)))
     size, modified = identities([path])[path] or (None, None)
     moment = None if modified is None else _EPOCH + timedelta(microseconds=modified // 1000)
@@ -74,7 +76,7 @@ def made_column(
     """Return a column that is made of others of the same rows."""
     import pyarrow as pa
 
-    if name == STATE:
+    if name == TRANSACTION_STATE:
         assert isolation is not None
         return isolation.states(rows)
     if name in _JSON:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kraftops.errors import SourceError, UsageError
-from kraftops.log.heads import Head, heads
-from kraftops.log.log_file import LogFile
+from kraftops.dump.sources.names import Source
+from kraftops.log.heads import Head
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.source.committed import Isolation, isolation
 from kraftops.spark.source.options import SourceOptions
@@ -15,11 +14,12 @@ from kraftops.spark.source.reader import Reader, SplitPartition, of_split
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.ends import End, end_of, limited_end
 from kraftops.spark.stream.followed import OnLoss
-from kraftops.spark.stream.logs import StreamLog, snapshot_marks, stream_logs
+from kraftops.spark.stream.logs import StreamLog, stream_logs
 from kraftops.spark.stream.marks import Mark, Marks, moved
-from kraftops.spark.stream.options import EARLIEST, LATEST, Starts, StreamOptions
+from kraftops.spark.stream.options import StreamOptions
 from kraftops.spark.stream.places import Loss, locate, resume_position
-from kraftops.spark.stream.ranges import batch_splits, unread
+from kraftops.spark.stream.ranges import UnreadLog, batch_splits, unread
+from kraftops.spark.stream.starts import first_marks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ class DirectoryStream:
     def __init__(self, options: SourceOptions, stream: StreamOptions, table: Shape) -> None:
         """Read the columns of *table* from the logs of *options*."""
         self._options = options
-        self._starts = stream.starts
+        self._stream = stream
         self._rows = Reader(options, table, is_lenient=not stream.fails_on_loss)
         self._ends: dict[str, tuple[StreamLog, End]] = {}
         """The logs that were listed last, with their ends."""
@@ -47,7 +47,7 @@ class DirectoryStream:
 
     def first(self) -> Marks:
         """Return where a new stream begins."""
-        return first_marks(self._options, self._starts, self._list())
+        return first_marks(self._options, self._stream, self._list())
 
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
@@ -116,7 +116,7 @@ class DirectoryStream:
                 on_loss(f"{name}: the log is gone")
                 continue
             first = first or End(log.beginning)
-            ranges.append((log, first.mark, unread(log, first, last, on_loss)))
+            ranges.append(UnreadLog(log, first.mark, unread(log, first, last, on_loss)))
         self._batches = {}
         self._remember(ends)
         by_path = {
@@ -124,7 +124,7 @@ class DirectoryStream:
             for log, withheld in self._isolations.values()
             for segment in log.segments
         }
-        splits = batch_splits(ranges, options.cores, options.split_bytes)
+        splits = batch_splits(self._matching(ranges), options.cores, options.split_bytes)
         query = self._rows.query
         ids = query.filter.topic_ids
         if splits and query.filter.topics:
@@ -140,6 +140,18 @@ class DirectoryStream:
             for part in splits
         ]
 
+    def _matching(self, unread_logs: Sequence[UnreadLog]) -> Iterator[UnreadLog]:
+        """Yield logs with their ranges of files that may have rows of the query."""
+        sources = [
+            Source(part.path, log.decoder, log.topic, log.partition, number)
+            for number, (log, _, parts) in enumerate(unread_logs)
+            for part in parts
+        ]
+        kept = {source.path for source in self._rows.with_matching_rows(sources)}
+        for unread_log in unread_logs:
+            parts = [part for part in unread_log.ranges if part.path in kept]
+            yield unread_log._replace(ranges=parts)
+
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split.
 
@@ -148,76 +160,6 @@ class DirectoryStream:
         """
         assert isinstance(partition, SplitPartition)
         return self._rows.read(partition)
-
-
-def first_marks(
-    options: SourceOptions, starts: str | Starts, logs: Mapping[str, StreamLog]
-) -> Marks:
-    """Return where the stream of each log begins.
-
-    A log of metadata begins with its newest snapshot, as the table does.
-
-    Raises:
-        UsageError: a path holds no log; starts name no offset of a partition, or one that it does
-            not have.
-        SourceError: a segment cannot be read.
-    """
-    snapshots = snapshot_marks(options)
-    if starts == LATEST:
-        return {name: end_of(log, End(log.beginning)).mark for name, log in logs.items()}
-    earliest = {name: log.beginning for name, log in logs.items()} | {
-        name: mark for name, mark in snapshots.items() if name in logs
-    }
-    if isinstance(starts, str):
-        return earliest
-    _check_starts(starts, logs)
-    return {name: _first_mark(log, starts, earliest[name]) for name, log in logs.items()}
-
-
-def _check_starts(starts: Starts, logs: Mapping[str, StreamLog]) -> None:
-    """Compare the partitions of starts with those of logs, which Spark's kafka source asks for.
-
-    Raises:
-        UsageError: they are others.
-    """
-    there = {(log.topic, log.partition) for log in logs.values()}
-    for topic, partition in starts.keys() - there:
-        raise UsageError(f"startingOffsets has {topic}-{partition}, which no directory here is")
-    for log in logs.values():
-        if (log.topic, log.partition) not in starts:
-            raise UsageError(
-                f"startingOffsets has no offset of {log.name}", hint="-2 is earliest, -1 latest"
-            )
-
-
-def _first_mark(log: StreamLog, starts: Starts, earliest: Mark) -> Mark:
-    start = starts[log.topic or "", log.partition or 0]
-    if start == EARLIEST:
-        return earliest
-    if start == LATEST:
-        return end_of(log, End(log.beginning)).mark
-    assert isinstance(start, int)
-    return _mark_at(log, start)
-
-
-def _mark_at(log: StreamLog, offset: int) -> Mark:
-    """Return the mark before the batch with an offset, or with later ones."""
-    if offset < log.segments[0].base_offset:
-        raise SourceError(
-            f"{log.name}: it begins at offset {log.segments[0].base_offset}, after {offset}"
-        )
-    index = max(index for index, part in enumerate(log.segments) if part.base_offset <= offset)
-    segment = log.segments[index]
-    end, before = segment.base_offset, None
-    with LogFile(segment.path) as file:
-        for head in heads(file, 0, min(segment.size, file.size)):
-            if head.last_offset >= offset:
-                break
-            before, end = head, head.last_offset + 1
-        else:
-            if index == len(log.segments) - 1 and end < offset:
-                raise SourceError(f"{log.name}: it ends at offset {end}, before {offset}")
-    return Mark(offset, -1 if before is None else before.epoch)
 
 
 def next_marks(

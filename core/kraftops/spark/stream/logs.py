@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.partition_directory import NoLogError
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
@@ -124,7 +124,7 @@ def _sources(
     """Yield the files that are there: logs may be deleted while the stream goes on."""
     for name in options.names:
         try:
-            expanded = expand([name], from_start=from_start, raw=options.raw)
+            expanded = options.expanded([name], from_start=from_start)
         except NoLogError:
             if may_be_gone or os.path.exists(os.path.join(name, _PROPERTIES)):
                 continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -18,37 +17,35 @@ from kraftops.spark.source.options import (
     SourceOptions,
     flag,
 )
-from kraftops.spark.source.table_columns import STATE
+from kraftops.spark.source.partition_offsets import EARLIEST, Starts, partition_offsets
+from kraftops.spark.source.table_columns import TRANSACTION_STATE
 from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
 from kraftops.wire.config.client_properties import ClientProperties, read_properties
 from kraftops.wire.config.client_settings import client_settings, load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.endpoints import Endpoints
 
-EARLIEST, LATEST = "earliest", "latest"
-_NUMBERS = {-2: EARLIEST, -1: LATEST}
-"""Offsets that stand for a beginning or an end, as Spark's kafka source has them."""
 _SIZE = re.compile(r"([0-9]{1,15})\s*([kmgt]?)b?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 HAS_LIMITS = bool(find_spec("pyspark.sql.streaming.datasource"))
 """Whether this release of Spark asks sources for a part of what is there: since 4.2."""
 _SECRET_KEYS = frozenset({"sasl.jaas.config", "ssl.keystore.key"})
 """Client properties with secrets whose names do not say so."""
+_BY_TIMESTAMP = "startingOffsetsByTimestamp"
 _REDACTED = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
 """Names and values of options that Spark hides by itself (`spark.redaction.regex`)."""
-
-Starts = Mapping[tuple[str, int], int | str]
-"""Offsets by topic and partition, or `EARLIEST` or `LATEST`."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
     """Parsed options: *starts* are `EARLIEST`, `LATEST`, or those of each partition.
 
-    *quorum* is whose log is followed, or None for logs in directories.
+    With *are_times*, they are times in ms, and a log begins with the first record that is not
+    before its time. *quorum* is whose log is followed, or None for logs in directories.
     """
 
     starts: str | Starts = EARLIEST
+    are_times: bool = False
     max_bytes: int | None = None
     fails_on_loss: bool = True
     quorum: Endpoints | None = None
@@ -63,15 +60,20 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
     by_name = {name.lower(): value for name, value in options.items()}
     if source.is_committed and "controllers" in by_name:
         raise UsageError("isolationLevel is not of the metadata log: no producers write it")
-    if STATE in source.columns:
+    if TRANSACTION_STATE in source.columns:
         raise UsageError(
-            f"{STATE} is a column of spark.read: a stream has rows before their markers",
+            "transactionState is of spark.read: a stream has rows before their markers",
             hint="isolationLevel=read_committed waits for them",
         )
     if source.pushdown:
         raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
+    if "endingoffsets" in by_name:
+        raise UsageError("endingOffsets is an option of spark.read, not of spark.readStream")
+    are_times = _BY_TIMESTAMP.lower() in by_name
+    name = _BY_TIMESTAMP if are_times else "startingOffsets"
     return StreamOptions(
-        _starts(by_name.get("startingoffsets", EARLIEST)),
+        partition_offsets(name, by_name.get(name.lower(), EARLIEST)),
+        are_times,
         _max_bytes(by_name.get("maxbytespertrigger")),
         flag(by_name, "failOnDataLoss", default=True),
         _quorum(by_name, source),
@@ -89,29 +91,6 @@ def refuse_in_batch(options: Mapping[str, str]) -> None:
     for name in (*STREAM_OPTIONS, *(name for name in client if name != ISOLATION_OF_CONSUMERS)):
         if name.lower() in names:
             raise UsageError(f"{name} is an option of spark.readStream, not of spark.read")
-
-
-def _starts(text: str) -> str | Starts:
-    if text.lower() in (EARLIEST, LATEST):
-        return text.lower()
-    try:
-        offsets_by_topic = json.loads(text)
-        return {
-            (topic, int(number)): _NUMBERS.get(offset, offset)
-            for topic, offsets in offsets_by_topic.items()
-            for number, offset in offsets.items()
-            if _checked(offset)
-        }
-    except (ValueError, AttributeError):
-        raise UsageError(
-            f'startingOffsets is earliest, latest or {{"TOPIC":{{"0":OFFSET}}}}, not {text!r}'
-        ) from None
-
-
-def _checked(offset: object) -> bool:
-    if type(offset) is not int or offset < min(_NUMBERS):
-        raise ValueError
-    return True
 
 
 def _max_bytes(text: str | None) -> int | None:

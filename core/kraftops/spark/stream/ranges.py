@@ -19,6 +19,14 @@ from kraftops.spark.stream.places import Loss, Place, locate
 from kraftops.uris import is_remote
 
 
+class UnreadLog(NamedTuple):
+    """A log, the mark up to which it was read, and the byte ranges after it."""
+
+    log: StreamLog
+    start: Mark
+    ranges: list[ByteRange]
+
+
 class BatchSplit(NamedTuple):
     """A split of a batch; records before *first_offset*, if there is one, do not belong to it.
 
@@ -74,16 +82,16 @@ def _between(begin: Place, stop: Place) -> Iterator[ByteRange]:
 
 
 def batch_splits(
-    ranges: Iterable[tuple[StreamLog, Mark, list[ByteRange]]], cores: int, size: int | None
+    unread_logs: Iterable[UnreadLog], cores: int, size: int | None
 ) -> list[BatchSplit]:
-    """Return the splits of the byte ranges of logs from marks on, large local files cut.
+    """Return the splits of what is unread of logs, large local files cut.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     plain: list[LabelledRange] = []
     halves: list[BatchSplit] = []
-    for log, start, parts in ranges:
+    for log, start, parts in unread_logs:
         for index, part in enumerate(parts):
             labelled = LabelledRange(part, log.decoder, log.topic, log.partition)
             rest = labelled if index else _without_begin(labelled, start, halves)
