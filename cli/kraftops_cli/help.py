@@ -14,6 +14,8 @@ from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PLACES = 3
 """Command lines in a hint: it stays a line."""
+_OF_TITLE = 99
+"""A title counts more than any text, which has a word at most some ten times."""
 
 
 @click.command(
@@ -36,7 +38,7 @@ def help_(ctx: click.Context, /, topic: tuple[str, ...]) -> int:
     terminal: Terminal = ctx.obj
     root = ctx.find_root()
     if not topic:
-        titles = dict.fromkeys(title for _, title, _ in _chapters(root, ()))
+        titles = dict.fromkeys(title for _, title, _ in _chapters(root))
         listed = "".join(f"  {title.lower()}\n" for title in titles)
         terminal.write(f"{root.get_help()}\n\nTopics of kraftops help:\n{listed}")
     elif of_command := _context_of(root, topic):
@@ -58,41 +60,41 @@ def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | 
     return context
 
 
-def _chapters(context: click.Context, words: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """Yield each chapter below a command: the words of the command, the title and the text."""
-    for title, text in getattr(context.command, "sections", ()):
-        yield " ".join(words) or "kraftops", title, text
-    if isinstance(context.command, click.Group):
-        for name in context.command.list_commands(context):
-            command = context.command.get_command(context, name)
-            if command is not None:
-                yield from _chapters(click.Context(command, parent=context), (*words, name))
+def _commands(
+    context: click.Context, words: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield each command from that of a context on, with the words that run it."""
+    command = context.command
+    yield words, command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (part := command.get_command(context, name)) is not None:
+                yield from _commands(click.Context(part, parent=context), (*words, name))
+
+
+def _chapters(root: click.Context) -> Iterator[tuple[str, str, str]]:
+    """Yield each chapter: the words of its command, the title and the text."""
+    for words, command in _commands(root):
+        for title, text in getattr(command, "sections", ()):
+            yield " ".join(words) or "kraftops", title, text
 
 
 def _places_of(root: click.Context, words: str) -> list[str]:
-    """Return command lines with the help that mentions *words* most, titles of chapters first."""
+    """Return command lines that lead to *words*: examples of them, then what mentions them most."""
     counts = {
-        f"kraftops help {title.lower()}": 99 * title.lower().count(words)
+        f"kraftops help {title.lower()}": _OF_TITLE * title.lower().count(words)
         + text.lower().count(words)
-        for _, title, text in _chapters(root, ())
+        for _, title, text in _chapters(root)
     }
-    counts |= {
-        f"kraftops {' '.join(path)} --help": text.lower().count(words)
-        for path, text in _helps(root, ())
-    }
+    for path, command in _commands(root):
+        if not isinstance(command, click.Group):
+            options = (f"{param.opts} {getattr(param, 'help', '')}" for param in command.params)
+            text = "\n".join((command.help or "", *options))
+            counts[f"kraftops {' '.join(path)} --help"] = text.lower().count(words)
+        for what, line in getattr(command, "examples", ()):
+            if all(word in what.lower() for word in words.split()):
+                counts[line] = 2 * _OF_TITLE
     return sorted(filter(counts.get, counts), key=lambda line: -counts[line])[:_MOST_PLACES]
-
-
-def _helps(context: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each command below a context: its words, and what its help says of it."""
-    command = context.command
-    if not isinstance(command, click.Group):
-        options = (f"{param.opts} {getattr(param, 'help', '')}" for param in command.params)
-        yield words, "\n".join((command.help or "", *options))
-        return
-    for name in command.list_commands(context):
-        if (part := command.get_command(context, name)) is not None:
-            yield from _helps(click.Context(part, parent=context), (*words, name))
 
 
 def _chapters_text(root: click.Context, topic: str) -> str:
@@ -102,7 +104,7 @@ def _chapters_text(root: click.Context, topic: str) -> str:
         UsageError: there is none.
     """
     words = topic.lower().replace("-", " ")
-    chapters = list(_chapters(root, ()))
+    chapters = list(_chapters(root))
     texts: dict[str, str] = {}
     for tool, title, text in chapters:
         if title.lower() == words:

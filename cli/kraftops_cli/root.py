@@ -70,6 +70,45 @@ TASKS = {
     "Help": ("help", "completions"),
 }
 """Titles in the help, and the names of the commands below them."""
+EXAMPLES = (
+    ("what is wrong: with a node, with copies of disks or a bundle?", "kraftops doctor WHAT"),
+    ("the disk is full: which topic, and what grows?", "kraftops disk -c server.properties"),
+    ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
+    (
+        "may a broker be restarted?",
+        "kraftops cluster safe-to-stop -b localhost:9092 --id 3",
+    ),
+    (
+        "what would its loss do, by files?",
+        "kraftops metadata-shell -c server.properties what-if --lose 3",
+    ),
+    ("the quorum is lost", "kraftops help a quorum is lost"),
+    (
+        "when was a configuration changed, and by what?",
+        "kraftops changes DIR --kind config --topic orders",
+    ),
+    (
+        "which group lags, by files?",
+        "kraftops dump-log summary DIR --log __consumer_offsets",
+    ),
+    (
+        "would Kafka 4.3 boot here, before an upgrade?",
+        "kraftops storage verify -c server.properties --release-version 4.3",
+    ),
+    (
+        "records for DuckDB, Polars, pandas",
+        "kraftops dump-log DIR --format parquet --output records.parquet",
+    ),
+    (
+        "follow what changes in a running cluster",
+        "kraftops dump-log -C localhost:9093 --follow --format json",
+    ),
+    (
+        "move all data off a broker",
+        "kraftops cluster decommission -b localhost:9092 -C localhost:9093 --id 3 --dry-run",
+    ),
+)
+"""Questions of operators, each with the command that answers it."""
 SECTIONS = (
     exit_status(),
     (
@@ -109,6 +148,7 @@ each answer.""",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
+    examples=EXAMPLES,
     sections=SECTIONS,
     params=[VERSION_OPTION, *COMMON_OPTIONS],
 )

@@ -187,7 +187,7 @@ def _brokers(what: What, terminal: Terminal) -> Iterator[Broker]:
     ]
     brokers = [Broker(config, read_directories(config)) for config in configs]
     seen: set[str] = set()
-    for broker in (*brokers, Broker(None, [*map(read_log_directory, what.names)])):
+    for broker in (*brokers, Broker(None, [*map(read_log_directory, what.directories)])):
         by_real_path = {
             os.path.realpath(directory.path): directory for directory in broker.directories
         }

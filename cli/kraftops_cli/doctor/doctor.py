@@ -139,7 +139,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     with ExitStack() as stack:
         examination = Examination(
             what.nodes(terminal),
-            stack.enter_context(unpacked(what.names)),
+            stack.enter_context(unpacked(what.directories)),
             stack.enter_context(what.access(terminal)) if what.is_live else None,
             target_named(what.release_version),
             what.deep,

@@ -11,6 +11,7 @@ import click
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
+from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
@@ -48,7 +49,7 @@ CONTROLLERS = click.option(
 
 @dataclass(frozen=True, kw_only=True)
 class What:
-    """The values of the options; *names* are log directories and archives, *form* text or json."""
+    """The values of the options; *names* are directories and archives, *form* text or json."""
 
     names: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
@@ -57,6 +58,11 @@ class What:
     timeout: float | None = None
     controllers: str | None = None
     form: str = "text"
+
+    @property
+    def directories(self) -> list[str]:
+        """The log directories in the directories that are named, and archives."""
+        return [path for name in self.names for path in log_directories_in(name)]
 
     @property
     def is_live(self) -> bool:

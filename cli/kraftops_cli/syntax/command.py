@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
-from kraftops_cli.syntax.help_text import ToolContext
+from kraftops_cli.syntax.help_text import ToolContext, write_examples
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.syntax.option_fields import parameters
 from kraftops_cli.syntax.renamed import RenamedOption
@@ -249,11 +249,7 @@ def _write_help(
     command.format_help_text(ctx, formatter)
     formatter.write_paragraph()
     command.format_usage(ctx, formatter)
-    if command.examples:
-        with formatter.section("Examples"):
-            for description, example in command.examples:
-                formatter.write_text(f"# {description}")
-                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+    write_examples(formatter, command.examples)
     command.format_options(ctx, formatter)
     for title, text in command.sections:
         if title == "Exit status":

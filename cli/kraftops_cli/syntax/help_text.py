@@ -31,6 +31,15 @@ class HelpFormatter(click.HelpFormatter):
         return super().getvalue().replace(_WHOLE, "-")
 
 
+def write_examples(formatter: click.HelpFormatter, examples: Iterable[tuple[str, str]]) -> None:
+    """Write descriptions and command lines, which are never broken."""
+    if examples:
+        with formatter.section("Examples"):
+            for description, example in examples:
+                formatter.write_text(f"# {description}")
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
 class ToolContext(click.Context):
     """The context of a command; its path has no arguments of the commands above it."""
 

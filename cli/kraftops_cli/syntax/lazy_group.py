@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kraftops_cli.syntax.errors import UnknownCommand
-from kraftops_cli.syntax.help_text import ToolContext
+from kraftops_cli.syntax.help_text import ToolContext, write_examples
 
 
 class LazyGroup(click.Group):
@@ -21,6 +21,7 @@ class LazyGroup(click.Group):
         self,
         *args: Any,
         lazy: dict[str, tuple[str, str]],
+        examples: Sequence[tuple[str, str]] = (),
         sections: Sequence[tuple[str, str]] = (),
         tasks: Mapping[str, Sequence[str]] | None = None,
         **kwargs: Any,
@@ -30,12 +31,14 @@ class LazyGroup(click.Group):
         Args:
             *args: Click's own arguments.
             lazy: `module:name` and the short help of each command; one without help is hidden.
+            examples: Descriptions and command lines.
             sections: Titles and texts for the manual.
             tasks: The names of the commands by the task that they are for, as help lists them.
             **kwargs: Click's own arguments.
         """
         super().__init__(*args, **kwargs)
         self._lazy = lazy
+        self.examples = examples
         self.sections = sections
         self._tasks = tasks or {"Commands": [name for name, (_, short) in lazy.items() if short]}
 
@@ -66,7 +69,8 @@ class LazyGroup(click.Group):
             raise UnknownCommand(message, ctx, hint, error.command_name) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
-        """Write the table of commands without importing them."""
+        """Write the table of commands without importing them, and the examples."""
         for task, names in self._tasks.items():
             with formatter.section(task):
                 formatter.write_dl([(name, self._lazy[name][1]) for name in names])
+        write_examples(formatter, self.examples)

@@ -107,7 +107,7 @@ def diagnosis_of(
 
 
 def _renamed(finding: Finding, examination: Examination) -> Finding:
-    commands = tuple(map(examination.shown, finding.commands))
+    commands = tuple(map(examination.typed, finding.commands))
     return replace(finding.renamed(examination.shown), commands=commands)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -27,7 +27,7 @@ from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
-from kraftops.recovery.archives import LogSource
+from kraftops.recovery.archives import sources_of
 from kraftops.recovery.partitions.comparison import compare_disks
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.refusal import RecoveryRefused
@@ -139,17 +139,16 @@ def copies(examination: Examination) -> Iterator[Finding]:
         for directory in node.directories
         if node.config.node_id == UNKNOWN_NODE
     }
-    sources = [source for source in examination.alone if source.folder not in unknown] + [
-        LogSource(path, path, node_id=node.config.node_id)
-        for node in examination.configured
-        for path in {*node.config.log_dirs, node.config.metadata_log_dir}
-    ]
+    sources = [source for source in examination.alone if source.folder not in unknown]
+    for node in examination.configured:
+        sources += sources_of(node.config)
     try:
-        table = compare_disks([source for source in sources if os.path.isdir(source.folder)]).losses
+        table = compare_disks(sources).losses
     except RecoveryRefused as refusal:
         if refusal.code != "no-partitions":  # as of controllers
             raise
         return
+    names = dict.fromkeys(source.archive or source.name for source in sources)
     by_topic: dict[tuple[str, int], list[int]] = {}
     for loss in table:
         key = (loss.copy.topic, loss.leader)
@@ -163,7 +162,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
             f"{','.join(map(str, sorted(set(numbers))))}: {total_of(lost)}",
             Place(topic=topic, partition=numbers[0]),
             f"start the broker with the newest copies before broker {leader}",
-            (f"kafka-storage compare {' '.join(source.name for source in sources)}",),
+            (shlex.join(("kafka-storage", "compare", *names)),),
             count=len(lost),
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -171,9 +173,17 @@ class Examination:
     def shown(self, text: str) -> str:
         """Return a text with the names of archives for the directories they were unpacked to."""
         for source in self.sources:
-            if source.is_unpacked:
+            if source.archive:
                 text = text.replace(source.folder, source.name)
         return text
+
+    def typed(self, command: str) -> str:
+        """Return a command with archives themselves for paths in what was unpacked of them."""
+        for source in self.sources:
+            if source.archive:
+                archive = shlex.quote(source.archive).replace("\\", r"\\")
+                command = re.sub(rf"{re.escape(source.folder)}[^\s']*", archive, command)
+        return command
 
 
 def _is_log_directory(directory: LogDirectory) -> bool:

@@ -32,6 +32,11 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     "incident": frozenset({"broker-down", "directory-failed"}),
 }
 """Codes of causes by those of their effects, on the same node."""
+_CAUSES_ANYWHERE: Mapping[str, frozenset[str]] = {
+    # A majority of voters that is formatted now would begin without what the others have.
+    "not-formatted": frozenset({"quorum-lost"}),
+}
+"""The same for any node."""
 _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     # A partition.metadata that the loader refuses has no topic id that can be read.
     "no-topic-id": frozenset({"start-refused"}),
@@ -58,17 +63,17 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     grouped = [_grouped(group) for group in alike.values()]
     nodes = {id(finding): _node(finding, node_of) for finding in grouped}
 
+    def is_cause(other: Finding, finding: Finding) -> bool:
+        code, other_path, path = finding.code, f"{other.place.path}/", f"{finding.place.path}/"
+        return (
+            other.code in _CAUSES_ANYWHERE.get(code, ())
+            or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
+            or (other.code in _CAUSES_IN_PLACE.get(code, ()) and other_path.startswith(path))
+        )
+
     def cause_of(finding: Finding) -> Finding | None:
-        causes, in_place = (table.get(finding.code, ()) for table in (_CAUSES, _CAUSES_IN_PLACE))
-        for other in grouped:
-            is_near = nodes[id(other)] == nodes[id(finding)]
-            if other.code in causes and is_near:
-                return cause_of(other) or other
-            if other.code in in_place and f"{other.place.path}/".startswith(
-                f"{finding.place.path}/"
-            ):
-                return cause_of(other) or other
-        return None
+        cause = next((other for other in grouped if is_cause(other, finding)), None)
+        return cause and (cause_of(cause) or cause)
 
     effects: dict[int, list[Finding]] = defaultdict(list)
     stands = []

@@ -11,7 +11,7 @@ from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError
 from kraftops.report.build import Heading, MetadataInput, build
 from kraftops.report.changes import cut
-from kraftops.report.commands import of_metadata_files
+from kraftops.report.commands import of_archive, of_metadata_files
 from kraftops.report.document import as_data
 from kraftops.report.findings import MOST_FINDINGS
 from kraftops.report.metadata_log import Span, read_metadata_log
@@ -44,5 +44,9 @@ def _metadata(examination: Examination, span: Span) -> MetadataInput | None:
         path: examination.shown(path)
         for path in (os.path.join(folder, name) for name in os.listdir(folder))
     }
-    commands = of_metadata_files([examination.shown(folder)], examination.shown(folder))
+    archives = (
+        source.archive for source in examination.sources if folder.startswith(source.folder)
+    )
+    archive = next(filter(None, archives), None)
+    commands = of_archive(archive) if archive else of_metadata_files([folder], folder)
     return MetadataInput(log, commands, cluster_id_near([folder]), names)

@@ -137,9 +137,11 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     from kraftops.checkup.diagnosis import Selection, diagnosis_of
     from kraftops.checkup.examination import Examination
     from kraftops.recovery.archives import unpacked
+    from kraftops.server.nearby import log_directories_in
 
     with ExitStack() as stack:
-        sources = stack.enter_context(unpacked(_names(source)))
+        paths = (path for name in _names(source) for path in log_directories_in(name))
+        sources = stack.enter_context(unpacked([*paths]))
         now = int(time.time() * 1000)
         examination = Examination(_kafkas(config), sources, None, None, deep, now)
         return diagnosis_of(examination, run_checks(examination, CHECKS), Selection())

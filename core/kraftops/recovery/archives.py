@@ -42,14 +42,19 @@ _MOST_BYTES = 1 << 20  # of a configuration; a real one has a few kB
 class LogSource(NamedTuple):
     """A log directory of a node: its name for people, and the directory to read it in.
 
-    *is_unpacked* says that the directory is a temporary one, made from an archive; *node_id* is
-    that of the configuration in it, for directories without a meta.properties.
+    Of an *archive* the directory is a temporary one; *node_id* is that of the configuration in it,
+    for directories without a meta.properties.
     """
 
     name: str
     folder: str
-    is_unpacked: bool = False
+    archive: str | None = None
     node_id: int | None = None
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the directory is a temporary one."""
+        return self.archive is not None
 
 
 def sources_of(config: ServerConfig, name: str | None = None) -> Iterator[LogSource]:
@@ -81,7 +86,7 @@ def unpacked(names: Sequence[str]) -> Iterator[list[LogSource]]:
 
     Raises:
         RecoveryRefused: a file or directory does not exist.
-        RecoveryRefused: it is not an archive, or has no log directory, or several.
+        RecoveryRefused: it is not an archive, or has no log directory.
     """
     with ExitStack() as stack:
         yield [source for name in names for source in _sources(name, stack)]
@@ -102,7 +107,7 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
 
     Raises:
         RecoveryRefused: the file does not exist.
-        RecoveryRefused: it is not an archive, or has several metadata logs.
+        RecoveryRefused: it is not an archive.
     """
     import tempfile
 
@@ -170,21 +175,18 @@ class _Targets:
         return target if is_read else None
 
     def node(self, name: str) -> PackedNode:
-        """Return what was unpacked of the archive *name*.
-
-        Raises:
-            RecoveryRefused: it has several metadata logs.
-        """
+        """Return what was unpacked of an archive; several nodes are named with their paths."""
         folders = {path: os.listdir(copy) for path, copy in self._directories.items()}
-        logs = sorted(path for path, names in folders.items() if METADATA_PARTITION in names)
-        if len(logs) > 1:
-            hint = "unpack it, and name one directory of each node"
-            text = f"{name} holds several metadata logs: {', '.join(logs)}"
-            raise RecoveryRefused("several-logs", text, hint)
+        is_of_several = sum(METADATA_PARTITION in names for names in folders.values()) > 1
         configs = {path: copy for path, copy in self._configs.items() if _ROLES in _small(copy)}
         node_id = _node_id(*configs.values()) if len(configs) == 1 else None
         sources = [
-            LogSource(name, self._directories[path], is_unpacked=True, node_id=node_id)
+            LogSource(
+                os.path.join(name, path) if is_of_several else name,
+                self._directories[path],
+                name,
+                node_id,
+            )
             for path, names in folders.items()
             if not {*names}.issubset(_NOTES)
         ]

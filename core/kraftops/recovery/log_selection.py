@@ -84,7 +84,8 @@ def read_logs(
         )
     ]
     read = {os.path.realpath(logs[0].folder)}
-    for name, place, is_unpacked, node_id in sources:
+    for source in sources:
+        name, place, is_unpacked = source.name, source.folder, source.is_unpacked
         folder = partition_folder(place, is_unpacked=is_unpacked)
         if not os.path.isdir(folder) and has_partitions(place):
             if not is_unpacked:
@@ -97,7 +98,7 @@ def read_logs(
         read.add(os.path.realpath(folder))
         log = replace(read_log(name, folder), is_unpacked=is_unpacked)
         if log.owner.node_id is None:
-            log = replace(log, owner=replace(log.owner, node_id=node_id))
+            log = replace(log, owner=replace(log.owner, node_id=source.node_id))
         cluster_id = log.owner.cluster_id
         if cluster_id not in (None, directory.meta.cluster_id):
             raise RecoveryRefused(

@@ -91,10 +91,9 @@ def _copy(name: str, stack: ExitStack) -> NodeCopy:
     if name.endswith(_ENDING) and os.path.lexists(name):
         return _local(name)
     packed = unpacked_node(name, stack)
-    if len(packed.configs) > 1:
-        raise RecoveryRefused(
-            "several-logs", f"{name} holds several server.properties", "pack one node"
-        )
+    logs = [source for source in packed.sources if METADATA_PARTITION in os.listdir(source.folder)]
+    if len(packed.configs) > 1 or len(logs) > 1:
+        raise RecoveryRefused("several-logs", f"{name} holds several nodes", "pack one node")
     directories = packed.directories
     copy = NodeCopy(name=name, host=packed.host, sources=packed.sources)
     for path, place in packed.configs.items():

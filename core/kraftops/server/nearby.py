@@ -7,7 +7,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from kraftops.server.log_directory import read_log_directory
-from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.meta_properties import FILE_NAME, MetaProperties
+
+_DEEPEST = 3  # as of copies of a cluster: CLUSTER/HOST/DISK/data
+
+
+def log_directories_in(path: str, depth: int = _DEEPEST) -> list[str]:
+    """Return the log directories that a directory holds; itself if it is one, or holds none."""
+    if os.path.isfile(os.path.join(path, FILE_NAME)):
+        return [path]
+    inside: list[str] = []
+    if depth:
+        with suppress(OSError):
+            for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
+                inside += log_directories_in(folder, depth - 1)
+    return inside or ([path] if depth == _DEEPEST else [])
 
 
 def cluster_id_near(sources: Iterable[str]) -> str | None:

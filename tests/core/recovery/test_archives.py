@@ -68,11 +68,15 @@ def test_meta_properties_of_other_directories_are_not_taken(tmp_path: Path) -> N
     assert unpack(tmp_path / "log.tar")["meta.properties"] == files["data-0/meta.properties"]
 
 
-def test_logs_of_two_nodes_are_refused(tmp_path: Path) -> None:
+def test_logs_of_two_nodes_have_their_paths_in_the_archive(tmp_path: Path) -> None:
     files = content(tmp_path)
+    archive = str(tmp_path / "log.tar")
     KINDS["log.tar"](tmp_path / "log.tar", {**under("n1/", files), **under("n2/", files)})
 
-    assert refused(tmp_path / "log.tar") == "several-logs"
+    with unpacked([archive]) as sources:
+        assert [source.name for source in sources] == [f"{archive}/n1", f"{archive}/n2"]
+        assert {source.archive for source in sources} == {archive}
+        assert all(set(files_in(Path(source.folder))) >= {SEGMENT} for source in sources)
 
 
 def test_paths_lead_nowhere_else(tmp_path: Path) -> None:

@@ -172,8 +172,8 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
         KraftopsError: a metadata log cannot be read.
     """
     logs = [
-        read_log(name, partition_folder(folder, is_unpacked=is_unpacked))
-        for name, folder, is_unpacked, _ in sources
+        read_log(source.name, partition_folder(source.folder, is_unpacked=source.is_unpacked))
+        for source in sources
     ]
     disks = read_disks(sources)
     clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}

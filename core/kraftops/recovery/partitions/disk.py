@@ -61,7 +61,7 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
         RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
     """
     disks: dict[str, BrokerDisk] = {}
-    for name, place, is_unpacked, packed_id in sources:
+    for name, place, archive, packed_id in sources:
         directory = log_directory_of(place)
         real_path = os.path.realpath(directory)
         if real_path in disks:
@@ -74,7 +74,7 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             if directory == place and has_partitions(place):
                 raise _nameless(name)
             continue
-        loads = [*read_copies(log_directory, node_id, name if is_unpacked else None)]
+        loads = [*read_copies(log_directory, node_id, name if archive else None)]
         damaged = [
             replace(damaged_checkpoint(checkpoint, directory), place=place)
             for checkpoint in log_directory.plan.damaged
@@ -87,7 +87,7 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             meta.cluster_id if meta else None,
             tuple(copy for copy, _ in loads),
             (*damaged, *(finding for _, findings in loads for finding in findings)),
-            is_unpacked,
+            archive is not None,
         )
     return list(disks.values())
 

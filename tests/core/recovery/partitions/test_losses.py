@@ -206,7 +206,7 @@ def test_replica_that_its_disk_lacks_may_lead_and_cut_all(
         [101, 103], [replica_directory, _OTHER], [101, 103], [], [], [], [], 101, 0, 0, 0
     )
     assigned = {(TOPIC_ID, 0): Assignment("orders", 0, state)}
-    disks = read_disks([LogSource(str(path), str(path), False, None) for path in (full, empty)])
+    disks = read_disks([LogSource(str(path), str(path)) for path in (full, empty)])
 
     table = losses(assigned, copies_to_be_led(assigned, disks))
 
