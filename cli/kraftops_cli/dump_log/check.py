@@ -17,6 +17,7 @@ from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.names import expand, matching_paths
 from kraftops.errors import SourceError
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -145,7 +146,7 @@ def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
     for error in skipped:
         if isinstance(error, DamagedArchive):
             path, reason = str(error.known["path"]), str(error.known["reason"])
-            yield Finding("bad-archive", Severity.RISK, reason, Place(file=path))
+            yield with_cure(Finding("bad-archive", Severity.RISK, reason, Place(file=path)), path)
 
 
 def _doubted(finding: Finding, cut: Sequence[Finding]) -> Finding:

@@ -52,15 +52,17 @@ def catalogue() -> Mapping[str, CatalogueRow]:
 
 
 def with_cure(finding: Finding, partition: str) -> Finding:
-    """Return a finding about a partition on a server's disk with what its code says to do.
+    """Return a finding about a partition with what its code says to do.
 
-    *partition* is its directory. A note needs nothing; a copy without its log directory has no
-    server that would mend it.
+    *partition* is its directory. A note needs nothing. Commands are for the disk of a server: a
+    copy without its log directory has none that would mend it.
     """
     place = finding.place
     row = catalogue().get(finding.code)
-    if row is None or not (finding.is_severe and place.directory) or finding.commands:
+    if row is None or not finding.is_severe or finding.commands:
         return finding
+    if not place.directory:
+        return finding if row.commands else replace(finding, cure=finding.cure or row.action)
     paths = {
         "file": place.path,
         "segment": os.path.splitext(place.path)[0],

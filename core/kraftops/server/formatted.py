@@ -1,4 +1,4 @@
-"""Data in a log directory, which a format must keep; the files of an earlier format are none."""
+"""Data in a log directory, which a format must keep; an earlier format's own files are not data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def has_metadata_log(path: str) -> bool:
 def partition_data(path: str) -> str | None:
     """Return a partition directory under *path* that holds data; None if there is none.
 
-    The files of a format are no data.
+    The files of a format are not data.
 
     Raises:
         OSError: the directory cannot be listed.

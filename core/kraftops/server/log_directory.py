@@ -1,4 +1,4 @@
-"""A log directory of a server: its identity, its partitions, and the files that speak of them.
+"""A log directory of a server: its identity, its partitions, and the files that name them.
 
 What a broker writes beside the partitions are four checkpoints of offsets (Kafka's `LogManager`,
 `ReplicaManager`, `LogCleanerManager`), and a marker when it has stopped as it should.

@@ -1,4 +1,4 @@
-"""Log directories that files are in, or beside: their cluster, their ids."""
+"""The log directories near a file: the one that it is in, and those beside that one."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def partition_files_of(
 
 def has_tiered_name(names: Iterable[str]) -> bool:
     """Tell whether one of the names is that of a file in a tier."""
-    # The id comes behind twenty digits and a hyphen: most names need no look at the rest.
+    # The id comes after twenty digits and a hyphen: most names need no look at the rest.
     return any(name[20:21] == "-" and tiered_name(name) for name in names)
 
 

@@ -30,6 +30,7 @@ from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
     METADATA_PARTITION,
@@ -97,7 +98,8 @@ def check_directories(
     checks = [check for check in checks if not _is_deleted(check, directories)]
     for path, reason in surroundings.metadata.damage:
         if os.path.dirname(path) not in folders:
-            common.append(Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path)))
+            finding = Finding("bad-remote-metadata", Severity.RISK, reason, Place(file=path))
+            common.append(with_cure(finding, path))
     checks += _absent_tiers(by_path, tiered, surroundings)
     _note_wrong_topic_ids(checks, surroundings.topics)
     for directory in whole:
@@ -325,4 +327,5 @@ def _note_wrong_topic_ids(checks: list[PartitionCheck], topics: Topics) -> None:
                 check = checks[index]
                 place = Place(file=os.path.join(check.path, TOPIC_ID))
                 finding = Finding("topic-id-differs", Severity.RISK, reason, place)
+                finding = with_cure(finding, check.path)
                 checks[index] = replace(check, findings=(*check.findings, finding))

@@ -123,7 +123,7 @@ class IndexCheck(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Check the entries behind the last batch."""
+        """Check the entries after the last batch."""
 
     def _differs(self, reason: str, number: int | None = None) -> None:
         number = self._number if number is None else number
@@ -183,7 +183,7 @@ class OffsetIndexCheck(IndexCheck):
             self._open_offset = -1
 
     def end(self) -> None:
-        """Check the entries behind the last batch."""
+        """Check the entries after the last batch."""
         self._close_entry()
         while self._has_entry:
             self._differs(f"position {self._second} is not before {self._end}, the end of the log")
@@ -234,7 +234,7 @@ class TimeIndexCheck(IndexCheck):
         self._end = batch.last_offset + 1
 
     def end(self) -> None:
-        """Check the entries behind the last batch."""
+        """Check the entries after the last batch."""
         while self._has_entry:
             self._differs(f"offset {self._second} is not before {self._end}, the end of the log")
             self._advance()

@@ -89,9 +89,9 @@ class Hole(NamedTuple):
 
 
 class OffsetGap(NamedTuple):
-    """Offsets that no batch has, the last one included; *position* is behind them.
+    """Offsets that no batch has, the last one included; *position* is after them.
 
-    *is_between* says that a segment ends before them, and the next one begins behind them.
+    *is_between* says that a segment ends before them, and the next one begins after them.
     """
 
     path: str
@@ -143,8 +143,8 @@ class LogWalk:
         self._snapshots = sorted(files.snapshots.items(), reverse=True)
 
     @property
-    def snapshots_behind(self) -> list[tuple[int, str]]:
-        """The producer snapshots at offsets behind the end of the log.
+    def snapshots_after_end(self) -> list[tuple[int, str]]:
+        """The producer snapshots at offsets after the end of the log.
 
         That of a segment with a wrong name has the same wrong name.
         """
@@ -357,7 +357,7 @@ class LogWalk:
         self._add_hole(Hole(segment.log, start, size, reason, self.next_offset, is_zeros=True))
 
     def _add_hole(self, hole: Hole) -> None:
-        """Keep damage until it is known what follows; zeros behind other damage add to it."""
+        """Keep damage until it is known what follows; zeros after other damage add to it."""
         if self._hole is None:
             self._hole = hole
         else:
@@ -403,7 +403,7 @@ class LogWalk:
         """Return the gaps that compaction has not left.
 
         A cleaner removes batches anywhere. A broker that copies a compacted log begins a segment
-        with the offset behind the one before, so that its gaps are within segments.
+        with the offset after the one before, so that its gaps are within segments.
         """
         gaps = self._gaps
         if self.is_compacted or not gaps:

@@ -29,6 +29,7 @@ from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -87,7 +88,11 @@ def check_absent_tier(
     check.run({})
     losses = tuple(findings.losses)
     return PartitionCheck(
-        path, remote.topic, remote.partition, losses=losses, findings=findings.all()
+        path,
+        remote.topic,
+        remote.partition,
+        losses=losses,
+        findings=tuple(with_cure(finding, path) for finding in findings.all()),
     )
 
 
@@ -293,7 +298,7 @@ class _PartitionLook:
         self._findings.put(finding, losses)
 
     def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
-        """Look for offsets behind the end in other files."""
+        """Look for offsets after the end in other files."""
         covered = max([end, *(loss.last + 1 for loss in self._findings.losses)])
         spans: list[Span] = []
         if not self._files.segments and (remote := self._remote):
@@ -322,7 +327,7 @@ class _PartitionLook:
 
     def _known_ends(self, walk: LogWalk, epochs: EpochCheck, end: int) -> Iterator[_KnownEnd]:
         """Yield the ends after *end* that other files know of, the certain ones first."""
-        for offset, path in walk.snapshots_behind:
+        for offset, path in walk.snapshots_after_end:
             yield _KnownEnd(path, offset)
         yield _KnownEnd(epochs.path, epochs.end(0))
         checkpoints = [
@@ -365,7 +370,7 @@ class _PartitionLook:
             return
         remote = self._remote
         if remote and remote.live and not self._files.is_tiered:
-            self._check_behind_remote(remote, start)
+            self._check_after_remote(remote, start)
             return
         if LOG_START not in directory.plan.offsets:
             return
@@ -400,7 +405,7 @@ class _PartitionLook:
         place = Place(file=evidence.source)
         self._findings.put(_unless_known("missing-start", reason, place, evidence=(evidence,)))
 
-    def _check_behind_remote(self, remote: RemotePartition, start: int) -> None:
+    def _check_after_remote(self, remote: RemotePartition, start: int) -> None:
         """Look for offsets between the remote segments, or the log start, and the local log."""
         spans = [segment.span for segment in remote.live]
         first = self._offset(LOG_START) if self._is_stopped else None

@@ -27,6 +27,7 @@ from kraftops.server.loader.contract import (
     Consequence,
     LoadOutcome,
     LoadRequest,
+    Refusal,
 )
 from kraftops.server.loader.load_plan import (
     LOG_START,
@@ -162,25 +163,23 @@ class Start:
         refusals = [outcome.refusal for outcome in self.outcomes if outcome.refusal]
         if not refusals:
             return
-        refusal, is_certain = refusals[0], len(refusals) == len(self.outcomes)
-        outcome = next(outcome for outcome in self.outcomes if outcome.refusal)
-        finding = Finding(
-            START_REFUSED,
-            Severity.STOPS,
-            f"a start refuses this partition: {refusal.reason}",
-            Place(
-                file=os.path.join(self.path, refusal.file) if refusal.file else self.path,
-                position=refusal.position,
-            ),
-            "if another replica is in sync, move the partition's directory away: the broker "
-            "fetches it again; else copy the directory, and mend the file",
-            consequence=_CONSEQUENCES[outcome.consequence],
-        )
-        if not is_certain:
+        finding = refusal_finding(self.path, refusals[0], "this partition")
+        if len(refusals) < len(self.outcomes):
             finding = replace(
                 finding, severity=Severity.RISK, text=f"after another stop, {finding.text}"
             )
-        yield finding
+        cure = (
+            "if another replica is in sync, move the partition's directory away: the broker "
+            "fetches it again; else copy the directory, and mend the file"
+        )
+        yield replace(finding, cure=cure, consequence=_CONSEQUENCES[refusals[0].consequence])
+
+
+def refusal_finding(folder: str, refusal: Refusal, what: str) -> Finding:
+    """Return that a start refuses a partition, or the metadata log, for a file in its folder."""
+    file = os.path.join(folder, refusal.file) if refusal.file else folder
+    place = Place(file=file, position=refusal.position)
+    return stop_finding(START_REFUSED, f"a start refuses {what}: {refusal.reason}", place)
 
 
 def foretold(
@@ -355,7 +354,7 @@ def server_findings(
             Severity.STOPS,
             text,
             Place(node=directory.node_id, directory=directory.path),
-            "cure what is found about what it cannot load",
+            "remove the cause of each [start-refused] and [bad-checkpoint] of this directory",
             is_possible=all(
                 is_forbidden(os.path.join(directory.path, name)) for name in failed.failures
             ),

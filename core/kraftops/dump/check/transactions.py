@@ -119,7 +119,7 @@ class TxnIndexCheck:
         self._is_stopped = True
 
     def end(self) -> None:
-        """Check the entries behind the last marker."""
+        """Check the entries after the last marker."""
         if not self._is_stopped:
             self._before(None)
 
@@ -200,15 +200,11 @@ def _difference(state: ProducerState, offset: int, producers: Producers, *, is_e
         if offset_in_state >= offset:
             return f"offset {offset_in_state} is not before {offset}, where the snapshot ends"
     last = producers.last.get(state.producer_id)
-    if not is_exact:
+    is_before = last is None and state.last_offset < producers.first_offset
+    if is_before or not is_exact:
         return ""
     if last is None:
-        is_before = state.last_offset < producers.first_offset
-        return (
-            ""
-            if is_before
-            else f"offset {state.last_offset}, where the log has none of its batches"
-        )
+        return f"offset {state.last_offset}, where the log has none of its batches"
     if state.last_offset >= 0 and state[2:4] != (last.last_sequence, last.last_offset):
         return (
             f"sequence {state.last_sequence} at offset {state.last_offset}, where the log has "

@@ -53,7 +53,7 @@ _KEPT = (SET_ASIDE, OTHER_DIRECTORY)
 _COPY = "copy it, if the records are wanted"
 _CURES = {
     OTHER_DIRECTORY: "leave it: the broker tells the controller where it is",
-    OTHER_NAME: "give it its name again, if no other directory has it; no broker uses this one",
+    OTHER_NAME: "rename it to that of the topic, if no other has it: no broker uses this one",
     OTHER_BROKER: "move it to a replica, with the broker stopped, or copy it",
     SET_ASIDE: "remove it, if the records are not wanted",
 }

@@ -23,9 +23,9 @@ from kraftops.server.loader.contract import (
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.thrown import LoadError
 
-METADATA_TOPIC_ID = (1).to_bytes(16)
+METADATA_TOPIC_ID = (1).to_bytes(16)  # `Uuid.METADATA_TOPIC_ID`
 _SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
-_EPOCH = slice(21, 31)  # behind the offset and a dash
+_EPOCH = slice(21, 31)  # after the offset and a dash
 
 
 class SnapshotId(NamedTuple):

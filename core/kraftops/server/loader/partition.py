@@ -153,7 +153,7 @@ class _Load:
     def _remove_temporary_files(self) -> list[str]:
         """Remove temporary files, and return the names of valid `.swap` files.
 
-        Those at or behind the first `.cleaned` file are of an unfinished split.
+        Those at or after the first `.cleaned` file are of an unfinished split.
         """
         disk = self._disk
         cleaned, swaps = {}, []

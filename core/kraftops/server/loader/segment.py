@@ -22,10 +22,10 @@ from kraftops.server.loader.producers import ProducerState
 from kraftops.server.loader.text_files import LEADER_EPOCHS, EpochEntry, LeaderEpochs
 from kraftops.server.loader.thrown import LoadError
 
-LAST_OFFSET = (1 << 63) - 1
+LAST_OFFSET = (1 << 63) - 1  # `Long.MAX_VALUE`
 _BY_BASE_OFFSET = (4, 1)
 """The release in which `FileRecords` begins to search by base offsets, before by last ones."""
-_MOST_BYTES = (1 << 31) - 1
+_MOST_BYTES = (1 << 31) - 1  # `FileRecords`
 _END_OF_RECOVERY = (thrown.CORRUPT_RECORD, thrown.INVALID_RECORD)
 
 

@@ -1,1 +1,1 @@
-"""The metadata log of a server: its files, and what a start reads of them."""
+"""The metadata log of a server: its files, the records in them, and how two logs compare."""

@@ -1,6 +1,6 @@
 """Batches of a metadata log, and the last batch that two logs of one cluster have in common.
 
-Replicas of a log are equal batch by batch (KIP-595): the batches behind the last common one are in
+Replicas of a log are equal batch by batch (KIP-595): the batches after the last common one are in
 one of the logs only.
 """
 
@@ -37,7 +37,7 @@ class BatchMark(NamedTuple):
 
 
 class LogTail(NamedTuple):
-    """The end of a log behind its last sound batch: its place in a segment, and why it is unsound.
+    """The end of a log after its last sound batch: its place in a segment, and why it is unsound.
 
     *rest* counts its bytes, *batches* the whole batches in it; *epoch* is their highest epoch.
     """
@@ -89,7 +89,7 @@ class SoundBatches:
                 return
 
     def _tail(self, number: int, position: int, reason: str) -> LogTail:
-        """Return the end of the log behind the last sound batch."""
+        """Return the end of the log after the last sound batch."""
         rest = batches = epoch = 0
         start = position
         for segment in self._segments[number:]:

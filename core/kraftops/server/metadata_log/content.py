@@ -1,7 +1,8 @@
-"""Recovery of a metadata log from snapshot and segments, as at the start of a server.
+"""Content of a metadata log: its voters, features, epochs and end, and what a start drops of it.
 
-The rules are those of Kafka's `LogLoader`, `KafkaRaftLog` and `KRaftControlRecordStateMachine`:
-load the latest snapshot, go on with the log, and truncate the log where it is damaged.
+As Kafka's `KRaftControlRecordStateMachine`, it reads the latest snapshot, and goes on with the log.
+Files without a record are the loader's: it foretells whether the server takes the log at all
+(`server/loader/metadata_log.py`). Both have the same end, which a test compares.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kraftops.server.metadata_log.files import (
 )
 from kraftops.server.voters import Voter
 
-_REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE = 0, 1, 12, 17
+_REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE = 0, 1, 12, 17  # apiKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def read_snapshot(snapshot: Snapshot, reader: RecordReader) -> Iterator[Damage]:
             has_footer = reader.read(path, header, batch) or has_footer
         reason = batches.damage or batches.rest
         if reason or not has_footer:
-            # The snapshot that begins a quorum has nothing behind the voters but the footer.
+            # The snapshot that begins a quorum has nothing after the voters but the footer.
             is_harmless = not batches.damage and not snapshot.end_offset and reader.has_voters
             reason = reason or "it has no footer: its end is missing"
             yield Damage(path, reason, is_harmless=is_harmless)

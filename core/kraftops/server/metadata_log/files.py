@@ -1,4 +1,4 @@
-"""Snapshots and segments of a metadata log, their whole batches, and their damage."""
+"""A snapshot and a segment of a metadata log, the whole batches in a file, and its damage."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def metadata_records(batch: Batch) -> Iterator[Record]:
 
 
 class WholeBatches:
-    """Whole batches of a log or snapshot, also behind damaged ones; iterated once.
+    """Whole batches of a log or snapshot, also after damaged ones; iterated once.
 
     *damage* is the first damage so far, *rest* the unfinished batch at the end.
     """

@@ -1,4 +1,4 @@
-"""Files of a metadata directory: bootstrap.checkpoint, snapshots, segments."""
+"""The metadata log of a log directory by its files, and the bootstrap.checkpoint beside it."""
 
 from __future__ import annotations
 

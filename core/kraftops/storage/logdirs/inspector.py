@@ -62,9 +62,8 @@ def findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Ite
     """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
     for directory in directories:
         if directory.read_problem and not directory.problem:
-            finding = stop_finding(
-                "unreadable", directory.read_problem, directory.place, "mend the disk or the path"
-            )
+            cure = "grant the permission, replace the disk, or correct the path in log.dirs"
+            finding = stop_finding("unreadable", directory.read_problem, directory.place, cure)
             inside = os.path.join(directory.path, METADATA_PARTITION)
             yield unless_forbidden(finding, inside)
     yield from _id_findings(config, directories)
@@ -97,19 +96,19 @@ def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) ->
         directory_id = to_text(meta.directory_id)
         if is_reserved(meta.directory_id):
             problem = f"its directory id {directory_id} is a reserved one"
-            cure = "take directory.id out of its meta.properties: a server makes a new one"
+            cure = f"take directory.id out of {directory.meta_path}: a server makes a new one"
             command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
             yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
             problem = f"it is {owner} under another name"
-            cure = "name it once in log.dirs"
+            cure = f"name it once in log.dirs of {config.path}"
             yield stop_finding("directory-twice", problem, directory.place, cure)
         elif owner != path:
             problem = f"its directory id {directory_id} is also the id of {owner}"
             cure = (
-                "if it is a copy, take it out of log.dirs; "
-                "else take directory.id out of its meta.properties"
+                f"if it is a copy, take it out of log.dirs of {config.path}; "
+                f"else take directory.id out of {directory.meta_path}"
             )
             yield stop_finding("directory-id-twice", problem, directory.place, cure)
 

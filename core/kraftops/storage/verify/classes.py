@@ -67,7 +67,7 @@ def class_findings(
             f"remote log storage is enabled without {_MANAGER}: a broker ends with a "
             "NullPointerException",
             Place(file=config.place(_REMOTE_STORAGE)),
-            "name the class of the tier's plug-in, or disable it",
+            f"set {_MANAGER} to the class of the tier's plug-in, or {_REMOTE_STORAGE}=false",
         )
     named = [*_plugins(config, release), *_providers(config), *_of_listeners(config, release)]
     for plugin in dict.fromkeys(named):
@@ -144,7 +144,7 @@ def _class_finding(
         if with_it:
             problem += f": it is in Kafka {with_it[0]} to {with_it[-1]}"
         jar = "" if is_own else "put its jar into libs, or "
-        cure = f"{jar}{_instead(name, interface, release) or 'take the key out'}"
+        cure = f"{jar}{_instead(named, release) or f'take {key} out'}"
         yield stop_finding("missing-class", problem, Place(file=place), cure)
     elif not is_there:
         problem = f"{key} is {name}, which is not a class of Kafka's: its jar must be there"
@@ -152,17 +152,16 @@ def _class_finding(
         yield note_finding("foreign-class", problem, Place(file=place), cure)
     elif name == _ZOOKEEPER_AUTHORIZER:
         problem = f"{key} is {name}, which keeps its rules in ZooKeeper"
-        yield stop_finding(
-            "wrong-class", problem, Place(file=place), _instead(name, interface, release)
-        )
+        yield stop_finding("wrong-class", problem, Place(file=place), _instead(named, release))
     elif interface and (own or is_of_java) and interface not in (own or ()):
         problem = f"{key} is {name}, which is not a {interface}"
-        cure = _instead(name, interface, release) or "take the key out"
+        cure = _instead(named, release) or f"take {key} out"
         yield stop_finding("wrong-class", problem, Place(file=place), cure)
 
 
-def _instead(name: str, interface: str | None, release: Release) -> str:
+def _instead(named: _Named, release: Release) -> str:
     """Return the cure that names Kafka's own class of the same name, or the only one of a kind."""
+    key, name, interface, _ = named
     simple = name.rpartition(".")[2]
     same = [own for own in release.classes if own.rpartition(".")[2] == simple and own != name]
     alike = [
@@ -171,7 +170,7 @@ def _instead(name: str, interface: str | None, release: Release) -> str:
         if interface in kinds and own not in (name, _ZOOKEEPER_AUTHORIZER)
     ]
     names = same or (alike if len(alike) == 1 else [])
-    return f"name {names[0]}" if names else ""
+    return f"set {key}={names[0]}" if names else ""
 
 
 def _text(config: ServerConfig, key: str) -> str:

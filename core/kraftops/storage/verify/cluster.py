@@ -33,7 +33,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         other = owners.setdefault(config.node_id, node)
         if other is not node:
             problem = f"its node id {config.node_id} is also the id of {other.config.path}"
-            cure = "give each node an id of its own, and its directories by rewrite --node-id"
+            cure = "set another node.id in one of them, and kafka-storage rewrite --node-id"
             yield stop_finding("node-id-twice", problem, Place(file=config.path), cure)
         if node.cluster_id not in (None, first.cluster_id):
             problem = (
@@ -54,7 +54,7 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
             owner = owners.setdefault(os.path.realpath(directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
-                cure = "give each node directories of its own"
+                cure = "name another directory in log.dirs of one of the two"
                 yield stop_finding("shared-directory", problem, directory.place, cure)
             elif directory.meta and directory.meta.directory_id:
                 identity = directory.meta.directory_id
@@ -64,8 +64,8 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                         "directory-id-twice",
                         f"its directory id {to_text(identity)} is also the id of {other_path}",
                         directory.place,
-                        "one is a copy: format it anew, or take directory.id out of its "
-                        "meta.properties",
+                        "one is a copy: format it anew, or take directory.id out of "
+                        f"{directory.meta_path}",
                     )
 
 
@@ -78,7 +78,7 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
                 f"has {_shown(first.voters)}"
             )
-            cure = "set the same static voters on all nodes, or none on all"
+            cure = "set the same controller.quorum.voters on all nodes, or on none"
             yield stop_finding("static-voters-differ", problem, Place(file=config.path), cure)
 
 
@@ -112,7 +112,7 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         meta = voting.metadata.meta
         if not voting.is_controller:
             problem = f"it is the voter {voter}, but no controller"
-            cure = "give it the role of a controller"
+            cure = "add controller to its process.roles, or remove the voter from the quorum"
             yield stop_finding("not-a-controller", problem, Place(file=voting.config.path), cure)
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"

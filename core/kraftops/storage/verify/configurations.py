@@ -38,7 +38,7 @@ def load_configs(
                 raise
             text = error.message.removeprefix(f"{kafka.path}: ")
             place = Place(file=kafka.path)
-            cure = error.hint or "mend the configuration"
+            cure = error.hint or "correct the key that it names"
             finding = stop_finding("bad-configuration", text, place, cure)
             refused.append(unless_forbidden(finding, kafka.path))
     return configs, refused

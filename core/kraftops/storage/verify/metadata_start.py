@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
+from kraftops.dump.check.start import refusal_finding
 from kraftops.errors import SourceError
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import (
@@ -46,23 +48,17 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
             place = Place(directory=node.metadata_path, file=path)
             yield unless_forbidden(stop_finding("unreadable", str(error), place), path)
         return
-    if outcome.refusal:
-        refusal = outcome.refusal
-        yield Finding(
-            "start-refused",
-            Severity.STOPS,
-            f"a start refuses the metadata log: {refusal.reason}",
-            Place(
-                node=node.config.node_id,
-                directory=node.metadata_path,
-                file=os.path.join(folder, refusal.file) if refusal.file else folder,
-                position=refusal.position,
-            ),
-            *(_RESTORE if node.is_only_voter else fetched_anew(node)),
-            consequence="the server does not start",
-        )
+    if outcome.refusal is None:
+        yield from _lost_end(node, folder, outcome)
         return
-    yield from _lost_end(node, folder, outcome)
+    finding = refusal_finding(folder, outcome.refusal, "the metadata log")
+    cure, commands = _RESTORE if node.is_only_voter else fetched_anew(node)
+    yield replace(
+        finding.moved(node=node.config.node_id, directory=node.metadata_path),
+        cure=cure,
+        commands=commands,
+        consequence="the server does not start",
+    )
 
 
 def fetched_anew(node: Node) -> Cure:

@@ -24,7 +24,7 @@ from kraftops.storage.logdirs.node import Node, recover_command
 LIMIT = 5.0
 """Seconds for all names together."""
 _SIDE_BY_SIDE = 16
-_DNS = "mend the name, or the resolver of this machine"
+_DNS = "correct the name, or the name resolution of this machine"
 
 Failures = Mapping[str, str]
 """The reasons why hosts do not resolve."""

@@ -77,7 +77,8 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
             f"its metadata log is empty, but there are topics in {', '.join(holding)}: "
             "a new cluster sets them aside",
             node.metadata.place,
-            "restore the metadata directory from a copy, if no other controller has the metadata",
+            "if another controller has the metadata, start that one first; else restore a copy, or "
+            "kafka-storage recover it from the log of a broker",
         )
 
 
@@ -147,7 +148,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
         return
     if voters and config.voters:
         problem = "it has voters of its own: controller.quorum.voters is ignored"
-        cure = "set controller.quorum.bootstrap.servers in its place"
+        cure = f"set controller.quorum.bootstrap.servers in its place, in {config.path}"
         yield note_finding("static-voters-ignored", problem, Place(directory=path), cure)
     own = next((voter for voter in voters if voter.node_id == config.node_id), None)
     is_alone = len(voters) < 2 if own else node.asks_itself
@@ -158,7 +159,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
         other = "remove the voter from the quorum, and let this one join"
         if is_alone:
             other = _recover(node).text
-        cure = f"set directory.id={expected} if this is that directory; else {other}"
+        cure = f"if it is that one, set directory.id={expected} in meta.properties; else {other}"
         problem = (
             f"its directory id is {present}, the voters have node {own.node_id} with {expected}"
         )
@@ -174,7 +175,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
             f"this node is none of its voters {voters_text(voters)}, and controller.quorum."
             "bootstrap.servers names no other controller: it would wait for ever"
         )
-        cure = "name the controllers that it is to join"
+        cure = f"name the controllers that it is to join there, in {config.path}"
         yield stop_finding("not-a-voter", problem, Place(directory=path), cure)
     elif not voters and not config.voters and is_alone and is_whole:
         cure = (
@@ -182,10 +183,10 @@ def _quorum(node: Node) -> Iterator[Finding]:
             "kafka-storage recover with the log of a broker"
         )
         if node.log.is_used:
-            cure = "set controller.quorum.voters, as it was when this log was written"
+            cure = "set controller.quorum.voters as it was when this log was written"
         problem = (
             "it has no voters, and controller.quorum.bootstrap.servers names no other "
             "controller: it would wait for ever"
         )
-        cure = f"{cure}; or name the controllers that it is to join"
+        cure = f"{cure}; or name the controllers that it is to join there, in {config.path}"
         yield stop_finding("no-voters", problem, Place(directory=path), cure)

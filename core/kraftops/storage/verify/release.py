@@ -190,7 +190,7 @@ def _refused_values(config: ServerConfig, release: Release) -> Iterator[Finding]
 def _refused(config: ServerConfig, key: str, release: Release, reason: str) -> Finding:
     problem = f"Kafka {release.name} refuses {key}: {reason}"
     return stop_finding(
-        "bad-configuration", problem, Place(file=config.place(key)), "mend the value"
+        "bad-configuration", problem, Place(file=config.place(key)), f"correct {key}"
     )
 
 

@@ -124,7 +124,7 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 "other-cluster",
                 f"its cluster id is {present}, not {expected}",
                 directory.place,
-                "take it out of log.dirs if it is another cluster's, else give it the cluster id",
+                f"if it is another cluster's, take it out of log.dirs of {node.config.path}; else",
                 (rewrite_to_cluster(node.config.path, expected),),
             )
 
@@ -141,7 +141,8 @@ def _contents(node: Node) -> Iterator[Finding]:
                 "stray-metadata-log",
                 f"a metadata log outside of the metadata directory {node.metadata_path}",
                 Place(file=os.path.join(directory.java_path, METADATA_PARTITION)),
-                f"set metadata.log.dir={directory.java_path}, or remove it if it is a leftover",
+                f"if its log is the newest, set metadata.log.dir={directory.java_path} in "
+                f"{node.config.path}; if it is a leftover, move it away",
             )
         if node.is_broker and path in node.config.log_dirs:
             yield from misnamed_findings(directory)

@@ -58,7 +58,7 @@ def test_authorizer_of_zookeeper_is_gone(tmp_path: Path) -> None:
     assert finding.code == "missing-class"
     assert finding.is_severe
     assert finding.text.endswith("which Kafka 4.3 does not have: it is in Kafka 3.3 to 3.9")
-    assert finding.cure == f"name {STANDARD}"
+    assert finding.cure == f"set authorizer.class.name={STANDARD}"
 
 
 def test_authorizer_of_zookeeper_needs_it(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_authorizer_of_zookeeper_needs_it(tmp_path: Path) -> None:
 
     [finding] = found(tmp_path, changes, "3.9")
 
-    assert (finding.code, finding.cure) == ("wrong-class", f"name {STANDARD}")
+    assert (finding.code, finding.cure) == ("wrong-class", f"set authorizer.class.name={STANDARD}")
 
 
 def test_moved_class_has_its_new_name_as_the_cure(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_moved_class_has_its_new_name_as_the_cure(tmp_path: Path) -> None:
         for part in ("secured.", "")
     )
 
-    assert [finding.cure for finding in found(tmp_path, {key: old})] == [f"name {new}"]
+    assert [finding.cure for finding in found(tmp_path, {key: old})] == [f"set {key}={new}"]
     assert found(tmp_path, {key: old}, "3.9") == []
     assert found(tmp_path, {key: new}) == []
 

@@ -130,7 +130,7 @@ def class_as_told(code: str, key: str) -> Change:
     """Name the class that the cure names."""
 
     def change(config: Config) -> Config:
-        named = re.search(r"name (\S+)", cure_text(config, code))
+        named = re.search(r"=(\S+)", cure_text(config, code))
         assert named
         return configured({key: named[1]})(config) or config
 
