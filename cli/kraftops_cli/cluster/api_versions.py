@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kraftops.answers.fields import json_of
-from kraftops.display.columns import Cell, Column, folded, number
+from kraftops.answers.fields import json_of, number, text
+from kraftops.display import columns
+from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
 from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
 from kraftops.wire.rpc.cluster import api_versions as ask_api_versions
@@ -27,7 +28,12 @@ EXAMPLES = (
     ("is an upgrade complete?", "kafka-cluster api-versions -C localhost:9093 --compare"),
 )
 DIFFER = 2
-_APIS = (number("KEY"), Column("API"), number("MIN"), number("MAX"))
+_API = (
+    number("key", "number of the API", get=lambda api: api[0], column=columns.number("KEY")),
+    text("name", "its name", get=lambda api: api_name(api[0]), column=Column("API")),
+    number("min", "lowest version", get=lambda api: api[1].first, column=columns.number("MIN")),
+    number("max", "highest version", get=lambda api: api[1].last, column=columns.number("MAX")),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +56,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     console, compare = terminal.console, options.compare
     differs = compare and len({_sort_key(versions) for versions in nodes.values()}) > 1
 
-    def text() -> str:
+    def lines() -> str:
         if not compare:
             return "\n".join(
                 _tables(names, versions, console) for names, versions in _grouped(nodes)
@@ -66,7 +72,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
             **({"differs": differs} if compare else {}),
             "nodes": [_node_json(node, versions) for node, versions in nodes.items()],
         },
-        text,
+        lines,
     )
     failures = [*errors.values()]
     for error in failures[:-1]:
@@ -136,12 +142,9 @@ def _node_names(nodes: Mapping[int, NodeApiVersions]) -> str:
 
 
 def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
-    rows: list[list[Cell]] = [
-        [str(key), api_name(key), str(served.first), str(served.last)]
-        for key, served in sorted(versions.apis.items())
-    ]
-    text = table_text(console, Table(_APIS, rows, title=names))
-    return text + table_text(console, table_of(FEATURE, versions.features))
+    table = table_of(_API, sorted(versions.apis.items()), title=names)
+    features = table_of(FEATURE, versions.features)
+    return table_text(console, table) + table_text(console, features)
 
 
 def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
@@ -166,9 +169,6 @@ def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
     return {
         "id": node,
         "release": release_of(versions.apis, versions.features),
-        "apis": [
-            {"key": key, "name": api_name(key), "min": served.first, "max": served.last}
-            for key, served in sorted(versions.apis.items())
-        ],
+        "apis": [json_of(_API, api) for api in sorted(versions.apis.items())],
         "features": [json_of(FEATURE, feature) for feature in versions.features],
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.changes import Provenance
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.cluster.health import (
     Health,
@@ -17,6 +18,8 @@ from kraftops_cli.cluster.health import (
     min_isr_addresses,
 )
 
+T = TypeVar("T")
+
 _STYLES = {
     "active": "good",
     "unfenced": "good",
@@ -25,14 +28,6 @@ _STYLES = {
     "in-controlled-shutdown": "warning",
 }
 """Styles of the terminal's theme."""
-
-
-def broker_states(image: MetadataImage) -> dict[int, BrokerState]:
-    """Return the registrations by broker id, with the changes after them."""
-    return {
-        broker: image.broker_state(registration)
-        for broker, registration in sorted(image.brokers.items())
-    }
 
 
 def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
@@ -45,71 +40,52 @@ def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
     return counts
 
 
-class _Registered(NamedTuple):
-    entry: BrokerEntry
-    state: BrokerState
-    facts: NodeFacts
-
-
 class KeptState:
-    """What was read of an image that changes: what has not changed is not read again."""
+    """What was read of an image that changes: what has not changed is not read again.
+
+    Its methods raise KraftopsError if a source cannot be read any more.
+    """
 
     def __init__(self) -> None:
         self._image: MetadataImage | None = None
-        self._read_at: Provenance | None = None
-        self._brokers: dict[int, _Registered] = {}
-        self._partitions: object = None  # what the loads were counted of
-        self._loads: dict[int, BrokerLoad] = {}
-        self._counted: object = None  # what the health was counted of
-        self._health: Health | None = None
+        self._kept: dict[object, tuple[object, Any]] = {}  # with what it was read of, by name
 
     def states(self, image: MetadataImage) -> dict[int, BrokerState]:
-        """Return the registrations as `broker_states`.
-
-        Raises:
-            KraftopsError: a source cannot be read any more.
-        """
-        return {broker: registered.state for broker, registered in self._current(image).items()}
+        """Return the registrations by broker id, with the changes after them."""
+        return {broker: state for broker, (state, _) in self._registered(image).items()}
 
     def facts(self, image: MetadataImage) -> dict[int, NodeFacts]:
-        """Return what brokers registered, by id; errors as above."""
-        return {broker: registered.facts for broker, registered in self._current(image).items()}
+        """Return what brokers registered, by id."""
+        return {broker: facts for broker, (_, facts) in self._registered(image).items()}
 
     def loads(self, image: MetadataImage) -> dict[int, BrokerLoad]:
-        """Return the load of each broker that has replicas; errors as above."""
-        self._begin(image)
-        partitions = _partitions_of(image)
-        if partitions != self._partitions:
-            self._partitions, self._loads = partitions, image.fold.broker_loads()
-        return self._loads
+        """Return the load of each broker that has replicas."""
+        return self._once(image, "loads", _partitions_of(image), image.fold.broker_loads)
 
     def health(self, image: MetadataImage) -> Health:
-        """Return the health of the partitions; errors as above."""
-        self._begin(image)
+        """Return the health of the partitions."""
         counted = _partitions_of(image), min_isr_addresses(image)
-        if self._health is None or counted != self._counted:
-            self._counted, self._health = counted, health_of_image(image)
-        return self._health
+        return self._once(image, "health", counted, lambda: health_of_image(image))
 
-    def _begin(self, image: MetadataImage) -> None:
-        """Forget another image: addresses are those of one."""
+    def _registered(self, image: MetadataImage) -> dict[int, tuple[BrokerState, NodeFacts]]:
+        return {
+            broker: self._once(image, broker, entry, partial(_read, image, entry))
+            for broker, entry in sorted(image.brokers.items())
+        }
+
+    def _once(self, image: MetadataImage, name: object, source: object, read: Callable[[], T]) -> T:
+        """Read something if its source has changed; addresses are those of one image."""
         if image is not self._image:
-            self._image, self._read_at, self._brokers = image, None, {}
-            self._partitions = self._counted = None
+            self._image, self._kept = image, {}
+        if name not in self._kept or self._kept[name][0] != source:
+            self._kept[name] = source, read()
+        kept: T = self._kept[name][1]
+        return kept
 
-    def _current(self, image: MetadataImage) -> dict[int, _Registered]:
-        self._begin(image)
-        if self._read_at == image.provenance:
-            return self._brokers
-        earlier, self._brokers = self._brokers, {}
-        for broker, entry in sorted(image.brokers.items()):
-            registered = earlier.get(broker)
-            if registered is None or registered.entry != entry:
-                state = image.broker_state(entry)
-                registered = _Registered(entry, state, broker_facts(image, entry, state))
-            self._brokers[broker] = registered
-        self._read_at = image.provenance
-        return self._brokers
+
+def _read(image: MetadataImage, entry: BrokerEntry) -> tuple[BrokerState, NodeFacts]:
+    state = image.broker_state(entry)
+    return state, broker_facts(image, entry, state)
 
 
 def _partitions_of(image: MetadataImage) -> object:

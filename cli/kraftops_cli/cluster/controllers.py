@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import click
 
-from kraftops.errors import UsageError
-from kraftops.voters.access import QuorumAccess
+from kraftops.answers.fields import Answer, Field, boolean, number, parts, text
+from kraftops.display import columns
+from kraftops.display.columns import Cell, Styled
+from kraftops.errors import UsageError, WireError
+from kraftops.image.state.image import MetadataImage
+from kraftops.reassign.events import events
+from kraftops.voters.access import QuorumAccess, listeners_in
 from kraftops.voters.change import VoterChanges
+from kraftops.voters.quorum import Quorum, end_offset, leader_time
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.cluster import describe_quorum
 from kraftops.wire.rpc.voters import Listener
-from kraftops_cli.cluster.controllers_fields import (
-    ALREADY,
-    CONTROLLERS,
-    DONE,
-    MEMBER,
-    ControllersAnswer,
-)
-from kraftops_cli.cluster.members import members_of
+from kraftops_cli.cluster.broker_states import KeptState
+from kraftops_cli.cluster.description import OBSERVER, Member, age_of, members_in
+from kraftops_cli.cluster.description_fields import REPLICA, ago_text
+from kraftops_cli.cluster.health import controller_facts
 from kraftops_cli.cluster.moving.access import Work, cluster_command
 from kraftops_cli.cluster.options import ChangeOptions
 from kraftops_cli.syntax.option_fields import argument, option
@@ -30,6 +33,7 @@ from kraftops_terminal.console import Console
 from kraftops_terminal.tables import table_of, table_text
 
 ADD, REMOVE, REPLACE = "add", "remove", "replace"
+CONTROLLER, BROKER = "controller", "broker"
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(.+)")
 EXAMPLES = (
     ("voters, observers, lag", "kafka-cluster controllers -b b:9092"),
@@ -86,7 +90,7 @@ class ControllersOptions(ChangeOptions):
 @cluster_command(
     ControllersOptions,
     needs_brokers=False,
-    answer="kraftops_cli.cluster.controllers_fields:CONTROLLERS",
+    answer="kraftops_cli.cluster.controllers:CONTROLLERS",
     examples=EXAMPLES,
     help="""\
 Show the voters and observers of the quorum: directory ids, lag, last contact, listeners, releases.
@@ -151,3 +155,120 @@ def controllers_text(answer: ControllersAnswer, console: Console) -> str:
     if answer.outcome == ALREADY:
         head = f"nothing to do: it is done already\n{head}"
     return head + table_text(console, table_of(MEMBER, answer.members))
+
+
+DONE, ALREADY = "done", "already"
+
+
+class ControllersAnswer(NamedTuple):
+    """The quorum with its members; *outcome* is None where nothing was asked to change."""
+
+    quorum: Quorum
+    members: Sequence[Member]
+    outcome: str | None = None
+    events: Sequence[Mapping[str, object]] = ()
+
+
+def _contact_cell(member: Member) -> Cell:
+    age = age_of(member.state.fetched_at, member.now)
+    text = None if age is None else ago_text(age)
+    return text if text is None or member.is_caught_up else Styled(text, "warning")
+
+
+def _join_cell(member: Member) -> Cell:
+    return None if member.joins_itself is None else "yes" if member.joins_itself else "no"
+
+
+def _with_contact(field: Field) -> Field:
+    """Give the age of the last fetch the column that the last moment without lag has elsewhere."""
+    if field.name == "lastFetchAgeMs":
+        return replace(field, column=columns.Column("LAST CONTACT", 1), cell=_contact_cell)
+    return replace(field, column=None) if field.name == "lastCaughtUpAgeMs" else field
+
+
+MEMBER = (
+    *map(_with_contact, REPLICA),
+    text(
+        "kind",
+        "role of its node; null for an observer without the metadata log",
+        values=(CONTROLLER, BROKER),
+        may_be_null=True,
+        column=columns.Column("KIND", 4),
+    ),
+    boolean("isCaughtUp", "whether it has had all records since the question"),
+    boolean(
+        "isAutoJoining",
+        "whether it has controller.quorum.auto.join.enable; null if it does not answer",
+        may_be_null=True,
+        column=columns.Column("AUTO JOIN", 6),
+        get="joins_itself",
+        cell=_join_cell,
+    ),
+)
+CONTROLLERS = Answer(
+    (
+        boolean(
+            "changed", "whether voters were changed", get=lambda answer: answer.outcome == DONE
+        ),
+        text(
+            "outcome",
+            "of add, remove and replace; null where nothing is asked to change",
+            values=(DONE, ALREADY),
+            may_be_null=True,
+        ),
+        number("leader", "node id of the leader", get="quorum.info.leader"),
+        number("epoch", "epoch of the leader", get="quorum.info.epoch"),
+        number(
+            "highWatermark",
+            "offset after the last committed record",
+            get="quorum.info.high_watermark",
+        ),
+        boolean(
+            "isDynamic",
+            "whether voters can be added and removed: kraft.version is 1",
+            get="quorum.is_dynamic",
+        ),
+        parts("members", "voters and observers", MEMBER),
+        events(number("id", "node id of the controller")),
+    ),
+    help="null stands for what the leader does not know, or the user may not see.",
+)
+
+
+def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
+    """Return the members; controllers that fetch are asked whether they join by themselves.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    info = quorum.info
+    try:
+        image = access.image()
+    except WireError as error:
+        access.cluster.note(f"releases and observers' kinds are not known: {error.message}")
+        image = None
+    facts = {} if image is None else KeptState().facts(image) | controller_facts(image)
+    members = []
+    for member in members_in(info, end_offset(info), leader_time(info), facts):
+        node, is_voter = member.state.node_id, member.role != OBSERVER
+        registered = listeners_in(image, node)
+        is_caught_up = quorum.is_caught_up(member.state)
+        kind = CONTROLLER if is_voter else _kind_of(image, node)
+        joins = None
+        if kind == CONTROLLER and (is_caught_up or not is_voter):
+            joins = access.joins_itself(node, member.listeners or registered)
+        members.append(
+            member._replace(
+                listeners=member.listeners if is_voter else registered,
+                is_caught_up=is_caught_up,
+                kind=kind,
+                joins_itself=joins,
+            )
+        )
+    return members
+
+
+def _kind_of(image: MetadataImage | None, node: int) -> str | None:
+    if image is None:
+        return None
+    return CONTROLLER if node in image.controllers else BROKER if node in image.brokers else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.answers.fields import json_of
+from kraftops.answers.fields import Field, json_of
 from kraftops.errors import KraftopsError, WireError
+from kraftops.reassign.answer import OPERATION
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import (
     BrokerDescription,
@@ -16,13 +17,16 @@ from kraftops_cli.cluster.description import (
     KeptAnswers,
     ask_description,
 )
-from kraftops_cli.cluster.description_fields import DESCRIPTION
-from kraftops_cli.cluster.description_output import description_text
-from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand
+from kraftops_cli.cluster.description_fields import BROKER, DESCRIPTION, FEATURE, REPLICA
+from kraftops_cli.cluster.health import Health
+from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
 from kraftops_cli.cluster.target import target_of
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import NO_VALUE, table_of, table_text
 
 EXAMPLES = (
     ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
@@ -56,11 +60,8 @@ class DescribeOptions(TargetOptions):
     ids: tuple[int, ...] = ids_option(
         metavar="ID[,ID|-ID…]", text="Only these brokers; may be given more than once."
     )
-    racks: tuple[str, ...] = option(
-        "--rack",
-        metavar="RACK",
-        multiple=True,
-        help="Only brokers of this rack; may be given more than once.",
+    racks: tuple[str, ...] = names_option(
+        "--rack", "Only brokers of this rack; may be given more than once."
     )
     fenced: bool = option("--fenced", is_flag=True, help="Only brokers that are fenced.")
     watch: float | None = option(
@@ -153,3 +154,52 @@ def _refuse_unlisted(ids: Collection[int], brokers: Sequence[BrokerDescription])
         names = ", ".join(map(str, unlisted))
         message = f"no broker has the id{'s' * (len(unlisted) > 1)} {names}"
         raise KraftopsError(message, code="broker-not-registered", brokerIds=unlisted)
+
+
+def description_text(description: ClusterDescription, console: Console) -> str:
+    """Return a description as tables; a dash stands for each value that is not available."""
+
+    def table(name: str, fields: Sequence[Field], rows: Iterable[object] | None) -> str:
+        if rows is None:
+            return f"{name}  {NO_VALUE}\n"
+        return table_text(console, table_of(fields, rows)) or f"{name}  none\n"
+
+    operations = description.operations
+    return "\n".join(
+        (
+            _summary_text(description, console),
+            table("brokers", BROKER, description.brokers),
+            *([table("operations", OPERATION, operations)] if operations else []),
+            table("quorum", REPLICA, description.members),
+            table("features", FEATURE, description.features),
+        )
+    )
+
+
+def _summary_text(description: ClusterDescription, console: Console) -> str:
+    quorum, health, snapshot_lag = description.quorum, description.health, description.snapshot_lag
+    leader = None if description.leader is None else str(description.leader)
+    if quorum:
+        leader = f"{leader}, epoch {quorum.epoch}, high watermark {quorum.high_watermark}"
+    snapshot = f"{description.snapshot or 'none'}, {snapshot_lag} records behind"
+    is_bad = health is not None and (health.counts.offline or health.counts.under_min_isr)
+    lines = (
+        ("cluster id", description.cluster_id, ""),
+        ("quorum leader", leader, ""),
+        ("snapshot", None if snapshot_lag is None else snapshot, ""),
+        ("partitions", None if health is None else _health_text(health), "bad" if is_bad else ""),
+    )
+    return "".join(
+        f"{name:<13}  {console.painted(escaped(text or NO_VALUE), style or 'value')}\n"
+        for name, text, style in lines
+    )
+
+
+def _health_text(health: Health) -> str:
+    counts = health.counts
+    assumed = " (of 1, which is assumed)" if health.is_min_isr_assumed else ""
+    return (
+        f"{counts.partitions}, {counts.under_replicated} under-replicated,"
+        f" {counts.offline} offline, {counts.under_min_isr} under min ISR{assumed},"
+        f" {counts.moving} in reassignment"
+    )

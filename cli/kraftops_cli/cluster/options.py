@@ -49,9 +49,10 @@ def ids_option(
     )
 
 
-def topics_option(text: str) -> Any:
-    """Return a field for topics that are left out."""
-    return option("--exclude-topic", metavar="TOPIC", multiple=True, help=text)
+def names_option(name: str, text: str, *, required: bool = False) -> Any:
+    """Return a field for names of racks or topics."""
+    metavar = name.rpartition("-")[2].upper()
+    return option(name, metavar=metavar, multiple=True, required=required, help=text)
 
 
 def yes_option(text: str = "Do not ask for confirmation.") -> Any:
@@ -203,8 +204,8 @@ class NewPlanOptions(MovingOptions):
 class PlanOptions(NewPlanOptions):
     """Those of a plan for all partitions."""
 
-    exclude_topic: tuple[str, ...] = topics_option(
-        "A topic that stays where it is; may be given more than once."
+    exclude_topic: tuple[str, ...] = names_option(
+        "--exclude-topic", "A topic that stays where it is; may be given more than once."
     )
     plan: str | None = option(
         "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
+from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
+from kraftops.display import columns
 from kraftops.display.sizes import many
+from kraftops.display.times import span_text
 from kraftops.errors import RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.reassign.events import events
+from kraftops.restart.decide import View
 from kraftops.restart.hook import Hook
-from kraftops.restart.nodes import chosen
+from kraftops.restart.nodes import Node, chosen, in_order
 from kraftops.restart.rolling import (
+    SECONDS_A_NODE,
     Restart,
     Rolling,
     check_alone,
@@ -20,16 +27,17 @@ from kraftops.restart.rolling import (
     look,
     refuse_impossible,
 )
+from kraftops.voters.stop import Stop
 from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command
+from kraftops_cli.cluster.moving.safe_to_stop import NODE as STOP_NODE
 from kraftops_cli.cluster.options import (
     UNCOUNTED_TOPIC,
     ChangeOptions,
     ids_option,
+    names_option,
     single_replica_option,
     stall_option,
-    topics_option,
 )
-from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds
 
@@ -84,7 +92,7 @@ class RestartOptions(ChangeOptions):
         "--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now."
     )
     allow_single_replica: bool = single_replica_option()
-    exclude_topic: tuple[str, ...] = topics_option(UNCOUNTED_TOPIC)
+    exclude_topic: tuple[str, ...] = names_option("--exclude-topic", UNCOUNTED_TOPIC)
     take_over: bool = option(
         "--take-over",
         is_flag=True,
@@ -94,7 +102,7 @@ class RestartOptions(ChangeOptions):
 
 @cluster_command(
     RestartOptions,
-    answer="kraftops_cli.cluster.restart_fields:RESTART",
+    answer="kraftops_cli.cluster.restart:RESTART",
     examples=EXAMPLES,
     help="""\
 Restart nodes by a command, one after another: brokers, rack by rack; then controllers, and the
@@ -156,3 +164,69 @@ def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions
     if not work.is_json:
         work.terminal.write(f"restarted: {count}\n")
     return 0
+
+
+class Row(NamedTuple):
+    """A node, its command, and whether it may stop now."""
+
+    node: int
+    registration: Node
+    stop: Stop
+    command: str
+
+
+class RestartAnswer(NamedTuple):
+    """The nodes to restart, as they are before it."""
+
+    request: Restart
+    view: View
+    is_dry: bool
+
+    def rows(self) -> list[Row]:
+        """Return the nodes in their order."""
+        return [
+            Row(
+                node.node_id,
+                node,
+                self.view.rules.stop([node.node_id]),
+                self.request.hook.command(node),
+            )
+            for node in in_order(self.request.nodes.values(), self.view.leader)
+        ]
+
+    def estimate(self) -> str:
+        """Return in words how long it may take."""
+        count = len(self.request.nodes)
+        span = span_text(count * SECONDS_A_NODE * 1000)
+        return f"{many(count, 'node')}, about {span} if each takes a minute\n"
+
+
+_OF_STOP = {"id", "isSafe", "reasons"}
+NODE = (
+    *(field for field in STOP_NODE if field.name in _OF_STOP),
+    text(
+        "roles",
+        "broker, controller, or both",
+        column=columns.Column("ROLES", 1),
+        get="registration.roles",
+    ),
+    text(
+        "rack",
+        "rack of a broker",
+        may_be_null=True,
+        column=columns.Column("RACK", 1),
+        get="registration.rack",
+    ),
+    text("host", "host of its first listener", get="registration.host"),
+    text("command", "what restarts it", column=columns.folded("COMMAND")),
+)
+ORDER = (
+    boolean("changed", "whether nodes are restarted", get=lambda answer: not answer.is_dry),
+    number(
+        "estimatedSeconds",
+        "time that it may take, at a minute for each node",
+        get=lambda answer: len(answer.request.nodes) * SECONDS_A_NODE,
+    ),
+    parts("nodes", "nodes in the order of their restarts", NODE, get=lambda answer: answer.rows()),
+)
+RESTART = Answer((*ORDER, events(numbers("ids", "its nodes"))))

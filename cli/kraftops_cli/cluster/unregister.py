@@ -16,9 +16,15 @@ from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
 from kraftops.wire.rpc.leader import LeaderClient
 from kraftops_cli.cluster.broker_ids import ids_text
-from kraftops_cli.cluster.options import TargetOptions, ids_option, subcommand, yes_option
-from kraftops_cli.cluster.target import Target, target_of
-from kraftops_cli.cluster.unregister_check import Fencing, Registrations, ask_registrations
+from kraftops_cli.cluster.options import (
+    TargetOptions,
+    ids_option,
+    names_option,
+    subcommand,
+    yes_option,
+)
+from kraftops_cli.cluster.target import KeptImage, Target, target_of
+from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
@@ -59,11 +65,8 @@ class UnregisterOptions(TargetOptions):
         metavar="ID[,ID|-ID…]",
         text="The broker, several, or a range as 101-120; may be given more than once.",
     )
-    racks: tuple[str, ...] = option(
-        "--rack",
-        metavar="RACK",
-        multiple=True,
-        help="All brokers of a rack; may be given more than once.",
+    racks: tuple[str, ...] = names_option(
+        "--rack", "All brokers of a rack; may be given more than once."
     )
     all_fenced: bool = option("--all-fenced", is_flag=True, help="All brokers that are fenced.")
     fenced_for: int | None = option(
@@ -84,6 +87,21 @@ class UnregisterOptions(TargetOptions):
     )
     yes: bool = yes_option("Do not ask for confirmation; without a terminal nobody is asked.")
 
+    def __post_init__(self) -> None:
+        """Check that brokers are chosen, and that their age can be known."""
+        if not self.ids and not self.racks and not self.all_fenced:
+            raise UsageError(
+                "argument --id/-i is required", hint="--rack and --all-fenced choose brokers, too"
+            )
+        if self.fenced_for is None:
+            return
+        if not self.racks and not self.all_fenced:
+            raise UsageError("--fenced-for goes with --all-fenced or --rack")
+        if self.bootstrap_controller is None:
+            raise UsageError(
+                "--fenced-for needs --bootstrap-controller: only the metadata log has times"
+            )
+
 
 @subcommand(
     UnregisterOptions,
@@ -94,12 +112,11 @@ class UnregisterOptions(TargetOptions):
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     """Run the subcommand; return its exit code."""
     target = target_of(terminal, options)
-    _check_options(options)
-    fencing = Fencing()
+    kept = KeptImage()
     with target.connect() as connection:
-        registrations = ask_registrations(target, connection, fencing.kept, is_forced=options.force)
+        registrations = ask_registrations(target, connection, kept, is_forced=options.force)
         chosen = _chosen(registrations, options)
-        work = _Work(target, connection, registrations, options, chosen, fencing)
+        work = _Work(target, connection, registrations, options, chosen, kept)
         report = OutcomeReport(
             terminal,
             "broker",
@@ -109,26 +126,6 @@ def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
         )
         work.run(report.add)
     return report.finish()
-
-
-def _check_options(options: UnregisterOptions) -> None:
-    """Check that brokers are chosen, and that their age can be known.
-
-    Raises:
-        UsageError: that is not so.
-    """
-    if not options.ids and not options.racks and not options.all_fenced:
-        raise UsageError(
-            "argument --id/-i is required", hint="--rack and --all-fenced choose brokers, too"
-        )
-    if options.fenced_for is None:
-        return
-    if not options.racks and not options.all_fenced:
-        raise UsageError("--fenced-for goes with --all-fenced or --rack")
-    if options.bootstrap_controller is None:
-        raise UsageError(
-            "--fenced-for needs --bootstrap-controller: only the metadata log has times"
-        )
 
 
 def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Result[int]]:
@@ -212,7 +209,7 @@ class _Work:
     registrations: Registrations
     options: UnregisterOptions
     chosen: list[Result[int]]
-    fencing: Fencing
+    kept: KeptImage
     wanted: dict[int, Result[int]] = field(default_factory=dict)
     leader: LeaderClient | None = None
 
@@ -269,7 +266,7 @@ class _Work:
         self.target = self.target.restarted()
         self.connection.deadline = self.target.deadline
         if not self.options.force:
-            self.fencing.check(self.target, self.connection, self.registrations, broker)
+            self._refuse_running(broker)  # minutes may have passed since all were checked
         try:
             self.leader.ask(lambda node: unregister_broker(node, broker))
         except AnswerError as error:
@@ -279,6 +276,23 @@ class _Work:
                 raise self.registrations.not_registered(broker) from error
             return False
         return True
+
+    def _refuse_running(self, broker: int) -> None:
+        """Refuse a broker that has come back.
+
+        Raises:
+            RefusedError: it runs.
+        """
+        if self.target.is_of_controllers:
+            image = self.kept.of(self.target).image
+            entry = image.brokers.get(broker)
+            is_fenced = entry is None or image.broker_state(entry)["fenced"]
+        else:
+            is_complete = self.registrations.is_complete
+            nodes = self.target.nodes(self.connection, with_fenced=is_complete).nodes
+            is_fenced = all(node.is_fenced for node in nodes if node.node_id == broker)
+        if not is_fenced:
+            raise self.registrations.running(broker)
 
     def _is_gone(self, broker: int) -> bool | None:
         """Look for a while whether a broker is gone; None if its cluster does not answer."""
@@ -296,7 +310,7 @@ class _Work:
     def _is_gone_now(self, broker: int) -> bool | None:
         target = self.target.restarted()
         with target.connect() as connection:
-            registrations = ask_registrations(target, connection, is_forced=True)
+            registrations = ask_registrations(target, connection, KeptImage(), is_forced=True)
         return None if registrations.fenced is None else not registrations.may_have(broker)
 
 

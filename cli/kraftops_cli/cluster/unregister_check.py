@@ -11,17 +11,14 @@ from kraftops.display.sizes import many
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.image.state.image import MetadataImage
-from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc import cluster
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 from kraftops_cli.cluster.broker_ids import ids_text
-from kraftops_cli.cluster.broker_states import broker_states, replica_counts
+from kraftops_cli.cluster.broker_states import KeptState, replica_counts
 from kraftops_cli.cluster.target import KeptImage, Target
 
 _MAX_TOPICS = 5  # in a message
-FRESH_SECONDS = 1.0
-"""Time for which the answer of a broker about all brokers is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +33,9 @@ class Registrations:
 
     address: str
     cluster_id: str | None
-    fenced: Mapping[int, bool] | None
-    is_complete: bool
-    replicas: Mapping[int, Counter[str]] | None
+    fenced: Mapping[int, bool] | None = None
+    is_complete: bool = False
+    replicas: Mapping[int, Counter[str]] | None = None
     missing: str = ""
     racks: Mapping[int, str | None] = field(default_factory=dict)
     unchanged_ms: Mapping[int, int] = field(default_factory=dict)
@@ -136,82 +133,45 @@ class Registrations:
         )
 
 
-class Fencing:
-    """Later looks at brokers that were fenced: before the turn of one, minutes may pass.
-
-    The metadata that is *kept* is followed; a broker is asked anew when its answer is too old.
-    """
-
-    def __init__(self) -> None:
-        self.kept = KeptImage()
-        self._fenced: dict[int, bool] = {}
-        self._fresh = Deadline(FRESH_SECONDS)
-
-    def check(
-        self, target: Target, connection: Connection, registrations: Registrations, broker: int
-    ) -> None:
-        """Check that a broker is still as it was *known*, fenced.
-
-        Raises:
-            RefusedError: it runs.
-            WireError: nobody answers.
-        """
-        if target.is_of_controllers:
-            image = self.kept.of(target).image
-            entry = image.brokers.get(broker)
-            if entry is not None:
-                self._fenced[broker] = image.broker_state(entry)["fenced"]
-        elif self._fresh.is_over:
-            nodes = target.nodes(connection, with_fenced=registrations.is_complete).nodes
-            self._fresh = Deadline(FRESH_SECONDS)
-            self._fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
-        if self._fenced.get(broker) is False:
-            raise registrations.running(broker)
-
-
 def ask_registrations(
-    target: Target, connection: Connection, kept: KeptImage | None = None, *, is_forced: bool
+    target: Target, connection: Connection, kept: KeptImage, *, is_forced: bool
 ) -> Registrations:
     """Return the registrations, as far as they may be seen; metadata is loaded to be *kept*.
 
     Raises:
         AnswerError: a request fails; with *is_forced*, not that of the metadata log.
     """
-    address, cluster_id = str(connection.address), _cluster_id(target, connection)
+    address = str(connection.address)
     if target.is_of_controllers:
-        return _from_metadata_log(target, address, cluster_id, kept, is_forced=is_forced)
+        cluster_id = _cluster_id(target, connection)
+        try:
+            image = kept.of(target).image
+        except AnswerError as error:
+            if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
+                raise
+            missing = "CLUSTER_ACTION on the cluster"
+            return Registrations(address, cluster_id, missing=missing)
+        return registrations_of(image, address, cluster_id, now=time.time_ns() // 1_000_000)
     is_complete = cluster.lists_fenced(connection)
-    nodes = target.nodes(connection, with_fenced=is_complete).nodes
-    fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
-    racks = {node.node_id: node.rack for node in nodes}
+    answer = target.nodes(connection, with_fenced=is_complete)
     replicas = cluster.replica_counts(connection)
-    missing = ""
-    if not replicas and not cluster.sees_everything(connection):
-        missing = "DESCRIBE on the topics"
-    seen = None if missing else replicas
-    return Registrations(address, cluster_id, fenced, is_complete, seen, missing, racks)
-
-
-def _from_metadata_log(
-    target: Target, address: str, cluster_id: str | None, kept: KeptImage | None, *, is_forced: bool
-) -> Registrations:
-    try:
-        image = (kept.of(target) if kept else target.live_image()).image
-    except AnswerError as error:
-        if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
-            raise
-        missing = "CLUSTER_ACTION on the cluster"
-        return Registrations(
-            address, cluster_id, None, is_complete=False, replicas=None, missing=missing
-        )
-    return registrations_of(image, address, cluster_id, now=time.time_ns() // 1_000_000)
+    is_hidden = not replicas and not cluster.sees_everything(connection)
+    return Registrations(
+        address,
+        answer.cluster_id,
+        {node.node_id: bool(node.is_fenced) for node in answer.nodes},
+        is_complete,
+        None if is_hidden else replicas,
+        "DESCRIBE on the topics" if is_hidden else "",
+        {node.node_id: node.rack for node in answer.nodes},
+    )
 
 
 def registrations_of(
     image: MetadataImage, address: str, cluster_id: str | None, *, now: int
 ) -> Registrations:
     """Return the registrations in an image; *now* is in ms."""
-    states = broker_states(image)
+    states = KeptState().states(image)
     changes = {broker: image.change(image.brokers[broker].newest.address) for broker in states}
     return Registrations(
         address,

@@ -12,7 +12,6 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.cluster.broker_states import (
     KeptState,
-    broker_states,
     replica_counts,
 )
 from kraftops_cli.cluster.health import health_of_image
@@ -29,7 +28,7 @@ def image(tmp_path: Path) -> MetadataImage:
 
 
 def test_brokers_have_the_changes_after_their_registration(image: MetadataImage) -> None:
-    fenced = {broker: state["fenced"] for broker, state in broker_states(image).items()}
+    fenced = {broker: state["fenced"] for broker, state in KeptState().states(image).items()}
 
     assert fenced == {1: True, 2: False}
 
@@ -56,7 +55,7 @@ def test_kept_brokers_are_those_of_each_moment(tmp_path: Path) -> None:
 
     assert [state["fenced"] for state in before[0].values()] == [True, True]
     assert before[1] == {1: (1, 1), 2: (1, 0)}
-    assert kept.states(found) == broker_states(found)
+    assert kept.states(found) == KeptState().states(found)
     assert [state["fenced"] for state in kept.states(found).values()] == [True, False, True]
     assert kept.loads(found) == {1: (2, 2), 2: (2, 0)}
     assert [*kept.facts(found)] == [1, 2, 3]

@@ -9,10 +9,15 @@ import pytest
 from kraftops.answers.fields import json_of
 from kraftops.voters.access import QuorumAccess
 from kraftops_cli.cluster.broker_states import KeptState
-from kraftops_cli.cluster.controllers import _listener, controllers_text
-from kraftops_cli.cluster.controllers_fields import ALREADY, CONTROLLERS, ControllersAnswer
+from kraftops_cli.cluster.controllers import (
+    ALREADY,
+    CONTROLLERS,
+    ControllersAnswer,
+    _listener,
+    controllers_text,
+    members_of,
+)
 from kraftops_cli.cluster.health import NodeFacts
-from kraftops_cli.cluster.members import members_of
 from kraftops_terminal.console import Console
 from tests.helpers.project.json_schemas import check_output
 from tests.helpers.tools.fake_cluster import cluster

@@ -9,6 +9,7 @@ from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, Feature, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import VersionRange
+from kraftops_cli.cluster.describe import description_text
 from kraftops_cli.cluster.description import (
     Chosen,
     ClusterDescription,
@@ -17,7 +18,6 @@ from kraftops_cli.cluster.description import (
     with_facts,
 )
 from kraftops_cli.cluster.description_fields import DESCRIPTION, FEATURE
-from kraftops_cli.cluster.description_output import description_text
 from kraftops_cli.cluster.health import Counts, Health, NodeFacts
 from kraftops_terminal.console import Console
 

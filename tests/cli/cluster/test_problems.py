@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.problems import Affected, Cause, Problem, State
-from kraftops_cli.cluster.problems_fields import Problems, cause_text, cure_of
+from kraftops_cli.cluster.problems import Problems, cause_text, cure_of
 from tests.helpers.logs.incidents import INCIDENT, at, broker, change, fencing, incident_directory
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.tools.fake_cluster import cluster

@@ -10,7 +10,7 @@ from kraftops.restart.decide import View
 from kraftops.restart.hook import Hook
 from kraftops.restart.rolling import Restart
 from kraftops.voters.stop import StopRules
-from kraftops_cli.cluster.restart_fields import NODE, ORDER, RestartAnswer
+from kraftops_cli.cluster.restart import NODE, ORDER, RestartAnswer
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import table_of, table_text
 from tests.helpers.project.json_schemas import check_output

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from kraftops.wire.net.deadline import Deadline
-from kraftops_cli.cluster import unregister_check
 from tests.helpers.nodes.lost_quorums import broker as registration
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
@@ -237,11 +236,8 @@ def test_several_are_a_table_on_a_terminal() -> None:
 # A broker that comes back before its turn
 
 
-def test_broker_that_came_back_is_refused_by_an_answer_that_is_asked_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_broker_that_came_back_is_refused_by_an_answer_that_is_asked_anew() -> None:
     """The others are unregistered; with --force nobody looks."""
-    monkeypatch.setattr(unregister_check, "FRESH_SECONDS", 0)
     nodes = fenced(1, 2, 3)
     with serving(nodes, returning=2, sees_all=True) as peer:
         done = cluster("unregister", "-b", str(peer.address), "-i", "1-3", "--format", "json")

@@ -26,18 +26,18 @@ from kraftops.wire.rpc.cluster import (
 )
 from kraftops.wire.rpc.connection import VersionRange
 from kraftops_cli.cluster.api_versions import _comparison
+from kraftops_cli.cluster.describe import description_text
 from kraftops_cli.cluster.description import (
     ClusterDescription,
     _listed_brokers,
     members_in,
     with_facts,
 )
-from kraftops_cli.cluster.description_output import description_text
 from kraftops_cli.cluster.health import Counts, Health, NodeFacts
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_cli.cluster.moving.drain import print_leaders
-from kraftops_cli.cluster.moving.plan_output import print_plan
-from kraftops_cli.cluster.moving.safe_to_stop import _lines
+from kraftops_cli.cluster.moving.plans import print_plan
+from kraftops_cli.cluster.moving.safe_to_stop import StopAnswer, stop_text
 from kraftops_cli.cluster.options import AccessOptions
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_terminal.console import Console
@@ -126,7 +126,8 @@ def dangers(console: Console) -> str:
         Danger(TopicPartition("orders", 0), (), MinIsr(2)),
         Danger(TopicPartition(HOSTILE, 1), (102,), MinIsr(2, is_assumed=True)),
     ]
-    return "".join(_lines(Stop([101, 103], found, [], None, False), console))
+    stop = Stop([101, 103], found, [], None, False)
+    return stop_text(_work(console, []), StopAnswer(None, stop, ()))  # type: ignore[arg-type]
 
 
 def stay(console: Console) -> str:

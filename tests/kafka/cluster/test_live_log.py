@@ -14,7 +14,7 @@ from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
 from kraftops.wire.quorum.live_log import CaughtUp, LiveBatch, LiveLog, Started
 from kraftops.wire.rpc.endpoints import Endpoints
-from kraftops_cli.cluster.broker_states import broker_states, replica_counts
+from kraftops_cli.cluster.broker_states import KeptState, replica_counts
 from tests.helpers.kafka.nodes.clusters import (
     Cluster,
     Shape,
@@ -136,7 +136,7 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         assert first.batch.header.base_offset <= snapshot.snapshot.end_offset
         assert first.batch.header.last_offset >= snapshot.snapshot.end_offset
         assert replica_counts(image)[1].total() == 300
-        assert [state["fenced"] for state in broker_states(image).values()] == [False]
+        assert [state["fenced"] for state in KeptState().states(image).values()] == [False]
         stream_has_the_records_of_the_files(cluster)
 
 

@@ -13,6 +13,7 @@ from kraftops.placement.disks import Disks, sizes_of
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Limits
 from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.disks import disks_of
 from kraftops.reassign.moves import MoveOptions
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.deadline import Deadline
@@ -29,6 +30,7 @@ from kraftops_terminal.tables import table_of, table_text
 if TYPE_CHECKING:
     import click
 
+_SHOWN = 20
 _READ = ("DESCRIBE", "DESCRIBE_CONFIGS")
 _CHANGE = (*_READ, "ALTER", "ALTER_CONFIGS")
 _OF_COMMANDS = {"safe-to-stop": _READ, "problems": _READ}
@@ -66,6 +68,21 @@ class Work:
     def table(self, fields: Sequence[Field], things: Iterable[object]) -> str:
         """Return a table of things for people."""
         return table_text(self.terminal.console, table_of(fields, things))
+
+    def first_of(self, fields: Sequence[Field], things: Sequence[object]) -> str:
+        """Return a table of the first things, and how many more there are."""
+        more = len(things) - _SHOWN
+        text = self.table(fields, things[:_SHOWN])
+        return f"{text}and {more} more\n" if more > 0 else text
+
+    def look(self) -> tuple[Placement, Disks]:
+        """Return a settled placement for a plan, and the log directories of the brokers."""
+        placement = self.access.patiently(self.access.placement_for_plan)
+        return placement, disks_of(self.access, placement)
+
+    def confirm_for(self, ids: Iterable[int], action: str) -> None:
+        """Have a person type ids before an *action*; errors as `confirm`."""
+        self.confirm(",".join(map(str, sorted(ids))), action)
 
     def confirm(self, word: str, action: str) -> None:
         """Have a person type *word* before an *action*, unless --yes is given.

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import click
 
-from kraftops.errors import UsageError
+from kraftops.errors import RefusedError, UsageError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops.placement.disks import Disks
-from kraftops.placement.placement import Placement
-from kraftops.placement.reassignment_json import checked_plan
+from kraftops.placement.placement import Placement, TopicPartition, shown
+from kraftops.placement.plan import Move
+from kraftops.placement.reassignment_json import checked_plan, read_plan
 from kraftops.reassign.decommission import (
     Decommission,
     End,
     check_all_moved,
     check_decommission,
+    is_leaving,
 )
 from kraftops.reassign.decommission import decommission as run_decommission
-from kraftops.reassign.disks import disks_of
 from kraftops.reassign.marks import DECOMMISSION
+from kraftops.reassign.moves import Mover, run_moves
+from kraftops.reassign.operations import Operation
+from kraftops.reassign.steering import cancel_operation
 from kraftops_cli.cluster.moving.access import (
     Work,
+    check_registered,
     cluster_command,
     limits_of,
     move_options,
 )
-from kraftops_cli.cluster.moving.decommission_cancel import cancel
-from kraftops_cli.cluster.moving.new_plan import shown_plan
-from kraftops_cli.cluster.moving.operations_output import show_operations
+from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
+from kraftops_cli.cluster.moving.plans import shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, option
@@ -127,47 +132,35 @@ def _refuse_ignored(context: click.Context, action: str) -> None:
             raise click.UsageError(f"{spelling} goes with --plan for {action}", context)
 
 
-def _request(
-    placement: Placement, brokers: frozenset[int], plan: PlanOptions, disks: Disks
-) -> Decommission:
-    """Return the request that options make of a cluster."""
-    planned = None
-    if plan.plan is not None:
-        planned = checked_plan(plan.plan, placement, leaving=brokers)
-    limits = limits_of(placement, plan, disks)
-    return Decommission(brokers, limits, move_options(plan), planned=planned)
-
-
-def _run(
-    work: Work, placement: Placement, request: Decommission, plan: PlanOptions, disks: Disks
+def begin_decommission(
+    work: Work, brokers: frozenset[int], options: PlanOptions, *, waits: bool = True
 ) -> int:
+    """Begin a decommission, or go on with one; return the exit code."""
     access = work.access
+    placement, disks = work.look()
+    planned = None
+    if options.plan is not None:
+        planned = checked_plan(options.plan, placement, leaving=brokers)
+    limits = limits_of(placement, options, disks)
+    request = Decommission(brokers, limits, move_options(options), planned=planned, waits=waits)
     check_decommission(access, placement, request)
-    if not plan.dry_run:
+    if not options.dry_run:
         check_all_moved(placement, request)
-    shown_plan(work, placement, request.plan(placement).moves, disks, plan)
-    if plan.dry_run:
+    shown_plan(work, placement, request.plan(placement).moves, disks, options)
+    if options.dry_run:
         return 0
-    if request.brokers & placement.brokers.keys() or any(placement.on(request.brokers)):
-        word = ",".join(map(str, sorted(request.brokers)))
-        work.confirm(word, f"decommission {word}")
-    printer = work.printer()
+    if brokers & placement.brokers.keys() or any(placement.on(brokers)):
+        work.confirm_for(brokers, f"decommission {_ids(brokers)}")
     try:
-        end = run_decommission(access, request, printer)
+        end = run_decommission(access, request, work.printer())
     except (KeyboardInterrupt, SystemExit):  # or by a signal
         work.terminal.error("interrupted: the same again goes on, cancel takes it back")
         raise
-    return _print_end(work, request.brokers, end)
+    return _print_end(work, brokers, end)
 
 
-def begin_decommission(
-    work: Work, brokers: frozenset[int], plan: PlanOptions, *, waits: bool = True
-) -> int:
-    """Begin a decommission, or go on with one; return the exit code."""
-    placement = work.access.patiently(work.access.placement_for_plan)
-    disks = disks_of(work.access, placement)
-    request = replace(_request(placement, brokers, plan, disks), waits=waits)
-    return _run(work, placement, request, plan, disks)
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, sorted(brokers)))
 
 
 def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
@@ -197,3 +190,95 @@ def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
         ),
     )
     return HAS_FINDINGS if stranded else 0
+
+
+def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
+    """End reassignments in flight, remove throttles and cordons; move back what a plan moved.
+
+    Raises:
+        RefusedError: other replicas have been moved before, and no plan tells which.
+    """
+    access = work.access
+    placement = access.patiently(access.placement)
+    check_registered(placement, brokers)
+    work.confirm_for(brokers, f"cancel the decommission of {_ids(brokers)}")
+    planned = None if options.plan is None else read_plan(options.plan)
+    marks = access.patiently(access.marks).values()
+    begun = [mark for mark in marks if mark.is_same(DECOMMISSION, brokers) and mark.brokers]
+    before = access.patiently(lambda: access.placement_before(begun[0])) if begun else None
+    operation = Operation(
+        DECOMMISSION,
+        tuple(sorted(brokers)),
+        is_ours=True,
+        moving={
+            partition: replicas
+            for partition, replicas in placement.moving.items()
+            if is_leaving(replicas, brokers)
+        },
+        cordoned=tuple(sorted(brokers)),
+    )
+    steered = cancel_operation(access, operation)
+    printer = work.printer()
+    Mover(access, move_options(options), printer, DECOMMISSION).clear()
+    back: list[Move] = []
+    if planned is not None:
+        back = _moves_back(planned, placement)
+        undo = partial(_moves_back, planned)
+        run_moves(access, move_options(options), printer, undo, DECOMMISSION)
+    work.answer(
+        {
+            "changed": bool(steered.cancelled or back),
+            "cancelledPartitions": [*map(str, steered.cancelled)],
+            "movedBackPartitions": [str(move.partition) for move in back],
+        },
+        f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n",
+    )
+    code = print_steered(work, [steered], "is cancelled") if steered.refused else 0
+    if planned is None and begun:
+        _refuse_moved(work, before, brokers)
+    return code
+
+
+def _moves_back(planned: Mapping[TopicPartition, Move], now: Placement) -> list[Move]:
+    """Return the moves that undo what has been moved by a plan."""
+    return [
+        Move(partition, replicas.target, move.before)
+        for partition, move in sorted(planned.items())
+        if move.before
+        and (replicas := now.partitions.get(partition)) is not None
+        and not replicas.is_moving
+        and replicas.target == move.after
+    ]
+
+
+def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int]) -> None:
+    """Refuse to end as if all was undone, if replicas have been moved away from brokers.
+
+    Raises:
+        RefusedError: some have, or that is unknown.
+    """
+    if before is None:
+        raise RefusedError(
+            "replicas that have been moved stay where they are; it is not known which these are",
+            hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
+        )
+    now = work.access.patiently(work.access.settled)
+    moved = [
+        partition
+        for partition, replicas in before.on(brokers)
+        if (there := now.partitions.get(partition)) is not None
+        and brokers.isdisjoint(there.target)
+        and not brokers.isdisjoint(replicas.target)
+        and not there.is_moving
+    ]
+    if not moved:
+        return
+    if not work.is_json:
+        work.terminal.write(
+            "".join(f"{escaped(str(partition))}: stays where it is\n" for partition in moved)
+        )
+    raise RefusedError(
+        f"these have been moved, and stay where they are: {shown(moved)}",
+        hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
+        movedPartitions=[*map(str, moved)],
+    )

@@ -74,7 +74,7 @@ def drain(work: Work, options: DrainOptions) -> int:
     check_registered(placement, brokers)
     plan = plan_drain(placement, brokers)
     if plan.moves:
-        work.confirm(",".join(map(str, sorted(brokers))), _question(plan.moves))
+        work.confirm_for(brokers, _question(plan.moves))
     _save(options.save, plan.moves)
     mark = Mark(DRAIN, new_author(), brokers=tuple(sorted(brokers)))
     access.patiently(lambda: access.begin_operation(mark))

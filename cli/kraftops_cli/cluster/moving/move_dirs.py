@@ -15,7 +15,7 @@ from kraftops.placement.placement import TopicPartition
 from kraftops.reassign.emptying import Emptying, empty_directory, source_and_targets
 from kraftops.wire.admin.log_dirs import ask_log_dirs
 from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command, move_options
-from kraftops_cli.cluster.moving.plan_output import print_directories
+from kraftops_cli.cluster.moving.plans import print_directories
 from kraftops_cli.cluster.options import MovingOptions
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
@@ -54,7 +54,7 @@ class MoveDirsOptions(MovingOptions):
 
 @cluster_command(
     MoveDirsOptions,
-    answer="kraftops_cli.cluster.moving.plan_output:MOVE_DIRS",
+    answer="kraftops_cli.cluster.moving.plans:MOVE_DIRS",
     examples=EXAMPLES,
     help="""\
 Empty a log directory of a broker with several: a full or suspect disk that is still online. Its

@@ -5,11 +5,10 @@ from __future__ import annotations
 from kraftops.display.sizes import many
 from kraftops.placement.plan import plan_balance
 from kraftops.placement.reassignment_json import checked_plan, moves_of_file
-from kraftops.reassign.disks import disks_of
 from kraftops.reassign.marks import REBALANCE
 from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, cluster_command, limits_of
-from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
+from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import PlanOptions
 
 EXAMPLES = (
@@ -23,7 +22,7 @@ EXAMPLES = (
 
 @cluster_command(
     PlanOptions,
-    answer="kraftops_cli.cluster.moving.plan_output:PLAN",
+    answer="kraftops_cli.cluster.moving.plans:PLAN",
     examples=EXAMPLES,
     help="""\
 Give all brokers as many bytes, and then as many replicas, by as few copies as possible, as after
@@ -36,8 +35,7 @@ on beside what is in flight.""",
 def rebalance(work: Work, options: PlanOptions) -> int:
     """Run the subcommand; return its exit code."""
     access = work.access
-    placement = access.patiently(access.placement_for_plan)
-    disks = disks_of(access, placement)
+    placement, disks = work.look()
     if options.plan is None:
         planned = plan_balance(placement, limits_of(placement, options, disks)).moves
     else:

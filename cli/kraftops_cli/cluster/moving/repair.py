@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
+from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
+from kraftops.display.columns import Column, Styled
+from kraftops.display.columns import number as number_column
 from kraftops.display.sizes import many
 from kraftops.errors import KraftopsError, RefusedError
+from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.disks import Disks
 from kraftops.placement.metadata_facts import MetadataFacts, facts_of
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Limits
 from kraftops.placement.problems import Evidence, lost_replicas
-from kraftops.placement.repair import Repair, plan_repair
+from kraftops.placement.repair import Leaderless, Repair, plan_repair
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.disks import disks_of
 from kraftops.reassign.leadership import elect_unclean
 from kraftops.reassign.marks import REPAIR as REPAIR_KIND
 from kraftops.reassign.moves import refuse_others, run_moves
@@ -27,21 +32,13 @@ from kraftops_cli.cluster.moving.access import (
     limits_of,
     move_options,
 )
-from kraftops_cli.cluster.moving.new_plan import shown_plan
-from kraftops_cli.cluster.moving.repair_fields import (
-    PARTITION,
-    REPAIR,
-    RepairAnswer,
-    outcomes_of,
-    stake_text,
-    what_can_be_had,
-)
+from kraftops_cli.cluster.moving.plans import PLAN, shown_plan
 from kraftops_cli.cluster.options import NewPlanOptions, ids_option
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
-    from kraftops.recovery.partitions.comparison import ComparedCopy  # imports a reader of disks
+    from kraftops.recovery.partitions.comparison import ComparedCopy
 
 EXAMPLES = (
     ("broker 105 is gone for good", "kafka-cluster repair -b b:9092 -C c:9093 --id 105"),
@@ -74,7 +71,7 @@ class RepairOptions(NewPlanOptions):
 
 @cluster_command(
     RepairOptions,
-    answer="kraftops_cli.cluster.moving.repair_fields:REPAIR",
+    answer="kraftops_cli.cluster.moving.repair:REPAIR",
     examples=EXAMPLES,
     help="""\
 Give others the replicas of brokers that are down for good; of a broker that runs, those in its
@@ -93,10 +90,9 @@ def repair(work: Work, options: RepairOptions) -> int:
     """Run the subcommand; return its exit code."""
     access = work.access
     access.refuse_hidden_topics()
-    placement = access.patiently(access.placement_for_plan)
+    placement, log_dirs = work.look()
     image = access.metadata()
     facts = MetadataFacts() if image is None else facts_of(image, placement)
-    log_dirs = disks_of(access, placement)
     lost = _lost(placement, options.ids, log_dirs, facts)
     limits = limits_of(placement, options, log_dirs)
     task = _Task(work, lost, limits, facts, _copies(access, options.disks))
@@ -186,7 +182,7 @@ def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list
     by_name = {str(partition): partition for partition in placement.partitions}
     leaderless = {partition_lost.partition: partition_lost for partition_lost in plan.leaderless}
     partitions = []
-    for name in (name for text in texts for name in text.split(",")):
+    for name in ",".join(texts).split(",") if texts else ():
         if name not in by_name:
             raise KraftopsError(f"partition {name!r} does not exist", code="not-found")
         partition = by_name[name]
@@ -218,14 +214,12 @@ def _run(
     if not work.is_json and plan.leaderless:
         _print(work, task.answer(placement), only_leaderless=True)
     if elected:
-        word = ",".join(map(str, elected))
         stakes = stake_text([lost for lost in plan.leaderless if lost.partition in elected])
         action = f"lose records of {shown(elected)}: {stakes}"
-        work.confirm(word, action)
+        work.confirm(",".join(map(str, elected)), action)
     if plan.plan.moves:
-        word = ",".join(map(str, sorted(task.lost)))
-        action = f"give others the replicas of {many(len(plan.plan.moves), 'partition')}"
-        work.confirm(word, action)
+        count = many(len(plan.plan.moves), "partition")
+        work.confirm_for(task.lost, f"give others the replicas of {count}")
     printer = work.printer()
     elect_unclean(access, elected)
     run_moves(
@@ -246,3 +240,146 @@ def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -
         if leaderless:
             text += f"{escaped(f'{name}: {what_can_be_had(leaderless)}')}\n"
     work.show(REPAIR.fields[:2], answer, text)
+
+
+class RepairOutcome(StrEnum):
+    """What became of a partition."""
+
+    PLANNED = "planned"
+    REPAIRED = "repaired"
+    ELECTED = "elected"
+    """Repaired after an unclean election."""
+    LEADERLESS = "leaderless"
+    NO_BROKER = "no-broker"
+    """No other broker takes its replica."""
+    NOT_MOVED = "not-moved"
+
+
+_GOOD = {RepairOutcome.REPAIRED, RepairOutcome.ELECTED, RepairOutcome.PLANNED}
+
+
+class RepairedPartition(NamedTuple):
+    """A partition with its outcome; *leaderless* where it has none to copy from."""
+
+    partition: TopicPartition
+    outcome: RepairOutcome
+    leaderless: Leaderless | None = None
+
+
+class RepairAnswer(NamedTuple):
+    """All partitions that lost replicas; *is_changed* where something was done."""
+
+    partitions: Sequence[RepairedPartition]
+    is_changed: bool
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code: some partitions cannot be repaired, or all are."""
+        return 0 if all(repaired.outcome in _GOOD for repaired in self.partitions) else HAS_FINDINGS
+
+
+def outcomes_of(
+    repair: Repair,
+    placement: Placement,
+    lost: set[TopicPartition],
+    elected: Collection[TopicPartition] | None,
+) -> list[RepairedPartition]:
+    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left.
+
+    Without *elected* ones, nothing has been done yet.
+    """
+    missing = {move.partition for move in repair.plan.moves}
+    leaderless = {lost_leader.partition: lost_leader for lost_leader in repair.leaderless}
+    outcomes = []
+    for partition in sorted(lost & placement.partitions.keys()):
+        if partition in leaderless:
+            outcome = RepairOutcome.LEADERLESS
+        elif partition in repair.plan.stuck:
+            outcome = RepairOutcome.NO_BROKER
+        elif partition in missing:
+            outcome = RepairOutcome.PLANNED if elected is None else RepairOutcome.NOT_MOVED
+        else:
+            is_elected = partition in (elected or ())
+            outcome = RepairOutcome.ELECTED if is_elected else RepairOutcome.REPAIRED
+        outcomes.append(RepairedPartition(partition, outcome, leaderless.get(partition)))
+    return outcomes
+
+
+def _ids(brokers: Sequence[int]) -> str | None:
+    return ",".join(map(str, brokers)) or None
+
+
+def stake_text(leaderless: Sequence[Leaderless]) -> str:
+    """Return the number of records that elections may lose; "unknown" if one is."""
+    stakes = [partition.at_stake for partition in leaderless]
+    return "unknown" if None in stakes else f"{sum(filter(None, stakes)):,}"
+
+
+def what_can_be_had(leaderless: Leaderless) -> str:
+    """Return what to do about a partition without a leader."""
+    texts = []
+    last = ", ".join(map(str, leaderless.last_in_sync))
+    if last:
+        texts.append(f"start broker {last}, or read its disk: --from DIR, or kafka-storage compare")
+    if leaderless.live:
+        live = ", ".join(map(str, leaderless.live))
+        name = leaderless.partition
+        texts.append(f"or let broker {live} lead, which lacks records: --elect-unclean {name}")
+    return "; ".join(texts) or "no replica is known: delete the topic, and create it again"
+
+
+PARTITION = (
+    *PARTITION_FIELDS,
+    text(
+        "outcome",
+        "what became of it",
+        values=RepairOutcome,
+        column=Column("OUTCOME"),
+        cell=lambda repaired: Styled(
+            repaired.outcome, "good" if repaired.outcome in _GOOD else "bad"
+        ),
+    ),
+    numbers(
+        "lastInSync",
+        "brokers that had all acknowledged records, or led last, of a partition without a leader",
+        may_be_null=True,
+        get="leaderless.last_in_sync",
+        column=Column("LAST IN SYNC", 1),
+        cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.last_in_sync),
+    ),
+    numbers(
+        "liveReplicas",
+        "brokers with a replica that lacks records, of a partition without a leader",
+        may_be_null=True,
+        get="leaderless.live",
+        column=Column("LIVE", 1),
+        cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.live),
+    ),
+    number(
+        "recordsAtStake",
+        "that an unclean election may lose, by the disks of --from; null: unknown",
+        may_be_null=True,
+        get="leaderless.at_stake",
+        column=number_column("AT STAKE", 2),
+        cell=lambda repaired: repaired.leaderless and stake_text([repaired.leaderless]),
+    ),
+    text(
+        "remedy",
+        "what can still be had of a partition without a leader",
+        may_be_null=True,
+        get=lambda repaired: repaired.leaderless and what_can_be_had(repaired.leaderless),
+    ),
+)
+REPAIR = Answer(
+    (
+        boolean("changed", "whether anything was done", get="is_changed"),
+        parts(
+            "outcomes",
+            "all partitions that lost replicas with the brokers",
+            PARTITION,
+            get="partitions",
+        ),
+        *(field for field in PLAN.fields if field.name != "changed"),
+    ),
+    "With --dry-run it is a plan as well, for kafka-reassign-partitions.",
+)

@@ -8,11 +8,10 @@ from kraftops.display.sizes import many
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import names, shown
 from kraftops.placement.plan import plan_factor
-from kraftops.reassign.disks import disks_of
 from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command, limits_of
-from kraftops_cli.cluster.moving.new_plan import carry_out, shown_plan
-from kraftops_cli.cluster.options import NewPlanOptions
+from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
+from kraftops_cli.cluster.options import NewPlanOptions, names_option
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 
@@ -33,12 +32,8 @@ _MOST_REPLICAS = 1000
 class ReplicationOptions(NewPlanOptions):
     """The values of the options."""
 
-    topics: tuple[str, ...] = option(
-        "--topic",
-        metavar="TOPIC",
-        multiple=True,
-        required=True,
-        help="The topic; may be given more than once.",
+    topics: tuple[str, ...] = names_option(
+        "--topic", "The topic; may be given more than once.", required=True
     )
     factor: int = option(
         "--factor",
@@ -51,7 +46,7 @@ class ReplicationOptions(NewPlanOptions):
 
 @cluster_command(
     ReplicationOptions,
-    answer="kraftops_cli.cluster.moving.plan_output:PLAN",
+    answer="kraftops_cli.cluster.moving.plans:PLAN",
     examples=EXAMPLES,
     help="""\
 Give topics another number of replicas, and move nothing else.
@@ -63,10 +58,9 @@ stays. If it is killed, run it again: it goes on where the cluster is.""",
 def replication(work: Work, options: ReplicationOptions) -> int:
     """Run the subcommand; return its exit code."""
     access, factor = work.access, options.factor
-    placement = access.patiently(access.placement_for_plan)
+    placement, disks = work.look()
     check_topics(placement, options.topics)
     partitions = {name for name in placement.partitions if name.topic in options.topics}
-    disks = disks_of(access, placement)
     limits = limits_of(placement, options, disks)
     plan = plan_factor(placement, partitions, factor, limits)
     if plan.stuck:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text, texts
+from kraftops.display import columns
+from kraftops.display.columns import Cell, Styled
 from kraftops.errors import AnswerError
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.placement.answer import PARTITION_FIELDS
+from kraftops.placement.safety import Danger
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.min_isr import min_isr_of_topics
 from kraftops.voters.access import QuorumAccess
@@ -14,24 +20,20 @@ from kraftops.voters.rules import VoterSet
 from kraftops.voters.stop import Stop, StopRules, without_topics
 from kraftops.wire.rpc.cluster import describe_quorum
 from kraftops_cli.cluster.moving.access import Work, check_registered, check_topics, cluster_command
-from kraftops_cli.cluster.moving.stop_fields import DANGER, NODE, SAFE_TO_STOP, StopAnswer
 from kraftops_cli.cluster.options import (
     UNCOUNTED_TOPIC,
     AccessOptions,
     ids_option,
     min_isr_option,
+    names_option,
     single_replica_option,
-    topics_option,
 )
-from kraftops_terminal.console import Console
-from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = (
     ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
     ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
     ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
 )
-_SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +43,13 @@ class StopOptions(AccessOptions):
     ids: tuple[int, ...] = ids_option()
     min_isr: int | None = min_isr_option()
     allow_single_replica: bool = single_replica_option()
-    exclude_topic: tuple[str, ...] = topics_option(UNCOUNTED_TOPIC)
+    exclude_topic: tuple[str, ...] = names_option("--exclude-topic", UNCOUNTED_TOPIC)
 
 
 @cluster_command(
     StopOptions,
     needs_brokers=False,
-    answer="kraftops_cli.cluster.moving.stop_fields:SAFE_TO_STOP",
+    answer="kraftops_cli.cluster.moving.safe_to_stop:SAFE_TO_STOP",
     examples=EXAMPLES,
     help="""\
 Tell whether brokers and controllers can be stopped, all at once: exit code 0, or 2 if a partition
@@ -78,7 +80,7 @@ def safe_to_stop(work: Work, options: StopOptions) -> int:
     rules = StopRules(placement, min_isr_by_topic, quorum, options.allow_single_replica)
     alone = [stop for stop in rules.stop_of_each() if not nodes or stop.nodes[0] in nodes]
     answer = StopAnswer(rules, rules.stop(nodes) if nodes else None, alone)
-    work.show(SAFE_TO_STOP.fields, answer, "".join(stop_lines(answer, work.terminal.console)))
+    work.show(SAFE_TO_STOP.fields, answer, stop_text(work, answer))
     return 0 if answer.is_safe else HAS_FINDINGS
 
 
@@ -97,21 +99,155 @@ def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
         return None
 
 
-def stop_lines(answer: StopAnswer, console: Console) -> Iterator[str]:
-    """Yield the answer about the nodes that are named, or a table of all."""
-    if answer.asked is None:
-        yield table_text(console, table_of(NODE, answer.rows())) or "no nodes\n"
-    else:
-        yield from _lines(answer.asked, console)
-
-
-def _lines(stop: Stop, console: Console) -> Iterator[str]:
+def stop_text(work: Work, answer: StopAnswer) -> str:
+    """Return the answer about the nodes that are named, or a table of all."""
+    stop = answer.asked
+    if stop is None:
+        return work.table(NODE, answer.rows()) or "no nodes\n"
     ids = ", ".join(map(str, stop.nodes))
     reasons = "; ".join(stop.reasons())
     if stop.is_safe:
-        yield f"{ids}: safe to stop{'; ' * bool(reasons)}{reasons}\n"
-        return
-    yield f"{ids}: not safe to stop: {reasons}\n"
-    yield table_text(console, table_of(DANGER, stop.dangers[:_SHOWN]))
-    if stop.dangers[_SHOWN:]:
-        yield f"and {len(stop.dangers) - _SHOWN} more\n"
+        return f"{ids}: safe to stop{'; ' * bool(reasons)}{reasons}\n"
+    return f"{ids}: not safe to stop: {reasons}\n{work.first_of(DANGER, stop.dangers)}"
+
+
+class StopAnswer(NamedTuple):
+    """The stop of the nodes that are named, if any, and that of each node alone."""
+
+    rules: StopRules
+    asked: Stop | None
+    alone: Sequence[Stop]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the nodes that are named may stop, or else each one alone."""
+        if self.asked is None:
+            return all(stop.is_safe for stop in self.alone)
+        return self.asked.is_safe
+
+    @property
+    def dangers(self) -> list[Danger]:
+        """The partitions in danger by the nodes that are named."""
+        if self.asked is None:
+            return []
+        return sorted([*self.asked.dangers, *self.asked.single_replicas])
+
+    def rows(self) -> list[NodeStop]:
+        """Return each node with its roles."""
+        voters = self.rules.quorum.voters if self.rules.quorum else frozenset()
+        rows = []
+        for stop in self.alone:
+            node = stop.nodes[0]
+            roles = ["broker"] if node in self.rules.placement.brokers else []
+            rows.append(NodeStop(node, roles + ["controller"] * (node in voters), stop))
+        return rows
+
+
+class NodeStop(NamedTuple):
+    """A node, its roles, and its stop."""
+
+    node: int
+    roles: Sequence[str]
+    stop: Stop
+
+
+def _answer_cell(row: NodeStop) -> Cell:
+    return Styled("safe", "good") if row.stop.is_safe else Styled("not safe", "bad")
+
+
+DANGER = (
+    *PARTITION_FIELDS,
+    boolean(
+        "isOffline",
+        "whether no replica stays in sync",
+        column=columns.Column("STATE"),
+        cell=lambda danger: Styled("offline" if danger.is_offline else "under min ISR", "bad"),
+    ),
+    numbers(
+        "isr",
+        "The replicas that stay in sync",
+        get="left",
+        column=columns.folded("IN SYNC"),
+        cell=lambda danger: ",".join(map(str, danger.left)) or None,
+    ),
+    number(
+        "minIsr",
+        "its min.insync.replicas",
+        get="min_isr.value",
+        column=columns.Column("MIN ISR"),
+        cell=lambda danger: f"{danger.min_isr.value}{' (assumed)' * danger.min_isr.is_assumed}",
+    ),
+    boolean(
+        "isMinIsrAssumed",
+        "whether it could not be seen, and is taken to be 1",
+        get="min_isr.is_assumed",
+    ),
+    boolean("isSingleReplica", "whether it has only one replica"),
+)
+"""The fields of a partition that is in danger."""
+NODE = (
+    number("id", "node id", column=columns.number("NODE"), get="node"),
+    texts(
+        "roles",
+        "broker, controller or both; of controllers, those that vote",
+        column=columns.Column("ROLES", 1),
+        cell=lambda row: ", ".join(row.roles) or None,
+    ),
+    boolean(
+        "isSafe",
+        "whether it may stop alone",
+        column=columns.Column("STOP"),
+        get="stop.is_safe",
+        cell=_answer_cell,
+    ),
+    number("offline", "partitions with several replicas that would be offline", get="stop.offline"),
+    number(
+        "underMinIsr",
+        "partitions that would be under min.insync.replicas",
+        get=lambda row: len(row.stop.dangers) - row.stop.offline,
+    ),
+    number(
+        "singleReplicas",
+        "partitions whose only replica it has",
+        get=lambda row: len(row.stop.single_replicas),
+    ),
+    texts(
+        "reasons",
+        "what would be lost",
+        column=columns.folded("REASON"),
+        get=lambda row: row.stop.reasons(),
+        cell=lambda row: "; ".join(row.stop.reasons()) or None,
+    ),
+)
+SAFE_TO_STOP = Answer(
+    (
+        boolean("isSafe", "whether all that are named may stop at once; without names, each alone"),
+        numbers(
+            "brokers",
+            "the nodes that are named; all brokers without names",
+            get=lambda answer: (
+                sorted(answer.rules.placement.brokers)
+                if answer.asked is None
+                else [*answer.asked.nodes]
+            ),
+        ),
+        parts(
+            "partitions",
+            "partitions that those which are named take offline, or under min.insync.replicas",
+            DANGER,
+            get="dangers",
+        ),
+        text(
+            "quorumReason",
+            "why the controllers that are named must not stop",
+            may_be_null=True,
+            get="asked.quorum_reason",
+        ),
+        boolean(
+            "isQuorumSeen",
+            "whether the user may see the controllers",
+            get=lambda answer: answer.rules.quorum is not None,
+        ),
+        parts("nodes", "each node alone", NODE, get=lambda answer: answer.rows()),
+    )
+)

@@ -13,9 +13,8 @@ from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import ClusterDescription, KeptAnswers, ask_description
 from kraftops_cli.cluster.target import Target
-from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.happenings import Happening, past_happenings
 from kraftops_cli.cluster.watch.pages import Page, page_of
-from kraftops_cli.cluster.watch.past import past_happenings
 from kraftops_cli.cluster.watch.state import Trouble
 from kraftops_terminal.live import Subject
 

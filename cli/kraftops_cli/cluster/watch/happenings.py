@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.display.sizes import many, number_text
-from kraftops_cli.cluster.description import (
-    FENCED,
-    OBSERVER,
-    BrokerDescription,
-    ClusterDescription,
-)
+from kraftops.image.load.loading import limits_of
+from kraftops.timeline.answer import incident_text
+from kraftops.timeline.changes import Kind, read_changes
+from kraftops.timeline.incidents import incidents_of
+from kraftops_cli.cluster.description import FENCED, OBSERVER, BrokerDescription, ClusterDescription
 from kraftops_cli.cluster.description_fields import finalized_levels
 from kraftops_cli.cluster.health import Counts
+from kraftops_terminal.live_pages import SPAN
 
 _NAMED = 5  # brokers in one line
 
@@ -160,3 +160,37 @@ def _of_features(before: ClusterDescription, after: ClusterDescription) -> Itera
     for name, level in now.items():
         if name in known and known[name] != level:
             yield "warning", f"{name} is {level}, before {known[name]}"
+
+
+_MOST = 5  # incidents; the screen has a few lines for what happens
+_COUNTED: dict[Kind, str] = {
+    "leader": "changes of leaders",
+    "isr": "changes of ISRs",
+    "config": "changes of configurations",
+    "topic": "changes of topics",
+}
+
+
+def past_happenings(names: Sequence[str], now: int) -> list[Happening]:
+    """Return the incidents and the counts of changes of the last hour, in order of time.
+
+    Args:
+        names: the files of the metadata log.
+        now: in ms since the epoch.
+
+    Raises:
+        KraftopsError: they cannot be read.
+    """
+    log = read_changes(names, since=limits_of(None, now - SPAN))
+    happenings = [
+        Happening(
+            incident.begin, "bad" if incident.end is None else "warning", incident_text(incident)
+        )
+        for incident in incidents_of(log)[-_MOST:]
+    ]
+    counts = Counter(change.kind for change in log.changes)
+    words = [f"{number_text(counts[kind])} {name}"
+             for kind, name in _COUNTED.items() if counts[kind]]  # fmt: skip
+    if words:
+        happenings.append(Happening(now, "", f"in the last hour: {', '.join(words)}"))
+    return happenings

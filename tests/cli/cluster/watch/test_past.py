@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kraftops_cli.cluster.watch.past import past_happenings
+from kraftops_cli.cluster.watch.happenings import past_happenings
 from kraftops_cli.cluster.watch.state import ScreenState, with_note
 from tests.helpers.tools.corpus import DATA
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic

@@ -1,8 +1,8 @@
-"""Plans as text and JSON: what brokers and log directories have before and after, and the moves."""
+"""Plans: what they do to brokers and directories; shown, confirmed and carried out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kraftops.answers.fields import (
     Answer,
@@ -18,13 +18,17 @@ from kraftops.answers.fields import (
 from kraftops.display import columns
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import size_text
-from kraftops.placement.effects import DirectoryEffect, Effects
-from kraftops.placement.placement import shown
+from kraftops.placement.disks import Disks
+from kraftops.placement.effects import DirectoryEffect, Effects, effects_of
+from kraftops.placement.placement import Placement, shown
+from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import plan_json
-from kraftops.reassign.disks import shortage_text
+from kraftops.reassign.disks import check_room, shortage_text
 from kraftops.reassign.events import events
+from kraftops.reassign.moves import run_moves
 from kraftops_cli.cluster.broker_states import state_style
-from kraftops_cli.cluster.moving.access import Work
+from kraftops_cli.cluster.moving.access import Work, move_options
+from kraftops_cli.cluster.options import NewPlanOptions
 from kraftops_terminal.escaping import escaped
 
 _BROKER = (
@@ -180,3 +184,45 @@ def _lines(work: Work, effects: Effects, *, is_whole: bool) -> Iterator[str]:
 def state_cell(state: str) -> Styled:
     """Return the cell of a broker's state."""
     return Styled(state, state_style(state))
+
+
+def shown_plan(
+    work: Work, placement: Placement, moves: Sequence[Move], disks: Disks, options: NewPlanOptions
+) -> Effects:
+    """Print a plan, all of it for --dry-run, and return its effects.
+
+    Raises:
+        RefusedError: a log directory has too little room.
+    """
+    effects = effects_of(placement, moves, disks)
+    if options.check_disks:
+        check_room(effects.moves, effects.shortages, disks)
+    if moves or options.dry_run:
+        print_plan(work, effects, is_whole=options.dry_run)
+    return effects
+
+
+def carry_out(
+    work: Work,
+    options: NewPlanOptions,
+    moves: Sequence[Move],
+    remaining: Callable[[Placement], Sequence[Move]],
+    question: tuple[str, str],
+) -> int:
+    """Carry a plan out when a person agrees, and print how many partitions it was about.
+
+    Args:
+        work: the cluster; the operation has the name of the command.
+        options: of the moves.
+        moves: all of the plan.
+        remaining: returns those that a placement still lacks.
+        question: the word to type, and what that does.
+
+    Raises:
+        KraftopsError: it cannot go on, or not in time.
+    """
+    if moves:
+        work.confirm(*question)
+    run_moves(work.access, move_options(options), work.printer(), remaining, work.terminal.command)
+    work.answer({"changed": bool(moves)}, f"Moved partitions: {len(moves)}.\n")
+    return 0
