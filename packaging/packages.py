@@ -17,8 +17,9 @@ from tree import mark, mode_of
 
 _SUMMARY = "operator's command line for KRaft Kafka"
 _DESCRIPTION = """\
-Formats log directories, dumps logs past the damage, browses metadata, examines and changes
-clusters. It has its own interpreter, and needs nothing but glibc 2.28 and libgcc."""
+Formats log directories, dumps logs past the damage, browses metadata,
+examines and changes clusters. It has its own interpreter, and needs
+nothing but glibc 2.28 and libgcc."""
 _MAINTAINER = "The authors of kraftops <kraftops@localhost>"
 _CONTROL = """\
 Package: kraftops
@@ -37,7 +38,7 @@ Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: kraftops
 
 Files: *
-Copyright: The authors of kraftops
+Copyright: 2026 The authors of kraftops
 License: Apache-2.0
  On Debian systems, /usr/share/common-licenses/Apache-2.0 has the text. Licences of the
  interpreter and of libraries inside are in /usr/share/doc/kraftops/licenses and in the
@@ -80,7 +81,7 @@ _REPRODUCIBLE = (
     *("clamp_mtime_to_source_date_epoch", "1"),
     *("_build_id_links", "none"),
     *("__os_install_post", "%{nil}"),  # no stripping, no new byte code
-    *("_binary_payload", "w6.zstdio"),
+    *("_binary_payload", "w3.xzdio"),  # as RHEL 8 has its own packages
 )
 
 

@@ -52,7 +52,7 @@ _VOLUME = (  # one after another, on one volume; "lost" is what a broken quorum 
     case_of("kafka-storage recover -c {out}/lost.properties --voters self --yes", "Written"),
     case_of("kafka-storage verify -c {out}/lost.properties", "would start"),
 )
-_STATE = ("var/lib/dpkg", "var/lib/rpm", "var/log", "var/cache", "usr/lib/sysimage", "tmp", "dev")
+_STATE = ("var/lib/dpkg", "var/lib/rpm", "var/log", "var/cache", "usr/lib/sysimage")
 """Where package managers keep their own files."""
 
 
@@ -197,8 +197,9 @@ def check_versions(kind: str, root: Path, new: Files, old: Files) -> Row:
 
 
 def _listed(root: Path) -> set[str]:
-    names = {str(path.relative_to(root)) for path in root.rglob("*")}
-    return {name for name in names if not name.startswith((*_STATE, "proc"))}
+    command = ["find", str(root), "-xdev", "-printf", "%P\\n"]  # not what is mounted in it
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return {name for name in done.stdout.splitlines() if not name.startswith(_STATE)}
 
 
 @contextmanager
