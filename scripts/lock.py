@@ -1,4 +1,4 @@
-"""Write the locks of what tests are run with and of what is in the tree without Python.
+"""Write the locks of what tests are run with, of what is in the tree without Python, of its linker.
 
 They have each package with its version and its hashes. It asks pip, with its own configuration,
 what it would install into each Python that is here, and into the interpreter of the tree. Files of
@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -21,6 +22,7 @@ from installs import REPOSITORY, pythons
 
 LOCK = REPOSITORY / "requirements.lock"
 TREE_LOCK = REPOSITORY / "packaging/tree.lock"
+BUILDERS_LOCK = REPOSITORY / "packaging/builders.lock"
 _HEAD = """\
 # What .ci/run tests with: `python scripts/lock.py` writes it. It is for
 {platforms}
@@ -30,6 +32,10 @@ _HEAD = """\
 
 _TREE_HEAD = """\
 # What is in the tree without Python, beside kraftops: `python scripts/lock.py` writes it.
+"""
+_BUILDERS_HEAD = """\
+# What links the tree and the wheel for an old glibc: `python scripts/lock.py` writes it.
+# pip install --require-hashes -r packaging/builders.lock
 """
 TREE_OPTIONS = [  # of pip: files for the interpreter of the tree, on glibc 2.28 and later
     *("--only-binary", ":all:", "--python-version", "3.13"),
@@ -65,14 +71,12 @@ def chosen(python: str, *words: str) -> Iterator[tuple[str, str, str]]:
         yield canonicalize_name(one["metadata"]["name"]), one["metadata"]["version"], digest
 
 
-def write_tree_lock() -> None:
-    """Write the lock of the tree."""
-    needed = _project()["project"]["dependencies"]
+def write_lock(lock: Path, head: str, *words: str) -> None:
+    """Write what pip would install by itself, each in one version."""
     with TemporaryDirectory() as nowhere:
-        words = ["--target", nowhere, *TREE_OPTIONS, *needed]
-        files = sorted(chosen(sys.executable, *words))
+        files = sorted(chosen(sys.executable, "--target", nowhere, *words))
     lines = (f"{name}=={version} --hash=sha256:{digest}\n" for name, version, digest in files)
-    TREE_LOCK.write_text(_TREE_HEAD + "".join(lines), encoding="utf-8")
+    lock.write_text(head + "".join(lines), encoding="utf-8")
 
 
 def main() -> int:
@@ -92,7 +96,8 @@ def main() -> int:
     here = f"{platform.system()} {platform.machine()}"
     head = _HEAD.format(platforms="\n".join(f"# Python {minor}, {here}" for minor in there))
     LOCK.write_text(head + "".join(lines), encoding="utf-8")
-    write_tree_lock()
+    write_lock(TREE_LOCK, _TREE_HEAD, *TREE_OPTIONS, *_project()["project"]["dependencies"])
+    write_lock(BUILDERS_LOCK, _BUILDERS_HEAD, "ziglang", "cargo-zigbuild")
     print(f"{len(lines)} packages for Python {', '.join(there)}")
     return 0
 

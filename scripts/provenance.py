@@ -12,8 +12,8 @@ from dependencies import CRATE, REPOSITORY
 
 _SOURCES = REPOSITORY / "packaging/sources.toml"
 _LOCKS = (
-    *(REPOSITORY / "requirements.lock", REPOSITORY / "packaging/tree.lock", _SOURCES),
-    REPOSITORY / CRATE / "Cargo.lock",
+    *(REPOSITORY / "requirements.lock", REPOSITORY / CRATE / "Cargo.lock", _SOURCES),
+    *(REPOSITORY / "packaging" / name for name in ("tree.lock", "builders.lock")),
 )
 
 

@@ -36,6 +36,7 @@ from dependencies import CRATE, REPOSITORY, Component, packages, page_scripts
 from hatch_build import crates_of
 from installs import FEW, check, environment, place, pythons, supported, without_cargo
 from licences import refused
+from lock import BUILDERS_LOCK
 from roots import missing_tools, tried
 
 _WHEEL_FOLDERS = {
@@ -88,6 +89,8 @@ def _release(
     commit = _git("rev-parse", "HEAD")
     required = _required()
     check_pins(required, (REPOSITORY / "requirements.lock").read_text("utf-8"))
+    if target_settings():
+        check_linker(BUILDERS_LOCK.read_text("utf-8"))
     bundled = [*crates_of(REPOSITORY / CRATE), *page_scripts(REPOSITORY)]
     if bad := refused([*required, *bundled]):
         raise WrongReleaseError(f"licences not allowed: {', '.join(part.url for part in bad)}")
@@ -338,6 +341,18 @@ def check_pins(required: Iterable[Component], lock: str) -> None:
     used |= {f"{name}=={metadata.version(name)}" for name in _BUILD_TOOLS}
     if unpinned := sorted(used - pinned):
         raise WrongReleaseError(f"requirements.lock does not have {', '.join(unpinned)}")
+
+
+def check_linker(lock: str) -> None:
+    """Compare cargo-zigbuild with the lock; `packaging/interpreter.sh` does so with ziglang.
+
+    Raises:
+        WrongReleaseError: it is another version.
+    """
+    command = ["cargo-zigbuild", "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    if f"{told[0]}=={told[1]} " not in lock:
+        raise WrongReleaseError(f"{BUILDERS_LOCK.name} does not have {'=='.join(told)}")
 
 
 def _check_names(file: Path, names: set[str]) -> None:

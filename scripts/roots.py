@@ -124,8 +124,8 @@ def unpack(archive: Path, root: Path) -> Path:
 
 
 def debian(root: Path, *words: str) -> None:
-    """Run dpkg in the root."""
-    in_root(root, "dpkg", *words)
+    """Run dpkg in the root, which needs no sync to a disk."""
+    in_root(root, "dpkg", "--force-unsafe-io", *words)
 
 
 def rpm(root: Path, *words: str) -> None:
@@ -193,7 +193,7 @@ def check_versions(kind: str, root: Path, new: Files, old: Files) -> Row:
     manager(root, *manager.remove)
     if rest := sorted(_listed(root) - before):
         wrong.append(f"{kind}: {', '.join(rest[:5])} stayed")
-    return Row(f"{kind}: {old.version}, {new.version}, back", root.name, 5, wrong)
+    return Row(f"{kind}: {old.version}, {new.version}, back", "", 5, wrong)
 
 
 def _listed(root: Path) -> set[str]:
@@ -206,9 +206,11 @@ def _listed(root: Path) -> set[str]:
 def image(archive: Path, root: Path, scratch: Path) -> Iterator[Path]:
     """Build the image from a root; yield the root of a container."""
     context, store = scratch / "context", scratch / "images"
-    context.mkdir()
-    tar = ["tar", "--zstd", "-xf", str(archive), "-C", str(context), "--strip-components=1"]
-    subprocess.run(tar, check=True)
+    tree = context / "kraftops"
+    tree.mkdir(parents=True)
+    strip = ["--strip-components=1", "-C", str(tree)]
+    subprocess.run(["tar", "--zstd", "-xf", str(archive), *strip], check=True)
+    subprocess.run(["tar", "-cf", str(context / "root.tar"), "-C", str(root), "."], check=True)
     buildah = ["buildah", "--storage-driver=vfs", f"--root={store}", f"--runroot={store}/run"]
 
     def ran(*words: str) -> str:
@@ -216,10 +218,7 @@ def image(archive: Path, root: Path, scratch: Path) -> Iterator[Path]:
         return done.stdout.strip().rpartition("\n")[2]
 
     file = str(REPOSITORY / "packaging/Containerfile")
-    ran(
-        *("build", "--isolation=chroot", "-q", "-t", _IMAGE, "-f", file),
-        *(f"--build-context=root={root}", str(context)),
-    )
+    ran("build", "--isolation=chroot", "-q", "-t", _IMAGE, "-f", file, str(context))
     shutil.rmtree(context)
     container = ran("from", "--pull-never", _IMAGE)
     told = ran("run", "--isolation=chroot", container, "sh", "-c", "id -u; kraftops --version")
@@ -242,7 +241,7 @@ def rows(new: Files, roots: Path, old: Files | None, given: Place) -> Iterator[R
                 yield check(f"{kind}, {suite}", copy, Path("/usr/bin"), given)
             if old is not None:
                 with fresh(root, roots, new.folder, old.folder) as copy:
-                    yield check_versions(kind, copy, new, old)
+                    yield replace(check_versions(kind, copy, new, old), around=suite)
     with (
         TemporaryDirectory(dir=roots) as scratch,
         image(archive, minimal(roots, "bookworm"), Path(scratch)) as container,

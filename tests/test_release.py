@@ -166,6 +166,21 @@ def test_wheel_is_linked_for_an_old_glibc_where_that_can_be_done(
 
 
 @pytest.mark.usefixtures("check_wheel")
+def test_linker_that_is_not_locked_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from release import WrongReleaseError, check_linker
+
+    (tmp_path / "cargo-zigbuild").write_text("#!/bin/sh\necho cargo-zigbuild 1.2\n")
+    (tmp_path / "cargo-zigbuild").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    check_linker("cargo-zigbuild==1.2 --hash=sha256:0\n")
+    with pytest.raises(WrongReleaseError, match=r"does not have cargo-zigbuild==1\.2$"):
+        check_linker("cargo-zigbuild==1.20 --hash=sha256:0\n")
+
+
+@pytest.mark.usefixtures("check_wheel")
 def test_platform_of_the_wheel_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,11 +229,10 @@ def test_provenance_names_commit_locks_and_sources(published: Callable[..., Path
     build = statement["predicate"]["buildDefinition"]
     materials = {part["name"]: part["digest"] for part in build["resolvedDependencies"]}
     sources = tomllib.loads((ROOT / "packaging/sources.toml").read_text()).values()
-    locks = ("requirements.lock", "packaging/tree.lock", "core/native/Cargo.lock")
-    assert materials["commit"] == {"gitCommit": "c0ffee"}
-    assert {*locks, "packaging/sources.toml", *(source["file"] for source in sources)} == {
-        name for name in materials if name != "commit"
-    }
+    ours = {f"packaging/{name}" for name in ("tree.lock", "builders.lock", "sources.toml")}
+    locks = {"requirements.lock", "core/native/Cargo.lock", *ours}
+    assert materials.pop("commit") == {"gitCommit": "c0ffee"}
+    assert materials.keys() == locks | {source["file"] for source in sources}
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="there is no jq")
