@@ -52,7 +52,7 @@ _VOLUME = (  # one after another, on one volume; "lost" is what a broken quorum 
     case_of("kafka-storage recover -c {out}/lost.properties --voters self --yes", "Written"),
     case_of("kafka-storage verify -c {out}/lost.properties", "would start"),
 )
-_STATE = ("var/lib/dpkg", "var/lib/rpm", "var/log", "var/cache", "usr/lib/sysimage")
+_STATE = ("var/lib/dpkg", "root/.rpmdb", "var/log", "var/cache")
 """Where package managers keep their own files."""
 
 
