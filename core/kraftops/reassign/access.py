@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -420,20 +420,6 @@ class ClusterAccess:
         name = str(broker)
         return self.ask_broker(broker, describe_configs, _BROKER, [name], keys).get(name, {})
 
-    def topic_values(self, placement: Placement, key: str) -> dict[str, str]:
-        """Return the values of a key by topic, with the brokers' defaults if a broker is asked.
-
-        The metadata log has the defaults of the whole cluster only; errors as `placement`.
-        """
-        if self.brokers is None:
-            return topic_values_in(self.image(), placement.topics, key)
-        configs = self.topic_configs(placement, (key,))
-        return {
-            topic: values[key].value or ""
-            for topic, values in configs.items()
-            if key in values and values[key].value is not None
-        }
-
     def topic_configs(
         self, placement: Placement, keys: Sequence[str]
     ) -> dict[str, dict[str, ConfigValue]]:
@@ -555,17 +541,6 @@ def _lists(placement: Placement) -> dict[TopicPartition, tuple[int, ...]]:
         for partition, replicas in placement.partitions.items()
         if not replicas.is_moving
     }
-
-
-def topic_values_in(image: MetadataImage, topics: Iterable[str], key: str) -> dict[str, str]:
-    """Return the values of a key by topic, with the default of the whole cluster."""
-    default = image.configs.get((int(_BROKER), ""), {}).get(key)
-    values = {}
-    for topic in topics:
-        address = image.configs.get((int(_TOPIC), topic), {}).get(key, default)
-        if address is not None:
-            values[topic] = str(image.read(address)[1]["value"])
-    return values
 
 
 def ask_default_keys(connection: Connection) -> list[str]:

@@ -165,23 +165,19 @@ class CopyMeter:
     @property
     def rate(self) -> float:
         """Bytes per second that were copied of late."""
-        if len(self._states) < 2:
-            return 0.0
-        first, last = self._states[0], self._states[-1]
-        passed = last.seconds - first.seconds
         states = [*self._states]
-        copied = sum(map(copied_between, states, states[1:]))
-        return copied / passed if passed > 0 else 0.0
+        return self._per_second(sum(map(copied_between, states, states[1:])))
 
     @property
     def net_rate(self) -> float:
         """The rate less what producers write meanwhile to the partitions that are copied."""
-        if len(self._states) < 2:
+        if self.first is None or self.newest is None:
             return 0.0
-        first, last = self._states[0], self._states[-1]
-        passed = last.seconds - first.seconds
-        grown = sum(growth_between(first, last).values())
-        return self.rate - grown / passed if passed > 0 else 0.0
+        return self.rate - self._per_second(sum(growth_between(self.first, self.newest).values()))
+
+    def _per_second(self, size: int) -> float:
+        passed = self._states[-1].seconds - self._states[0].seconds if self._states else 0.0
+        return size / passed if passed > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:

@@ -201,7 +201,7 @@ class _Run:
         waiting = {*plan.stuck, *(move.partition for move in plan.moves)}
         if waiting:
             text = f"waits for brokers that are down: {shown(waiting)}"
-            self._tell_once(Event("waiting", text, {"partitions": len(waiting)}))
+            self._tell_once("waiting", text, partitions=len(waiting))
             self._mover.wait(placement, len(waiting))
             return
         access.with_placement(clear_marked, request.brokers, Part.CORDON)
@@ -229,13 +229,9 @@ class _Run:
         """
         access, request = self._access, self._request
         if running := [*filter(placement.is_running, brokers)]:
-            self._tell_once(
-                Event(
-                    "stop",
-                    f"{_brokers(running)} empty: stop {_the_processes(running)} now",
-                    {"brokers": running},
-                )
-            )
+            processes = "its process" if len(running) == 1 else "their processes"
+            text = f"{_brokers(running)} empty: stop {processes} now"
+            self._tell_once("stop", text, brokers=running)
             if not request.waits:
                 return False
             time.sleep(PAUSE_SECONDS)
@@ -257,19 +253,15 @@ class _Run:
             access.with_placement(clear_marked, brokers, Part.CORDON)
         elif has_cordons(access, access.patiently(access.placement)):
             self._tell_once(
-                Event(
-                    "cordon-kept",
-                    f"a cordon of {_ids(brokers)} may stay in the configuration, for a broker that"
-                    " comes with the id: only controllers can remove it (-C)",
-                    {"brokers": [*brokers]},
-                )
+                "cordon-kept",
+                f"a cordon of {_ids(brokers)} may stay in the configuration, for a broker that"
+                " comes with the id: only controllers can remove it (-C)",
+                brokers=[*brokers],
             )
         for placement in access.patiently(access.fresh_placements):
             for broker in brokers:
                 if placement.is_running(broker) or any(placement.on(frozenset({broker}))):
-                    self._tell_once(
-                        Event("waiting", f"not all nodes agree yet that {broker} has gone")
-                    )
+                    self._tell_once("waiting", f"not all nodes agree yet that {broker} has gone")
                     time.sleep(PAUSE_SECONDS)
                     return
         for broker in brokers:
@@ -293,10 +285,10 @@ class _Run:
             return was_sent
         return True
 
-    def _tell_once(self, event: Event) -> None:
-        if event.text not in self._told:
-            self._told.add(event.text)
-            self._report(event)
+    def _tell_once(self, name: str, text: str, **facts: object) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._report(Event(name, text, facts))
 
 
 def decommission(access: ClusterAccess, request: Decommission, report: Report) -> End:
@@ -392,7 +384,3 @@ def _not_emptied(brokers: frozenset[int], left_out: Iterable[TopicPartition]) ->
 def _brokers(brokers: Iterable[int]) -> str:
     some = sorted(brokers)
     return f"broker {some[0]} is" if len(some) == 1 else f"brokers {_ids(some)} are"
-
-
-def _the_processes(brokers: Sequence[int]) -> str:
-    return "its process" if len(brokers) == 1 else "their processes"

@@ -9,7 +9,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement
 from kraftops.placement.safety import ASSUMED_MIN_ISR, MinIsr
-from kraftops.reassign.access import ClusterAccess, topic_values_in
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.admin.configs import DEFAULTS, ResourceType
 
 
 def min_isr_of_topics(
@@ -24,8 +25,13 @@ def min_isr_of_topics(
         WireError: nobody answers.
         AnswerError: it is not permitted.
     """
-    values = access.topic_values(placement, MIN_ISR)
-    return min_isr_by(values, placement.topics, default)
+    if access.brokers is None:
+        return logged_min_isr(access.image(), placement.topics, default)
+    configs = access.topic_configs(placement, (MIN_ISR,))
+    texts = {
+        topic: values[MIN_ISR].value or "" for topic, values in configs.items() if MIN_ISR in values
+    }
+    return min_isr_by(texts, placement.topics, default)
 
 
 def logged_min_isr(
@@ -33,10 +39,18 @@ def logged_min_isr(
 ) -> dict[str, MinIsr]:
     """Return the min ISR of topics by a metadata log; *default* as above.
 
+    The log has the default of the whole cluster, if there is one.
+
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    return min_isr_by(topic_values_in(image, topics, MIN_ISR), topics, default)
+    of_cluster = image.configs.get((ResourceType.BROKER, DEFAULTS), {}).get(MIN_ISR)
+    texts = {}
+    for topic in topics:
+        address = image.configs.get((ResourceType.TOPIC, topic), {}).get(MIN_ISR, of_cluster)
+        if address is not None:
+            texts[topic] = str(image.read(address)[1]["value"])
+    return min_isr_by(texts, topics, default)
 
 
 def min_isr_by(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from kraftops.display.sizes import many
 from kraftops.display.times import span_text
 from kraftops.errors import KraftopsError, RefusedError
+from kraftops.placement.leaders import moves_away, moves_back, preferred
 from kraftops.placement.placement import Placement, placement_of
 from kraftops.placement.plan import Move
 from kraftops.placement.safety import MinIsr
@@ -26,7 +27,6 @@ from kraftops.reassign.operations import CORDONS, THROTTLES, operations_under_wa
 from kraftops.restart.begun import Begun, begin_changes, begun_in, end_changes
 from kraftops.restart.decide import Action, Step, View, decide, has_restarted
 from kraftops.restart.hook import Hook
-from kraftops.restart.leaders import moves_away, moves_back, preferred
 from kraftops.restart.nodes import Node, chosen, nodes_in
 from kraftops.voters.access import QuorumAccess
 from kraftops.voters.rules import VoterSet
