@@ -7,7 +7,7 @@ have about the same bytes; no broker has two replicas more than another that cou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.placement.placement import BrokerPlace, TopicPartition
 
@@ -90,8 +90,8 @@ class Spread:
             by_broker.setdefault(self._broker(slot), {})[slot] = None
         is_better = True
         while is_better:
-            is_better = self._level_bytes(by_broker)
-            is_better |= self._level(by_broker)
+            is_better = self._shift(by_broker, self.bytes, self._byte_step)
+            is_better |= self._shift(by_broker, self.loads, self._level_step)
             for slot in slots:
                 is_better |= self._mend_rack(slot, by_broker)
 
@@ -107,24 +107,29 @@ class Spread:
             replicas[0], replicas[position] = best, replicas[0]
             leaders[best] += 1
 
-    def _level_bytes(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
-        """Move replicas away from brokers with too many bytes, and to those with too few.
+    def _shift(
+        self,
+        by_broker: dict[int, dict[Slot, None]],
+        weights: Mapping[int, int],
+        next_move: Callable[[int, Iterable[Slot]], tuple[Slot, int] | None],
+    ) -> bool:
+        """Move replicas from the brokers with the most, while there is a next move from one.
 
-        Each move brings the bytes of two brokers closer to each other, so it ends.
+        Each move brings two brokers closer to each other, so it ends.
         """
         has_moved = False
         closed: set[int] = set()
-        while True:
-            full = [broker for broker in by_broker if self.bytes[broker] and broker not in closed]
-            if not full:
-                return has_moved
-            start = max(full, key=lambda broker: (self.bytes[broker], -broker))
-            step = self._byte_step(start, by_broker[start])
-            if step is None:
+        while full := [
+            broker for broker in by_broker if by_broker[broker] and broker not in closed
+        ]:
+            start = max(full, key=lambda broker: (weights[broker], -broker))
+            move = next_move(start, by_broker[start])
+            if move is None:
                 closed.add(start)
             else:
-                self._move(*step, by_broker)
+                self._move(*move, by_broker)
                 has_moved = True
+        return has_moved
 
     def _byte_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
         """Return the best move from a broker that makes bytes more even; None without one."""
@@ -154,27 +159,11 @@ class Spread:
             there + size <= max(here, self._upper) and here - size >= min(there, self._lower)
         )
 
-    def _level(self, by_broker: dict[int, dict[Slot, None]]) -> bool:
-        """Move replicas from brokers with many to brokers with at least two fewer.
-
-        One move at a time: a chain over a third broker would copy more than even numbers are worth.
-        """
-        has_moved = False
-        closed: set[int] = set()  # from which no broker with fewer replicas can take one
-        while True:
-            full = [broker for broker in by_broker if by_broker[broker] and broker not in closed]
-            if not full:
-                return has_moved
-            start = max(full, key=lambda broker: (self.loads[broker], -broker))
-            step = self._level_step(start, by_broker[start])
-            if step is None:
-                closed.add(start)
-            else:
-                self._move(*step, by_broker)
-                has_moved = True
-
     def _level_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
-        """Return a move to a broker with two replicas fewer that keeps bytes about even."""
+        """Return a move to a broker with two replicas fewer that keeps bytes about even.
+
+        No chain over a third broker: it would copy more than even numbers are worth.
+        """
         limit = self.loads[start] - 2
         emptier = [broker for broker in self.allowed if self.loads[broker] <= limit]
         emptiest_first = sorted(emptier, key=lambda broker: (self.loads[broker], broker))

@@ -112,32 +112,22 @@ class Transport:
         return data
 
     def _refuse(self, head: bytes, size: int) -> NoReturn:
+        text, hint = f"no Kafka answers there: an answer would be of {size} bytes", "check the port"
         if head in _FOREIGN:
-            raise WireError.at(
-                self.address, _FOREIGN[head], hint="check the port", code="not-kafka"
-            )
-        if head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
-            raise WireError.at(
-                self.address, "it expects TLS", hint=_TLS_WANTED_HINT, code="not-kafka"
-            )
-        raise WireError.at(
-            self.address,
-            f"no Kafka answers there: an answer would be of {size} bytes",
-            hint="check the port",
-            code="not-kafka",
-        )
+            text = _FOREIGN[head]
+        elif head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
+            text, hint = "it expects TLS", _TLS_WANTED_HINT
+        raise WireError.at(self.address, text, hint, code="not-kafka")
 
     def _silent(self, deadline: Deadline) -> WireError:
         waited = f"{deadline.seconds:g} s"
-        if not self._is_fresh:
-            return WireError.at(
-                self.address, f"no answer within {waited}", hint="--timeout SECONDS waits longer"
+        text, hint = f"no answer within {waited}", "--timeout SECONDS waits longer"
+        if self._is_fresh:
+            text = f"it takes the connection, but gives no answer within {waited}"
+            hint = (
+                "it may be no Kafka, or too busy, or expect TLS: check port and security.protocol"
             )
-        return WireError.at(
-            self.address,
-            f"it takes the connection, but gives no answer within {waited}",
-            hint="it may be no Kafka, or too busy, or expect TLS: check port and security.protocol",
-        )
+        return WireError.at(self.address, text, hint)
 
     def _broken(self, error: OSError) -> WireError:
         if isinstance(error, ConnectionResetError | BrokenPipeError | ssl.SSLEOFError):
@@ -147,15 +137,13 @@ class Transport:
         return WireError.at(self.address, error.strerror or str(error))
 
     def _closed(self, count: int, size: int) -> WireError:
-        if count:
-            return WireError.at(
-                self.address,
-                f"it closes the connection after {count} of {size} bytes",
-                hint="try again; if that does not help, look into the server's log",
-            )
-        when = "before it answers" if self._is_fresh else "instead of an answer"
-        hint = _TLS_HINT if self._is_tls and self._is_fresh else _PROTOCOL_HINT
-        return WireError.at(self.address, f"it closes the connection {when}", hint)
+        text = f"it closes the connection after {count} of {size} bytes"
+        hint = "try again; if that does not help, look into the server's log"
+        if not count:
+            when = "before it answers" if self._is_fresh else "instead of an answer"
+            text = f"it closes the connection {when}"
+            hint = _TLS_HINT if self._is_tls and self._is_fresh else _PROTOCOL_HINT
+        return WireError.at(self.address, text, hint)
 
 
 def _positive(deadline: Deadline) -> float:

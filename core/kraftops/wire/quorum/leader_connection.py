@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.wire.net.addresses import Address
@@ -23,6 +24,7 @@ from kraftops.wire.quorum.leadership import Leadership
 from kraftops.wire.rpc.connection import Connection, PendingRequest
 from kraftops.wire.rpc.endpoints import Endpoints
 
+T = TypeVar("T")
 MAX_BYTES = 2 << 20
 """Bytes of an answer: twice as many take longer."""
 
@@ -132,25 +134,25 @@ class LeaderConnection:
         self, snapshot: SnapshotId, start: int, position: FetchPosition
     ) -> PendingRequest | None:
         """Ask for a part of a snapshot; return None if the leader is gone."""
-        try:
-            connection = self.connect(position)
-            request = SnapshotRequest(
-                snapshot, self.epoch, start, MAX_BYTES, self._target.cluster_id
-            )
-            return send_snapshot_request(connection, request, Deadline(self._timeout))
-        except AnswerError:
-            raise
-        except WireError:
-            self.close()
-            return None
+
+        def send() -> PendingRequest:
+            leader, cluster_id = self.connect(position), self._target.cluster_id
+            request = SnapshotRequest(snapshot, self.epoch, start, MAX_BYTES, cluster_id)
+            return send_snapshot_request(leader, request, Deadline(self._timeout))
+
+        return self._unless_gone(send)
 
     def _receive(self, pending: PendingRequest, start: int) -> SnapshotChunk | None:
         """Return the part that was asked for; None if it is gone, or the leader."""
-        if self._connection is None:
+        if (leader := self._connection) is None:
             return None
+        deadline = Deadline(self._timeout)
+        return self._unless_gone(lambda: receive_snapshot_chunk(leader, pending, start, deadline))
+
+    def _unless_gone(self, act: Callable[[], T]) -> T | None:
+        """Act; return None if the leader is gone."""
         try:
-            deadline = Deadline(self._timeout)
-            return receive_snapshot_chunk(self._connection, pending, start, deadline)
+            return act()
         except AnswerError:
             raise
         except WireError:
