@@ -87,9 +87,9 @@ class Definition:
         read = self._struct.compiled_decode_from(
             version, compact=flexible, tagged=flexible, data_class=self._container
         )
-        result: tuple[Answer, int] = read(data, 0)
-        _refuse_nulls(result[0], self._never_null(version))
-        return result
+        answer: tuple[Answer, int] = read(data, 0)
+        _refuse_nulls(answer[0], self._never_null(version))
+        return answer
 
     def _never_null(self, version: int) -> _NeverNull:
         if version not in self._checks:

@@ -89,7 +89,7 @@ class LeaderConnection:
             )
             connect_timeout = self._target.settings.connect_timeout
             try:
-                result = fetch(
+                fetched = fetch(
                     connection, request, deadline.within(connect_timeout + wait_ms / 1000)
                 )
             except AnswerError:
@@ -100,12 +100,12 @@ class LeaderConnection:
                     raise
                 self._note(f"{error.message}; looking for who leads")
                 continue
-            if result.error in WRONG_LEADER_CODES:
+            if fetched.error in WRONG_LEADER_CODES:
                 self.close()
-            elif result.error:
-                raise connection.error_of(result.error, None)
+            elif fetched.error:
+                raise connection.error_of(fetched.error, None)
             else:
-                return result
+                return fetched
 
     def snapshot_chunks(
         self, snapshot: SnapshotId, position: FetchPosition

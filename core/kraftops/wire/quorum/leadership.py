@@ -107,18 +107,18 @@ class Leadership:
         """Tell whether a controller leads; otherwise take leader and epoch from its answer."""
         for _ in range(_MAX_EPOCH_CORRECTIONS):
             request = FetchRequest(position, self.epoch, 1, 0, self._target.cluster_id)
-            result = fetch(connection, request, deadline)
-            if result.error not in WRONG_LEADER_CODES:
-                if result.error:
-                    raise connection.error_of(result.error, None)
+            fetched = fetch(connection, request, deadline)
+            if fetched.error not in WRONG_LEADER_CODES:
+                if fetched.error:
+                    raise connection.error_of(fetched.error, None)
                 self._known.setdefault(connection.address)
                 return True
-            is_new = result.epoch > self.epoch
-            self.epoch = max(result.epoch, self.epoch)
-            self.leader = result.leader
-            if result.leader >= 0 and result.leader_address:
-                self._addresses[result.leader] = result.leader_address
-                self._known.setdefault(result.leader_address)
+            is_new = fetched.epoch > self.epoch
+            self.epoch = max(fetched.epoch, self.epoch)
+            self.leader = fetched.leader
+            if fetched.leader >= 0 and fetched.leader_address:
+                self._addresses[fetched.leader] = fetched.leader_address
+                self._known.setdefault(fetched.leader_address)
             if not is_new:
                 return False
         return False
