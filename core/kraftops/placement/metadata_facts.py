@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import LOST_DIRECTORY, BrokerEntry, NewestRecord
@@ -63,7 +64,7 @@ def facts_of(image: MetadataImage, placement: Placement) -> MetadataFacts:
         state = image.broker_state(entry, whole=False)
         present[broker] = frozenset(state["logDirs"])
         if state["fenced"]:
-            fenced[broker] = _since(image, entry, {**state, "fenced": False}, _is_fenced)
+            fenced[broker] = _since(image, entry, {**state, "fenced": False}, itemgetter("fenced"))
         at_first = image.broker_state(entry._replace(addresses=entry.addresses[:1]), whole=False)
         gone = {*at_first["logDirs"]} - present[broker]
         if gone:
@@ -106,10 +107,6 @@ def _since(
         if is_so(changed_broker(opposite, *image.read(address))):
             return _logged(image, address, image.change(address))
     return _logged(image, first, image.change(first))
-
-
-def _is_fenced(state: BrokerState) -> bool:
-    return state["fenced"]
 
 
 def _lacks(directories: Collection[bytes], state: BrokerState) -> bool:

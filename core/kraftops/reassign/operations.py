@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -158,7 +158,7 @@ def operations_of(
     ]
     begun = {(mark.kind, mark.brokers): _begun(mark) for mark in marks if mark.part is None}
     for broker, mark in parts:
-        if not any(_has(kind, brokers, mark, broker) for kind, brokers in begun):
+        if not any(_is_of(operation, broker, mark) for operation in begun.values()):
             # Its own mark is gone, as after a kill between two changes.
             brokers = (broker,) if mark.part is Part.CORDON else ()
             begun[mark.kind, brokers] = _begun(mark._replace(brokers=brokers))
@@ -190,12 +190,9 @@ def _begun(mark: Mark) -> Operation:
     )
 
 
-def _has(kind: str, brokers: Collection[int], mark: Mark, broker: int) -> bool:
-    return kind == mark.kind and (mark.part is not Part.CORDON or broker in brokers)
-
-
 def _is_of(operation: Operation, broker: int, mark: Mark) -> bool:
-    return _has(operation.kind, operation.brokers, mark, broker)
+    is_about = mark.part is not Part.CORDON or broker in operation.brokers
+    return operation.kind == mark.kind and is_about
 
 
 def _with_moves(

@@ -62,13 +62,13 @@ class QuorumAccess:
 
     def joins_itself(self, node: int, listeners: Sequence[Listener]) -> bool | None:
         """Tell whether a controller adds itself to the voters; None if it does not answer."""
-        values = self._configs_of(node, listeners, AUTO_JOIN)
-        return None if values is None else values.get(AUTO_JOIN) == "true"
+        setting = self._config_of(node, listeners, AUTO_JOIN)
+        return None if setting is None else setting == "true"
 
     def servers_by_node(self, quorum: Quorum, leaving: int) -> dict[int, frozenset[Address]]:
         """Return where nodes look for the quorum, by node: brokers and other voters that answer."""
         servers = {
-            node: (self._configs_of(node, listeners, SERVERS) or {}).get(SERVERS)
+            node: self._config_of(node, listeners, SERVERS)
             for node, listeners in quorum.info.listeners.items()
             if node != leaving
         }
@@ -94,10 +94,8 @@ class QuorumAccess:
             node: frozenset(address for _, address in points) for node, points in listeners.items()
         }
 
-    def _configs_of(
-        self, node: int, listeners: Sequence[Listener], key: str
-    ) -> dict[str, str] | None:
-        """Ask a controller itself for values of its configuration; None if it does not answer."""
+    def _config_of(self, node: int, listeners: Sequence[Listener], key: str) -> str | None:
+        """Ask a controller itself for a value, empty without one; None if it does not answer."""
         endpoints = self.cluster.controllers or self.cluster.brokers
         assert endpoints
         if not listeners:
@@ -109,10 +107,8 @@ class QuorumAccess:
                 if connection.versions_of("DescribeConfigs") is None:
                     return None
                 configs = describe_configs(connection, ResourceType.BROKER, [str(node)], (key,))
-                return {
-                    key: configured.value or ""
-                    for key, configured in configs.get(str(node), {}).items()
-                }
+                configured = configs.get(str(node), {}).get(key)
+                return (configured and configured.value) or ""
         except WireError:
             return None
 
