@@ -30,7 +30,7 @@ LIMITS = {
     "item": 34,
     "data": 270,
     "value": 340,
-    "entry": 121,
+    "entry": 122,
 }
 """The most often that a word may be assigned, looped over or a parameter, in all packages."""
 
