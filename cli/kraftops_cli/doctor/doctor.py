@@ -128,7 +128,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     from kraftops.checkup.page import page_of
     from kraftops.fileio.output import OutputFlags, open_output, refuse_output
     from kraftops.fileio.writing import write_all
-    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.node_copies import unpacked
     from kraftops.storage.verify.release import target_named
     from kraftops_cli.installed import engine_lines
 

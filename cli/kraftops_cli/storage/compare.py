@@ -79,7 +79,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE
-    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.node_copies import unpacked
     from kraftops.recovery.partitions.comparison import compare_disks
 
     with unpacked(names) as sources:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
     from kraftops.storage.config.server_config import ServerConfig
 
+_OF_A_RECOVERY = ("sources", "choice", "elect_newest", "unseen_brokers", "offline")
 _SECONDS = 5.0  # a follower forgets a dead leader after controller.quorum.fetch.timeout.ms, 2 s
 EXAMPLES = (
     (
@@ -204,12 +205,7 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         kafkas=frozenset({"config"}),
         exclusive=(
             ("backup", "no_backup"),
-            ("undo", "no_backup"),
-            ("undo", "sources"),
-            ("undo", "choice"),
-            ("undo", "elect_newest"),
-            ("undo", "unseen_brokers"),
-            ("undo", "offline"),
+            *(("undo", other) for other in ("no_backup", *_OF_A_RECOVERY)),
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
@@ -231,7 +227,7 @@ listed. Nothing is written before this is confirmed.""",
 @click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.node_copies import unpacked
     from kraftops.recovery.target_voters import parse_host_changes
 
     loaded = options.load()

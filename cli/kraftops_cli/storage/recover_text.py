@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 
-from kraftops.display.sizes import many
-from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOSS
+from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOG, LOSS
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.host_script import Role
-from kraftops.recovery.missing_state import ComparedLog
 from kraftops.recovery.partitions.comparison import Comparison
 from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
 from kraftops.recovery.plan import RecoveryPlan
@@ -35,10 +32,8 @@ def losses_text(
 
 def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
     """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
-    apart = comparison.differing
-    yield table_text(console, table_of(COPY, apart, "Copies that differ"))
-    equal = len(comparison.copies) - len(apart)
-    yield f"{equal} other copies are equal, or the only ones.\n\n"
+    yield table_text(console, table_of(COPY, comparison.differing, "Copies that differ"))
+    yield f"{comparison.equal_count} other copies are equal, or the only ones.\n\n"
     yield table_text(console, table_of(BROKER, comparison.brokers, "Brokers, in order of start"))
     for broker in comparison.brokers:
         if broker.gone.partitions:
@@ -53,8 +48,12 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     parts = [*losses_text(console, plan.loss_total, plan.losses), "\n"]
     if partitions.comparison.differing:
         parts += [*copies_text(console, partitions.comparison), "\n"]
-    asked = ["Other controllers: none answers.", ""] if plan.answers == () else []
-    parts += [_text([*asked, *_logs(plan)]), *finding_blocks(console, plan.findings)]
+    if plan.answers == ():
+        parts.append("Other controllers: none answers.\n\n")
+    first = "chosen one" if plan.is_named else "best"
+    logs = table_of(LOG, plan.logs, f"Logs, the {first} first, which goes on")
+    parts += [table_text(console, logs), "\n"]
+    parts += finding_blocks(console, plan.findings)
     if partitions.elections:
         title = "Elections:" if partitions.is_elected else "Elections by --elect-newest:"
         parts.append(table_text(console, table_of(ELECTION, partitions.elections, title)))
@@ -169,34 +168,3 @@ def _folded(text: str) -> list[str]:
 
 def _text(lines: Sequence[str]) -> str:
     return "".join(f"{escaped(line)}\n" for line in lines)
-
-
-def _logs(plan: RecoveryPlan) -> Iterator[str]:
-    yield "Logs, the chosen one first:" if plan.is_named else "Logs, the best first:"
-    for number, compared in enumerate(plan.logs, 1):
-        log = compared.log
-        node = "" if log.owner.node_id is None else f" (node {log.owner.node_id})"
-        yield (
-            f"{number:>3}. {log.name}{node}: epoch {log.epoch}, end offset {log.end}"
-            f"{_age(log.time)}: {_comparison(plan, compared)}"
-        )
-
-
-def _age(milliseconds: int | None) -> str:
-    if milliseconds is None:
-        return ""
-    utc = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000))
-    return f", last record {utc} UTC"
-
-
-def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
-    """Return how a log compares with the chosen one."""
-    if compared.is_chosen:
-        return "this one goes on"
-    if compared.log.is_empty:
-        return "empty"
-    if compared.ahead:
-        return f"{many(len(compared.ahead), 'offset')} that the chosen one lacks"
-    if compared.log.end == plan.chosen.end:
-        return "the same"
-    return f"{many(plan.chosen.end - compared.log.end, 'offset')} behind"

@@ -27,7 +27,7 @@ from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
-from kraftops.recovery.archives import sources_of
+from kraftops.recovery.node_copies import sources_of
 from kraftops.recovery.partitions.comparison import compare_disks
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.refusal import RecoveryRefused

@@ -18,7 +18,7 @@ from kraftops.image.verify.assignments import newest_images
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
-from kraftops.recovery.archives import LogSource
+from kraftops.recovery.node_copies import LogSource
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.server_config import ServerConfig

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+_FIRST_NAMES = 20  # more would hide what comes next on one screen
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -32,3 +33,9 @@ def named(thing: str, names: Iterable[int]) -> str:
 def many(count: int, thing: str) -> str:
     """Return a count of things: `1 replica`, `2 replicas`."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return names with commas, of many only the first: `a, b and 3 more`."""
+    more = len(names) - _FIRST_NAMES
+    return ", ".join(names[:_FIRST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -136,7 +136,7 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     from kraftops.checkup.checks import CHECKS, run_checks
     from kraftops.checkup.diagnosis import Selection, diagnosis_of
     from kraftops.checkup.examination import Examination
-    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.node_copies import unpacked
     from kraftops.server.nearby import log_directories_in
 
     with ExitStack() as stack:

@@ -11,6 +11,7 @@ from kraftops.answers.fields import (
     Field,
     Numeral,
     boolean,
+    in_some_forms,
     number,
     numbers,
     part,
@@ -194,9 +195,9 @@ UNDO = (
 )
 """The fields that are also answered where a recovery is undone."""
 
-_LOG = (
-    text("name", "its name on the command line", get="log.name"),
-    number("nodeId", "its node id", may_be_null=True, get="log.owner.node_id"),
+LOG = (
+    text("name", "its name on the command line", column=folded("LOG"), get="log.name"),
+    counted("nodeId", "its node id", "log.owner.node_id", "NODE", may_be_null=True),
     text(
         "directoryId",
         "directory id beside it",
@@ -205,12 +206,23 @@ _LOG = (
     ),
     boolean("isOwn", "whether it is that of this node"),
     boolean("isChosen", "whether it goes on"),
-    number("epoch", "epoch of its last batch", get="log.epoch"),
-    number("endOffset", "offset after its last record", get="log.end"),
-    time("lastTimestamp", "of its newest record", may_be_null=True, get="log.time"),
+    counted("epoch", "epoch of its last batch", "log.epoch", "EPOCH"),
+    counted("endOffset", "offset after its last record", "log.end", "END"),
+    time(
+        "lastTimestamp",
+        "of its newest record",
+        may_be_null=True,
+        column=Column("NEWEST RECORD", 1),
+        get="log.time",
+    ),
     text("damage", "what cannot be read", may_be_null=True, get="log.damage"),
-    number("equalUpTo", "end of what it shares with the chosen one", get="common_end"),
-    number("ahead", "offsets that the chosen one lacks", get=lambda log: len(log.ahead)),
+    counted("equalUpTo", "end of what it shares with the chosen one", "common_end", "EQUAL UP TO"),
+    number(
+        "ahead",
+        "offsets that the chosen one lacks",
+        column=number_column("GIVEN UP"),
+        get=lambda log: len(log.ahead),
+    ),
     text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get="missing"),
 )
 _VOTER = (
@@ -258,7 +270,7 @@ _PLAN = (
     ),
     text("clusterId", "cluster id"),
     number("nodeId", "node id", get="config.node_id"),
-    parts("logs", "all logs, the chosen one first", _LOG),
+    parts("logs", "all logs, the chosen one first", LOG),
     parts(
         "votersBefore",
         "voters of the chosen log; null if the quorum is static",
@@ -275,16 +287,20 @@ _PLAN = (
 )
 
 
-def _of_plan(field: Field) -> Field:
-    """Return the field of a recovery that has the value of a field of its plan."""
-    return replace(field, may_be_missing=True, get=lambda recovery: field.value_of(recovery.plan))
+def _of(attribute: str, field: Field) -> Field:
+    """Return a field of what has a plan of a recovery as an attribute."""
+    return replace(field, get=lambda answered: field.value_of(getattr(answered, attribute)))
 
 
-_NEXT_STEPS = replace(
-    parts("nextSteps", "what to do next, in order", _WORK_STEP), may_be_missing=True
-)
 RECOVER = Answer(
-    (*UNDO, *map(_of_plan, _PLAN), _NEXT_STEPS), "With --undo only changed and backup."
+    (
+        *UNDO,
+        *in_some_forms(
+            *(_of("plan", field) for field in _PLAN),
+            parts("nextSteps", "what to do next, in order", _WORK_STEP),
+        ),
+    ),
+    "With --undo only changed and backup.",
 )
 _HOST = (
     number("nodeId", "node id"),
@@ -300,18 +316,8 @@ _HOST = (
 )
 RECOVER_PLAN = Answer(
     (
-        *(replace(field, get=f"recovery.{field.get}") for field in (LOSS_TOTAL, LOSSES)),
-        text("clusterId", "cluster id", get="recovery.cluster_id"),
-        text("chosen", "log that goes on", get="recovery.chosen.name"),
-        texts("voters", "voters after it", get=lambda plan: [*map(str, plan.recovery.new_voters)]),
-        number("offset", "end of the log that goes on", get="recovery.chosen.end"),
+        *(_of("recovery", field) for field in _PLAN if field.name not in ("nodeId", "steps")),
         parts("hosts", "nodes with a script, by id", _HOST),
-        numbers(
-            "startOrder",
-            "brokers whose copies were read, in the order of their start",
-            get="recovery.partitions.start_order",
-        ),
         numbers("withoutCopy", "nodes without a script"),
-        replace(FINDINGS, get="recovery.findings"),
     )
 )

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.directories import sync_directory
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.execute import execute
 from kraftops.recovery.host_script import AUTO_JOIN, LOG_ARCHIVE, Host, Role, host_script
-from kraftops.recovery.node_copies import NodeCopy, working_directory
+from kraftops.recovery.node_copies import LogSource, NodeCopy, working_directory
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.recovery.target_voters import SELF, is_list_of_ids

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from kraftops.errors import StorageError
 from kraftops.fileio.directories import Owner, make_directories, owner_of, sync_directory
@@ -81,12 +82,11 @@ def backup_folder(folder: str, parent: str | None, now: int) -> str:
 
 def _log_directory(path: str) -> str | None:
     """Return the log directory that holds, or is, *path*; None if it is in a metadata log."""
-    while os.path.basename(path) != METADATA_PARTITION:
-        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME)):
-            return path
-        if path == os.path.dirname(path):
-            break
-        path = os.path.dirname(path)
+    for place in (Path(path), *Path(path).parents):
+        if place.name == METADATA_PARTITION:
+            return None
+        if (place / meta_properties.FILE_NAME).is_file():
+            return str(place)
     return None
 
 
@@ -153,30 +153,21 @@ def find_backups(directory: LogDirectory, folder: str, named: str | None) -> lis
         RecoveryRefused: there is none, or it is of another directory.
     """
     parent = named or folder
-    paths = [parent]
+    names = []
     with suppress(OSError):
-        names = sorted(os.listdir(parent), reverse=True)
-        paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
+        names = [name for name in os.listdir(parent) if name.startswith(PREFIX)]
+    paths = [parent, *(os.path.join(parent, name) for name in sorted(names, reverse=True))]
     backups = []
-    for path in paths:
-        identified = _read(path)
-        if identified is None:
-            continue
-        identity, backup = identified
+    for identity, backup in filter(None, map(_read, paths)):
         if identity != _identity(directory):
-            raise RecoveryRefused(
-                "other-backup",
-                f"{path} is the copy of another directory: {identity}",
-                "name the one of this node with --backup",
-            )
+            text = f"{backup.folder} is the copy of another directory: {identity}"
+            raise RecoveryRefused("other-backup", text, "name the one of this node with --backup")
         backups.append(backup)
-    if backups:
-        return backups
-    raise RecoveryRefused(
-        "no-backup",
-        f"{parent} has no copy of a log that was recovered",
-        "name the directory that was given as --backup, if one was",
-    )
+    if not backups:
+        text = f"{parent} has no copy of a log that was recovered"
+        hint = "name the directory that was given as --backup, if one was"
+        raise RecoveryRefused("no-backup", text, hint)
+    return backups
 
 
 def _read(folder: str) -> tuple[str, Backup] | None:
@@ -212,13 +203,12 @@ def execute(plan: RecoveryPlan, backup_path: str | None) -> None:
         StorageError: another process holds the lock, or a file cannot be written; then the log is
             as it was, or the message names the file that is not.
     """
-    folder = plan.own.folder
+    folder, backup = plan.own.folder, None
     with _locked(plan.directory.path, "recover") as owner:
         if file_states(folder) != plan.files:
             raise RecoveryRefused("changed", f"{folder} has changed meanwhile", "run it again")
         remove_unfinished(folder)
         make_directories(folder, owner, [])
-        backup = None
         if backup_path:
             backup = make_backup(plan.directory, folder, plan.steps, owner, backup_path)
         try:

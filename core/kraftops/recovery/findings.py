@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.display.sizes import named
+from kraftops.display.sizes import first_names, named
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -27,8 +27,9 @@ from kraftops.image.verify.directories import (
 )
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.log_selection import ComparedLog
 from kraftops.recovery.metadata_records import PartitionPlan
-from kraftops.recovery.missing_state import KINDS, ComparedLog
+from kraftops.recovery.missing_state import KINDS
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.refusal import PACK
@@ -37,9 +38,7 @@ from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.verify.rival_quorums import rival_finding
 
-_ELECT = "--elect-newest"
 _LONG_FENCED_MS = 86_400_000  # a day: replicas of a broker that is away so long lead nothing
-_NAMES_PER_KIND = 20  # more would hide the next kind on one screen; JSON has all
 
 
 def recovery_findings(
@@ -48,8 +47,8 @@ def recovery_findings(
     disks: Sequence[BrokerDisk],
     partitions: PartitionPlan,
     unseen: UnseenBrokers,
-) -> list[Finding]:
-    """Return the findings of a recovery but those of `address_findings`.
+) -> Iterator[Finding]:
+    """Yield the findings of a recovery but those of `address_findings`.
 
     Args:
         image: the state at the end of the chosen log.
@@ -62,14 +61,28 @@ def recovery_findings(
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
     chosen = logs[0].log
-    findings = [*_cut_records(partitions), *_raised_producer_ids(partitions)]
-    findings += [*_strays(image, disks), *_open_transactions(image, chosen)]
-    findings += [finding for disk in disks for finding in disk.findings]
+    yield from _cut_records(partitions)
+    before, after = partitions.producer_ids
+    if after > before:
+        yield Finding(
+            "producer-ids-raised",
+            Severity.NOTE,
+            f"the next producer id is raised from {before} to {after}",
+            consequence="ids that are in other logs or on disks are not handed out again",
+        )
+    yield from _strays(image, disks)
+    for finding in image.log_findings:
+        if finding.code == OPEN_TRANSACTION:
+            consequence = "the next leader aborts it, as it would have without a recovery"
+            place = replace(_place(chosen), offset=finding.place.offset)
+            yield replace(finding, severity=Severity.NOTE, place=place, consequence=consequence)
+    for disk in disks:
+        yield from disk.findings
     for compared in logs:
-        findings += _lost_records(compared, chosen)
-        findings += _log_findings(compared.log, chosen)
-    findings += _unread_brokers(unseen, chosen)
-    return findings
+        if compared.ahead:
+            yield _given_up(compared, chosen)
+        yield from _log_findings(compared.log, chosen)
+    yield from _unread_brokers(unseen, chosen)
 
 
 def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
@@ -77,7 +90,9 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
     total = total_of(partitions.losses)
     meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
     can_elect = bool(partitions.elections) and not partitions.is_elected
-    cure = f"{_ELECT} makes the brokers with the newest copies the leaders" if can_elect else ""
+    cure = "give the disks of all brokers with --from"
+    if can_elect:
+        cure = "--elect-newest makes the brokers with the newest copies the leaders"
     first_brokers = [broker.broker for broker in partitions.first_brokers]
     may_lead = any(loss.copy.broker in loss.leaders for loss in partitions.losses)
     if can_elect and first_brokers and may_lead:
@@ -91,13 +106,13 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             "records-cut",
             Severity.LOSS,
             str(total),
-            cure=cure or "give the disks of all brokers with --from",
+            cure=cure,
             consequence="; ".join(f"{topic}: {text}" for topic, text in meanings.items()),
             stake=Stake((total.acknowledged or 0) + (total.possible or 0), 0),
             is_possible=not total.acknowledged,
         )
     elif can_elect:
-        names = _some([f"{election.copy.name}" for election in partitions.elections])
+        names = first_names([election.copy.name for election in partitions.elections])
         yield Finding(
             "leader-epochs-behind",
             Severity.RISK,
@@ -105,17 +120,6 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             cure=cure,
             consequence="epochs are handed out again: replicas with other records of one epoch "
             "do not notice, and followers with a higher epoch get no records",
-        )
-
-
-def _raised_producer_ids(partitions: PartitionPlan) -> Iterator[Finding]:
-    before, after = partitions.producer_ids
-    if after > before:
-        yield Finding(
-            "producer-ids-raised",
-            Severity.NOTE,
-            f"the next producer id is raised from {before} to {after}",
-            consequence="ids that are in other logs or on disks are not handed out again",
         )
 
 
@@ -129,55 +133,39 @@ def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Findi
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
                 stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
                 if disk.is_unpacked:
-                    place = replace(stray.place, directory=disk.name, file=disk.name)
-                    stray = replace(stray, place=place, stake=None)
+                    stray = replace(stray.moved(directory=disk.name, file=disk.name), stake=None)
                 yield stray
 
 
-def _open_transactions(image: MetadataImage, chosen: LogCopy) -> Iterator[Finding]:
-    consequence = "the next leader aborts it, as it would have without a recovery"
-    for finding in image.log_findings:
-        if finding.code == OPEN_TRANSACTION:
-            note = replace(finding, severity=Severity.NOTE, consequence=consequence)
-            yield replace(note, place=replace(_place(chosen), offset=finding.place.offset))
-
-
-def _lost_records(compared: ComparedLog, chosen: LogCopy) -> Iterator[Finding]:
+def _given_up(compared: ComparedLog, chosen: LogCopy) -> Finding:
     log, ahead = compared.log, compared.ahead
-    if not ahead:
-        return
-    evidence = [
-        Evidence(other.name, f"epoch {other.epoch}, end {other.end}") for other in (chosen, log)
+    facts = [(other.name, f"epoch {other.epoch}, end {other.end}") for other in (chosen, log)]
+    facts += [
+        (log.name, f"{KINDS[kind]}: {first_names(names)}")
+        for kind, names in compared.missing.items()
     ]
-    for kind, names in compared.missing.items():
-        evidence.append(Evidence(log.name, f"{KINDS[kind]}: {_some(names)}"))
-    yield Finding(
+    return Finding(
         "records-given-up",
         # Controllers write records without content all the time (NoOpRecord, KIP-835).
         Severity.LOSS if compared.missing else Severity.NOTE,
         f"its offsets {ahead.start} to {ahead.stop - 1} would be lost",
         _place(log),
         f"--choose {shlex.quote(log.name)} has this log go on instead",
-        evidence=tuple(evidence),
+        evidence=tuple(Evidence(*fact) for fact in facts),
         consequence="" if compared.missing else "no name is lost with them",
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMES_PER_KIND
-    return ", ".join(names[:_NAMES_PER_KIND]) + (f" and {more} more" if more > 0 else "")
 
 
 def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
     place = _place(log)
     if log.damage:
-        text = "it is damaged, and not chosen; the data after the damage is unknown"
+        text = "not chosen; the data after the damage is unknown"
         if log is chosen:
-            text = "it is damaged, and goes on from the batches before the damage"
+            text = "goes on from the batches before the damage"
         yield Finding(
             "damage",
             Severity.LOSS,
-            text,
+            f"it is damaged, and {text}",
             place,
             evidence=(Evidence(log.name, log.damage),),
             consequence="the data after the damage would be lost",
@@ -316,6 +304,5 @@ def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]
         (unseen.unregistered, "have replicas, and are not registered,"),
     ):
         if ids:
-            brokers = ", ".join(map(str, sorted(ids)))
-            text = f"brokers that {what} were not given: {brokers}"
+            text = f"brokers that {what} were not given: {', '.join(map(str, sorted(ids)))}"
             yield Finding("brokers-not-given", Severity.NOTE, text)

@@ -5,7 +5,7 @@ Who asks passes a function, since connections are made by packages after this on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,8 +70,7 @@ def ask_controllers(
         answers = tuple(ask(config.path, _addresses(config, logs, image), cluster_id))
     except ConfigError as error:
         raise RecoveryRefused("cannot-ask", error.message, _OFFLINE) from None
-    leading = [answer for answer in answers if answer.leader is not None]
-    if leading:
+    if leading := [answer for answer in answers if answer.leader is not None]:
         # The leader itself knows its voters; a follower may be all that this host can reach.
         answer = max(leading, key=lambda answer: (bool(answer.voters), answer.epoch))
         voters = f" of the voters {', '.join(answer.voters)}" if answer.voters else ""
@@ -83,43 +82,30 @@ def ask_controllers(
             "its log with --from",
             answer,
         )
-    for answer in answers:
-        if answer.refusal:
-            raise RecoveryRefused(
-                "cannot-ask",
-                f"a controller does not say whether it leads: {answer.refusal}",
-                _OFFLINE,
-                address=answer.address,
-            )
-    _refuse_electors(answers, config, logs)
+    if silent := [answer for answer in answers if answer.refusal]:
+        text = f"a controller does not say whether it leads: {silent[0].refusal}"
+        raise RecoveryRefused("cannot-ask", text, _OFFLINE, address=silent[0].address)
+    running = {answer.node_id for answer in answers if answer.node_id is not None}
+    for ids in {log.voter_ids(config) for log in logs}:
+        if 2 * len(running & ids) > len(ids):
+            raise _electing(running & ids, ids, answers)
     return answers
 
 
-def _refuse_electors(
-    answers: Sequence[ControllerAnswer], config: ServerConfig, logs: Sequence[LogCopy]
-) -> None:
-    """Refuse a recovery while most of the voters of a log run: they are about to elect a leader.
-
-    Raises:
-        RecoveryRefused: they are.
-    """
-    running = {answer.node_id for answer in answers if answer.node_id is not None}
-    for log in logs:
-        voters = log.voter_ids(config)
-        if 2 * len(running & voters) <= len(voters):
-            continue
-        alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running & voters, voters))
-        last = max(answers, key=lambda answer: answer.epoch)
-        raise _alive(
-            f"voters {alive} of {all_voters} run without a leader, and are enough to elect one",
-            "wait for their leader. If they must not go on, stop them and give their logs with "
-            "--from",
-            replace(
-                last,
-                address=", ".join(sorted(answer.address for answer in answers)),
-                voters=tuple(map(str, sorted(voters))),
-            ),
-        )
+def _electing(
+    running: Collection[int], voters: Collection[int], answers: Sequence[ControllerAnswer]
+) -> RecoveryRefused:
+    """Return the refusal while most voters of a log run: they are about to elect a leader."""
+    alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running, voters))
+    return _alive(
+        f"voters {alive} of {all_voters} run without a leader, and are enough to elect one",
+        "wait for their leader. If they must not go on, stop them and give their logs with --from",
+        replace(
+            max(answers, key=lambda answer: answer.epoch),
+            address=", ".join(sorted(answer.address for answer in answers)),
+            voters=tuple(map(str, sorted(voters))),
+        ),
+    )
 
 
 def _alive(message: str, hint: str, answer: ControllerAnswer) -> RecoveryRefused:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from kraftops.errors import DecodeError, KraftopsError
+from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server import meta_properties, quorum_state
 from kraftops.server.log_directory import read_log_directory
-from kraftops.server.meta_properties import MetaProperties, read_meta
+from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.metadata_log.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_snapshot
 from kraftops.server.metadata_log.files import Segment, Snapshot
@@ -153,29 +153,24 @@ def read_log(name: str, folder: str, owner: MetaProperties | None = None) -> Log
     """
     owner = owner or _owner(folder)
     try:
-        log = read_partition(folder)
-        return _read(name, folder, owner, log)
+        return _read(name, folder, owner, read_partition(folder))
     except FileNotFoundError:
         return LogCopy(name, folder, owner)
     except OSError as error:
         place = error.filename or folder
         raise RecoveryRefused("unreadable", f"cannot read {place}: {error.strerror}") from None
     except KraftopsError as error:
-        if isinstance(error, RecoveryRefused):
-            raise
         raise RecoveryRefused("unreadable", error.message, error.hint) from None
 
 
 def _owner(folder: str) -> MetaProperties:
     for place in (os.path.dirname(os.path.abspath(folder)), folder):
-        path = os.path.join(place, meta_properties.FILE_NAME)
-        try:
-            return read_meta(path)
-        except FileNotFoundError:
-            continue
-        except (OSError, DecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error.message
-            raise RecoveryRefused("unreadable", f"cannot read {path}: {reason}") from None
+        directory = read_log_directory(place)
+        if directory.problem:
+            text = f"cannot read {directory.meta_path}: {directory.problem}"
+            raise RecoveryRefused("unreadable", text)
+        if directory.meta:
+            return directory.meta
     return _NO_OWNER
 
 
@@ -188,39 +183,38 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
     snapshot_quorum = records.quorum
     observer = _Observer(snapshot, records)
     expected = snapshot.end_offset if snapshot else 0
-    highest_epoch = max((snapshot.epoch for snapshot in log.snapshots), default=0)
+    epochs = {snapshot.epoch for snapshot in log.snapshots}
     last: BatchMark | None = None
-    gap: str | None = None
+    gap = ""
     batches = SoundBatches(log.segments)
     for last in batches.marks(observer.observe):
-        if last.base_offset > expected and gap is None:
-            gap = (
-                f"offsets {expected} to {last.base_offset - 1} are neither in it nor in a snapshot"
-            )
+        if last.base_offset > expected:
+            missing = f"offsets {expected} to {last.base_offset - 1}"
+            gap = gap or f"{missing} are neither in it nor in a snapshot"
         expected = max(expected, last.last_offset + 1)
-        highest_epoch = max(highest_epoch, last.epoch)
-    damage += [gap] if gap else []
-    is_cut = False
-    if batches.tail and batches.tail.batches:
-        highest_epoch = max(highest_epoch, batches.tail.epoch)
+        epochs.add(last.epoch)
+    damage += filter(None, [gap])
+    tail, is_cut = batches.tail, False
+    if tail and tail.batches:
+        epochs.add(tail.epoch)
         is_cut = not damage
-        damage.append(_tail_damage(log, batches.tail))
+        place = f"{log.segments[tail.segment].path}, position {tail.position}"
+        damage.append(f"{place}: {tail.reason}, and {tail.batches} whole batches lie behind it")
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     elected_epoch = quorum_state.leader_epoch(state_file)
-    copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
+    copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=tail)
     quorum, recovered = records.quorum, observer.marks.newest
+    end, epoch = (last.last_offset + 1, last.epoch) if last else (0, 0)
+    start = log.segments[0].base_offset if log.segments else end
     if snapshot and copy.is_snapshot_newer:
         start, end, epoch = snapshot.end_offset, snapshot.end_offset, snapshot.epoch
         quorum, recovered = snapshot_quorum, None
-    else:
-        end, epoch = (last.last_offset + 1, last.epoch) if last else (0, 0)
-        start = log.segments[0].base_offset if log.segments else end
     return replace(
         copy,
         start=start,
         end=end,
         epoch=epoch,
-        highest_epoch=max(highest_epoch, epoch, elected_epoch or 0),
+        highest_epoch=max({*epochs, epoch, elected_epoch or 0}),
         time=observer.time,
         quorum=quorum,
         electors=observer.marks.electors or quorum_state.static_voters(state_file),
@@ -228,13 +222,6 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         damage="; ".join(damage) or None,
         is_cut=is_cut,
         has_bad_state=elected_epoch is None,
-    )
-
-
-def _tail_damage(log: MetadataLog, tail: LogTail) -> str:
-    return (
-        f"{log.segments[tail.segment].path}, position {tail.position}: {tail.reason}, and "
-        f"{tail.batches} whole batches lie behind it"
     )
 
 

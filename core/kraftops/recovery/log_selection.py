@@ -1,20 +1,25 @@
-"""Logs of a recovery: check the directory of this node, read all copies, and choose one."""
+"""Logs of a recovery: check the directory of this node, read all copies, choose one, compare."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kraftops.errors import StorageError
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy, has_partitions, partition_folder, read_log
+from kraftops.recovery.missing_state import missing_state
+from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.formatted import has_metadata_log
 from kraftops.server.locks import InUse, check_unlocked
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.batch_comparison import common_prefix
+from kraftops.server.metadata_log.recovery_mark import voter_identities
+from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import check_ids, read_directories
 from kraftops.uuids import random_uuid, to_text
@@ -117,8 +122,7 @@ def choose_log(logs: Sequence[LogCopy], named: str | None) -> LogCopy:
     The best has the highest epoch, then the highest offset. A log that is cut may be named.
 
     Raises:
-        RecoveryRefused: no log has that name.
-        RecoveryRefused: it has no records, or is damaged; or none of the logs is sound.
+        RecoveryRefused: no log has that name, it has no records, or is damaged; or none is sound.
     """
     candidates = logs if named is None else [_named(logs, named)]
     sound = [log for log in candidates if not log.is_empty and not log.damage]
@@ -147,6 +151,63 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
             return log
     names = ", ".join(log.name for log in logs)
     raise RecoveryRefused("not-there", f"{name} is not one of the logs", f"they are: {names}")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLog:
+    """A log, compared with the chosen one.
+
+    Attributes:
+        log: the log.
+        common_end: the offset up to which both are equal.
+        missing: the names of what the chosen log lacks, by kind.
+        image: its state, where the chosen log lacks records of it.
+        is_own: whether it is the log of this node.
+        is_chosen: whether it goes on.
+    """
+
+    log: LogCopy
+    common_end: int
+    missing: Mapping[str, Sequence[str]]
+    image: MetadataImage | None
+    is_own: bool
+    is_chosen: bool
+
+    @property
+    def ahead(self) -> range:
+        """The offsets of its records that the chosen log lacks."""
+        return range(self.common_end, max(self.log.end, self.common_end))
+
+    def is_rival(self, voters: Sequence[Voter]) -> bool:
+        """Tell whether it goes on with others than *voters*, recovered after the common end."""
+        mark = self.log.recovered
+        own_voters = self.log.quorum.voters or ()
+        return (
+            mark is not None
+            and mark.offset >= self.common_end
+            and voter_identities(own_voters) != voter_identities(voters)
+        )
+
+
+def compare_logs(
+    logs: Sequence[LogCopy], chosen: LogCopy, image: MetadataImage, *, is_named: bool
+) -> tuple[ComparedLog, ...]:
+    """Return the logs, the chosen one first, then the best; *image* is the state at its end.
+
+    The first of *logs* is that of this node. *is_named* says whether a person has chosen.
+
+    Raises:
+        RecoveryRefused: a log and the chosen one have nothing in common.
+        KraftopsError: a source cannot be read any more.
+    """
+    compared = []
+    for log in logs:
+        end = common_end(log, chosen, is_named=is_named)
+        other = load([log.folder]) if log.end > end else None
+        missing = missing_state(image, other) if other else {}
+        compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
+    compared.sort(key=lambda log: (log.is_chosen, log.log.rank), reverse=True)
+    return tuple(compared)
 
 
 def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:

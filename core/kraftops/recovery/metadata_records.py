@@ -19,7 +19,8 @@ from typing import NamedTuple
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
-from kraftops.recovery.missing_state import ComparedLog, next_producer_id
+from kraftops.recovery.log_selection import ComparedLog
+from kraftops.recovery.missing_state import next_producer_id
 from kraftops.recovery.partitions.comparison import ComparedBroker, Comparison, compare
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.disk import BrokerDisk
@@ -33,6 +34,7 @@ from kraftops.recovery.partitions.losses import (
     losses,
 )
 from kraftops.storage.bootstrap.records import MetadataRecord
+from kraftops.tree.leaves import partition_data
 
 _DIRECTORY_LEVEL, _ELR_LEVEL = 17, 23
 """Levels of metadata.version from which a PartitionRecord has directories and ELR
@@ -236,16 +238,10 @@ def _partition_record(election: Election) -> dict[str, object]:
     """
     topic_id, number = election.key
     state = election.state
-    return {
-        "partitionId": number,
+    return partition_data(topic_id, number, state) | {
         "topicId": topic_id,
-        "replicas": state.replicas,
-        "isr": state.isr,
-        "removingReplicas": state.removing_replicas,
-        "addingReplicas": state.adding_replicas,
-        "leader": state.leader,
-        "leaderRecoveryState": state.leader_recovery_state,
-        "leaderEpoch": state.leader_epoch,
-        "partitionEpoch": state.partition_epoch,
         "directories": state.directories,
+        "leaderRecoveryState": state.leader_recovery_state,
+        "eligibleLeaderReplicas": None,  # as a controller writes an empty ELR
+        "lastKnownElr": None,
     }

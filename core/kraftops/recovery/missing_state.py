@@ -1,79 +1,18 @@
-"""Logs compared with the chosen one: what the chosen one lacks, by offsets and by name."""
+"""What the state at the end of the chosen log lacks of another one, by kind and name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.recovery.log_copy import LogCopy
-from kraftops.server.metadata_log.recovery_mark import voter_identities
-from kraftops.server.voters import Voter
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 
 Names = Iterator[str]
 NamesOf = Callable[[MetadataImage, MetadataImage], Names]
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedLog:
-    """A log, compared with the chosen one.
-
-    Attributes:
-        log: the log.
-        common_end: the offset up to which both are equal.
-        missing: the names of what the chosen log lacks, by kind.
-        image: its state, where the chosen log lacks records of it.
-        is_own: whether it is the log of this node.
-        is_chosen: whether it goes on.
-    """
-
-    log: LogCopy
-    common_end: int
-    missing: Mapping[str, Sequence[str]]
-    image: MetadataImage | None
-    is_own: bool
-    is_chosen: bool
-
-    @property
-    def ahead(self) -> range:
-        """The offsets of its records that the chosen log lacks."""
-        return range(self.common_end, max(self.log.end, self.common_end))
-
-    def is_rival(self, voters: Sequence[Voter]) -> bool:
-        """Tell whether it goes on with others than *voters*, recovered after the common end."""
-        mark = self.log.recovered
-        own_voters = self.log.quorum.voters or ()
-        return (
-            mark is not None
-            and mark.offset >= self.common_end
-            and voter_identities(own_voters) != voter_identities(voters)
-        )
-
-
-def compare_logs(
-    logs: Sequence[LogCopy], common_ends: Sequence[int], chosen: LogCopy, image: MetadataImage
-) -> tuple[ComparedLog, ...]:
-    """Return the logs, the chosen one first, then the best; *image* is the state at its end.
-
-    The first of *logs* is that of this node.
-
-    Raises:
-        KraftopsError: a source cannot be read any more.
-    """
-    compared = []
-    for log, end in zip(logs, common_ends, strict=True):
-        is_ahead = log.end > end and not log.is_empty
-        other = load([log.folder]) if is_ahead else None
-        missing = missing_state(image, other) if other else {}
-        compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
-    compared.sort(key=lambda log: (log.is_chosen, log.log.rank), reverse=True)
-    return tuple(compared)
 
 
 def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list[str]]:

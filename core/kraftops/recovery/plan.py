@@ -15,7 +15,6 @@ from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.archives import LogSource, sources_of
 from kraftops.recovery.file_steps import FileStates, FileStep, file_states, file_steps
 from kraftops.recovery.findings import (
     UnseenBrokers,
@@ -32,9 +31,15 @@ from kraftops.recovery.live_controllers import (
     live_findings,
 )
 from kraftops.recovery.log_copy import LogCopy
-from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
+from kraftops.recovery.log_selection import (
+    ComparedLog,
+    choose_log,
+    compare_logs,
+    own_directory,
+    read_logs,
+)
 from kraftops.recovery.metadata_records import PartitionPlan, plan_partitions
-from kraftops.recovery.missing_state import ComparedLog, compare_logs
+from kraftops.recovery.node_copies import LogSource, sources_of
 from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import (
     NO_COPIES,
@@ -61,7 +66,7 @@ from kraftops.storage.bootstrap.records import (
     metadata_bytes,
     voters_batch_bytes,
 )
-from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
+from kraftops.storage.bootstrap.releases import KRAFT_VERSION, by_level
 from kraftops.storage.config.server_config import ServerConfig
 
 _LAST_EPOCH = 0x7FFFFFFE  # an epoch is an int32, and the first election needs one more
@@ -200,7 +205,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     image = load([chosen.folder])
     answers = ask_controllers(config, directory.meta.cluster_id or "", logs, image, request.ask)
     is_named = request.choice is not None
-    common_ends = [common_end(log, chosen, is_named=is_named) for log in logs]
+    compared = compare_logs(logs, chosen, image, is_named=is_named)
     quorum = chosen.quorum
     record = target_record(
         config, directory.meta.directory_id, quorum, request.voters, request.host_changes
@@ -210,14 +215,13 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     if is_copied:
         check_own_voter(config, own, new_voters)
     else:
-        check_target_voters(config, own, logs, quorum.voters or (), new_voters)
+        check_target_voters(config, logs, quorum.voters or (), new_voters)
     # A log that was recovered has what a majority had.
     minority = "" if is_copied else missing_majority(logs, chosen.voter_ids(config))
     if minority and len(new_voters) > 1 and not request.allows_minority:
         hint = "give them with --from; if they are lost, --voters self, or kafka-storage "
         raise RecoveryRefused("minority", minority, f"{hint}recover-plan")
-    compared = compare_logs(logs, common_ends, chosen, image)
-    for log in compared if not is_named else ():
+    for log in () if is_named else compared:
         if log.is_rival(new_voters):
             raise second_recovery(log.log, chosen)
     disks = read_disks([*sources_of(config), *request.sources])
@@ -238,6 +242,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     _check_unseen(request.unseen_brokers, unseen.registered, chosen.voter_ids(config))
     if is_copied:  # who recovered the log has accounted for the brokers
         unseen = UnseenBrokers(unseen.registered)
+    release = by_level(image.metadata_version[0]) if image.metadata_version else None
     findings = [
         *recovery_findings(image, compared, disks, partitions, unseen),
         *address_findings(config, new_voters),
@@ -259,7 +264,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
         unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
-        release=_release(image),
+        release=release.name if release else None,
         # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
         findings=tuple(worst_first(dict.fromkeys(findings))),
         minority=minority,
@@ -327,12 +332,6 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     if highest >= _LAST_EPOCH:
         raise RecoveryRefused("last-epoch", f"epoch {highest} is the last that there can be")
     return min(highest + _UNSEEN_EPOCHS, _LAST_EPOCH)
-
-
-def _release(image: MetadataImage) -> str | None:
-    """Return the name of the metadata.version of a state; None if it is unknown."""
-    level = image.metadata_version[0] if image.metadata_version else None
-    return next((version.name for version in METADATA_VERSIONS if version.level == level), None)
 
 
 def _check_release(config: ServerConfig, image: MetadataImage) -> None:

@@ -40,14 +40,13 @@ def parse_host_changes(text: str) -> dict[HostPort, HostPort]:
         UsageError: it is of another form.
     """
     changes: dict[HostPort, HostPort] = {}
-    for item in filter(None, map(str.strip, text.split(","))):
-        old, _, new = item.partition("=")
-        addresses = [_host_port(old), _host_port(new)]
-        if None in addresses:
-            raise UsageError(f"--listener-hosts {item}: expected OLD=NEW, each a host or HOST:PORT")
-        before, after = (address for address in addresses if address)
-        if changes.setdefault(before, after) != after:
-            raise UsageError(f"--listener-hosts: {before} is named twice")
+    for change in filter(None, map(str.strip, text.split(","))):
+        old, new = map(_host_port, change.partition("=")[::2])
+        if old is None or new is None:
+            hint = "expected OLD=NEW, each a host or HOST:PORT"
+            raise UsageError(f"--listener-hosts {change}: {hint}")
+        if changes.setdefault(old, new) != new:
+            raise UsageError(f"--listener-hosts: {old} is named twice")
     if not changes:
         raise UsageError("--listener-hosts: expected OLD=NEW,…")
     return changes
@@ -173,29 +172,8 @@ def second_recovery(recovered: LogCopy, chosen: LogCopy) -> RecoveryRefused:
     )
 
 
-def check_own_voter(config: ServerConfig, own: LogCopy, new_voters: Sequence[Voter]) -> None:
-    """Refuse voters of which this node is none, or has another directory id.
-
-    Raises:
-        RecoveryRefused: it is so.
-    """
-    _check_id(own, _own_voter(config, new_voters))
-
-
-def _own_voter(config: ServerConfig, voters: Sequence[Voter]) -> Voter:
-    for voter in voters:
-        if voter.node_id == config.node_id:
-            return voter
-    raise RecoveryRefused(
-        "not-a-voter",
-        f"node {config.node_id} is not one of the new voters",
-        "run it on one of them",
-    )
-
-
 def check_target_voters(
     config: ServerConfig,
-    own: LogCopy,
     logs: Sequence[LogCopy],
     old_voters: Sequence[Voter],
     new_voters: Sequence[Voter],
@@ -204,22 +182,16 @@ def check_target_voters(
 
     Args:
         config: the configuration of this node.
-        own: the log of this node.
-        logs: all logs.
+        logs: all logs, that of this node first.
         old_voters: the voters of the chosen log; none if the quorum is static.
         new_voters: the voters after the recovery.
 
     Raises:
         RecoveryRefused: there is one, with the reason.
     """
-    old_directories = {voter.directory_id for voter in old_voters}
-    own_voter = _own_voter(config, new_voters)
+    check_own_voter(config, logs[0], new_voters)
     _check_addresses(old_voters, new_voters)
-    if own.is_empty and own.owner.directory_id in old_directories:
-        raise _empty(own, own_voter)
-    if len(new_voters) == 1:
-        _check_id(own, own_voter)
-        return
+    old_directories = {voter.directory_id for voter in old_voters}
     by_node = {log.owner.node_id: log for log in reversed(logs)}
     for voter in new_voters:
         log = by_node.get(voter.node_id)
@@ -233,8 +205,29 @@ def check_target_voters(
         if log is None:
             continue
         _check_id(log, voter)
-        if log.is_empty:
-            raise _empty(log, voter)
+        # A new voter that is alone asks nobody, and gets the chosen log before it starts.
+        if log.is_empty and (len(new_voters) > 1 or voter.directory_id in old_directories):
+            raise RecoveryRefused(
+                "empty-voter",
+                f"{log.name} is empty: as voter {voter.node_id} it would vote for a log without "
+                "records, and be trusted to have them",
+                "remove its meta.properties and format it with --no-initial-controllers, which "
+                "gives it a new id; once the quorum is there, kafka-cluster controllers replace "
+                f"--id {voter.node_id}",
+            )
+
+
+def check_own_voter(config: ServerConfig, own: LogCopy, new_voters: Sequence[Voter]) -> None:
+    """Refuse voters of which this node is none, or has another directory id.
+
+    Raises:
+        RecoveryRefused: it is so.
+    """
+    own_voter = next((voter for voter in new_voters if voter.node_id == config.node_id), None)
+    if own_voter is None:
+        text = f"node {config.node_id} is not one of the new voters"
+        raise RecoveryRefused("not-a-voter", text, "run it on one of them")
+    _check_id(own, own_voter)
 
 
 def _check_addresses(old_voters: Sequence[Voter], new_voters: Sequence[Voter]) -> None:
@@ -261,16 +254,6 @@ def _check_id(log: LogCopy, voter: Voter) -> None:
             f"voter {voter.node_id} is to have {to_text(voter.directory_id)}",
             "a voter votes with the directory.id of its meta.properties only",
         )
-
-
-def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
-    return RecoveryRefused(
-        "empty-voter",
-        f"{log.name} is empty: as voter {voter.node_id} it would vote for a log without records, "
-        "and be trusted to have them",
-        "remove its meta.properties and format it with --no-initial-controllers, which gives it a "
-        f"new id; once the quorum is there, kafka-cluster controllers replace --id {voter.node_id}",
-    )
 
 
 def missing_majority(logs: Sequence[LogCopy], old_ids: Collection[int]) -> str:

@@ -96,7 +96,7 @@ def test_all_voters_get_the_same_log_and_the_others_join(
     again = [run(tmp_path, node_id)[0] for node_id in (1, 3, 2)]
 
     assert [host["role"] for host in answer["hosts"]] == ["voter", "joins", "voter"]
-    assert (answer["chosen"], answer["offset"]) == (f"{second}.tar.gz", 10)
+    assert (answer["logs"][0]["name"], answer["offset"]) == (f"{second}.tar.gz", 10)
     assert codes == again == [0, 0, 0]
     logs = [
         b"".join(data for name, data in sorted(log_files(made).items()) if name.endswith(".log"))
@@ -354,7 +354,7 @@ def test_brokers_start_in_the_order_of_their_copies(tmp_path: Path) -> None:
     answer = plan(tmp_path, *copies, "--voters", "1")
 
     page = (tmp_path / "plan/README.txt").read_text()
-    assert answer["startOrder"] == [102, 101]
+    assert [broker["broker"] for broker in answer["brokers"]] == [102, 101]
     starts = [
         line.split("/")[-2] for line in page.splitlines() if "    kafka-server-start.sh /" in line
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.archives import unpacked
+from kraftops.recovery.node_copies import unpacked
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.nodes.lost_quorums import Planner, nobody_runs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.archives import LogSource, unpacked
+from kraftops.recovery.node_copies import LogSource, unpacked
 from kraftops.recovery.refusal import RecoveryRefused
 from tests.helpers.logs.bundles import KINDS, Files, files_in, under
 from tests.helpers.logs.metadata_logs import no_ops, write_log

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
+from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties

@@ -14,7 +14,7 @@ from kraftops.checkup.examination import Examination
 from kraftops.log.indexes import TimeEntry, time_index_bytes
 from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
-from kraftops.recovery.archives import LogSource
+from kraftops.recovery.node_copies import LogSource
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.releases.table import releases
 from kraftops.storage.verify.release import Target

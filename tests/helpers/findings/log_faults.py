@@ -12,8 +12,8 @@ from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
-from kraftops.recovery.archives import unpacked
 from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
+from kraftops.recovery.node_copies import unpacked
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config

@@ -131,7 +131,7 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
     Raises:
         KraftopsError: a disk cannot be read, or is of another cluster.
     """
-    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.node_copies import unpacked
     from kraftops.recovery.partitions.comparison import compare
     from kraftops.recovery.partitions.disk import read_disks
 

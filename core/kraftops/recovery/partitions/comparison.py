@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import partition_folder, read_log
+from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
-    acknowledged_records,
     common_end,
     newest_by_broker,
     newest_of,
@@ -132,7 +131,7 @@ def _broker(
     partitions: Sequence[dict[int, PartitionCopy]],
     compared: Sequence[ComparedCopy],
 ) -> ComparedBroker:
-    gone = [_gone(partition, broker) for partition in partitions if broker in partition]
+    gone = [lost_if_gone(partition, broker) for partition in partitions if broker in partition]
     own = [copy for copy in compared if copy.copy.broker == broker]
     return ComparedBroker(
         broker,
@@ -149,22 +148,8 @@ def _is_alone(partition: dict[int, PartitionCopy], broker: int) -> bool:
     return copy is not None and bool(others) and copy.rank > max(others)
 
 
-def _gone(partition: dict[int, PartitionCopy], broker: int) -> PartitionLoss:
-    copy = partition[broker]
-    offsets = lost_if_gone(partition.values(), broker)
-    return PartitionLoss(
-        copy=copy,
-        offsets=offsets,
-        acknowledged=acknowledged_records(offsets, copy, partition.values()),
-        leader=broker,
-        leaders=(broker,),
-        also_on=(),
-        is_certain=True,
-    )
-
-
 def compare_disks(sources: Sequence[LogSource]) -> Comparison:
-    """Compare the copies of partitions on disks, also with the newest metadata log on them.
+    """Compare the copies on disks, and those that a start by the newest metadata log makes anew.
 
     Raises:
         RecoveryRefused: a directory does not exist.
@@ -180,21 +165,16 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
     if len(clusters) > 1:
         names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
         raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {names}")
-    copies = [copy for disk in disks for copy in disk.copies]
-    if not copies:
+    if not any(disk.copies for disk in disks):
         hint = "name log directories of brokers, with their meta.properties"
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
     newest = max(sound, key=lambda log: log.rank, default=None)
-    findings = worst_first([finding for disk in disks for finding in disk.findings])
-    compared = replace(compare(copies), findings=findings)
-    if newest is None:
-        return compared
-    assigned = assignments(load([newest.folder]))
+    assigned = assignments(load([newest.folder])) if newest else {}
     led = copies_to_be_led(assigned, disks)
     return replace(
-        compared,
-        brokers=compare(led).brokers,
-        metadata_log=newest.name,
+        compare(led),
+        metadata_log=newest.name if newest else None,
         losses=losses(assigned, led),
+        findings=worst_first([finding for disk in disks for finding in disk.findings]),
     )

@@ -14,8 +14,8 @@ from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import has_partitions
+from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import walk_of
@@ -76,9 +76,10 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             continue
         loads = [*read_copies(log_directory, node_id, name if archive else None)]
         damaged = [
-            replace(damaged_checkpoint(checkpoint, directory), place=place)
+            damaged_checkpoint(checkpoint, directory).moved(
+                node=node_id, directory=None, file=os.path.join(name, checkpoint.name)
+            )
             for checkpoint in log_directory.plan.damaged
-            for place in [Place(node_id, file=os.path.join(name, checkpoint.name))]
         ]
         disks[real_path] = BrokerDisk(
             name,

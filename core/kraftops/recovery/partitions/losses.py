@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import first_names, many, named
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.partitions.copies import (
@@ -25,7 +25,6 @@ MEANINGS = {
     "otherwise",
 }
 """What the loss of records of an internal topic means."""
-_NAMES_IN_TOTAL = 20  # more would push the table itself from the screen
 
 PartitionKey = tuple[bytes, int]
 """The id of a topic and the number of a partition."""
@@ -127,34 +126,28 @@ def copies_to_be_led(
     """
     copies = [copy for disk in disks for copy in disk.copies]
     present = {(copy.broker, copy.topic, copy.number) for copy in copies}
-    read_directories: dict[bytes, BrokerDisk] = {}
+    by_directory: dict[tuple[int, bytes], BrokerDisk] = {}
     for disk in disks:
         meta = disk.directory.meta
         if meta and meta.directory_id and (disk.copies or not disk.is_unpacked):
-            read_directories[meta.directory_id] = disk
+            by_directory[disk.node_id, meta.directory_id] = disk
             present |= {
                 (disk.node_id, folder.topic, folder.number)
                 for folder in disk.directory.partitions()
                 if folder.kind is FolderKind.FUTURE
             }
-    for (topic_id, number), (topic, _, state) in assigned.items():
-        for broker, directory_id in zip(state.replicas, state.directories, strict=False):
-            assigned_disk = read_directories.get(directory_id)
-            if (
-                assigned_disk
-                and assigned_disk.node_id == broker
-                and (broker, topic, number) not in present
-            ):
-                copies.append(
-                    PartitionCopy(
-                        broker=broker,
-                        place=assigned_disk.name,
-                        topic=topic,
-                        topic_id=topic_id,
-                        number=number,
-                    )
-                )
-    return copies
+    return copies + [
+        PartitionCopy(
+            broker=broker,
+            place=by_directory[broker, directory_id].name,
+            topic=topic,
+            topic_id=topic_id,
+            number=number,
+        )
+        for (topic_id, number), (topic, _, state) in assigned.items()
+        for broker, directory_id in zip(state.replicas, state.directories, strict=False)
+        if (broker, directory_id) in by_directory and (broker, topic, number) not in present
+    ]
 
 
 def losses(
@@ -194,11 +187,9 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
             leader=leader,
             leaders=leaders,
             also_on=tuple(
-                sorted(
-                    other.broker
-                    for other in newest.values()
-                    if other is not copy and common_end(longer, other) >= longer.end
-                )
+                other
+                for other in sorted(newest.keys() - {broker})
+                if common_end(longer, newest[other]) >= longer.end
             ),
             is_certain=len(leaders) == 1
             and leader in newest
@@ -217,19 +208,26 @@ def _cut(copy: PartitionCopy, leader: PartitionCopy | None, epoch: int) -> int:
     return min((start for later, start in copy.epochs if later > epoch), default=copy.end)
 
 
-def lost_if_gone(copies: Iterable[PartitionCopy], broker: int) -> range:
-    """Return the offsets of a partition that are lost if a broker is gone for good.
+def lost_if_gone(newest: Mapping[int, PartitionCopy], broker: int) -> PartitionLoss:
+    """Return what is lost of a partition if a broker is gone for good; it may be nothing.
 
     What only an older copy has would be cut with that broker, too.
     """
-    newest = newest_by_broker(copies)
-    copy = newest.pop(broker, None)
-    if copy is None:
-        return range(0)
-    if not newest:
-        return range(copy.start, copy.end)
-    other = newest_of(newest.values())
-    return range(common_end(copy, other) if copy.rank > other.rank else copy.end, copy.end)
+    copy = newest[broker]
+    others = [other for other in newest.values() if other is not copy]
+    start = copy.end if others else copy.start
+    if others and copy.rank > (other := newest_of(others)).rank:
+        start = common_end(copy, other)
+    offsets = range(start, copy.end)
+    return PartitionLoss(
+        copy=copy,
+        offsets=offsets,
+        acknowledged=acknowledged_records(offsets, copy, newest.values()),
+        leader=broker,
+        leaders=(broker,),
+        also_on=(),
+        is_certain=True,
+    )
 
 
 class LossTotal(NamedTuple):
@@ -251,21 +249,16 @@ class LossTotal(NamedTuple):
     def __str__(self) -> str:
         if not self.partitions:
             return self.reason
-        numbers = []
-        if self.acknowledged:
-            numbers.append(many(self.acknowledged, "acknowledged record"))
-        if self.possible:
-            numbers.append(many(self.possible, "possibly acknowledged record"))
-        records = " and ".join(numbers)
+        counts = {
+            "acknowledged record": self.acknowledged,
+            "possibly acknowledged record": self.possible,
+        }
+        records = " and ".join(many(count, thing) for thing, count in counts.items() if count)
         if self.is_at_least:
             records = f"at least {records}" if records else "an unknown number of records"
-        names = ", ".join(self.partitions[:_NAMES_IN_TOTAL])
-        more = len(self.partitions) - _NAMES_IN_TOTAL
-        names += f" and {more} more" if more > 0 else ""
-        brokers = ", ".join(map(str, self.brokers))
-        word = "broker" if len(self.brokers) == 1 else "brokers"
         verb = "would" if self.is_certain else "may"
-        text = f"{records} of {names} {verb} be cut from {word} {brokers}"
+        names, brokers = first_names(self.partitions), named("broker", self.brokers)
+        text = f"{records} of {names} {verb} be cut from {brokers}"
         return text[:1].upper() + text[1:]
 
 

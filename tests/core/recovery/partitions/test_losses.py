@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.recovery.archives import LogSource
 from kraftops.recovery.metadata_records import newest_elections
-from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.partitions.copies import PartitionCopy, newest_by_broker
 from kraftops.recovery.partitions.disk import read_disks
 from kraftops.recovery.partitions.losses import (
     Assignment,
@@ -155,7 +155,7 @@ def test_newest_broker_keeps_all_that_was_acknowledged(history: History) -> None
 
 def test_what_a_broker_alone_has(history: History) -> None:
     for broker, log in history.logs.items():
-        lost = lost_if_gone(history.copies, broker)
+        lost = lost_if_gone(newest_by_broker(history.copies), broker).offsets
         others = [other for node_id, other in history.logs.items() if node_id != broker]
         for offset in lost:
             best = max(history.copies, key=lambda c: (c.broker != broker, *c.rank)).broker
