@@ -8,59 +8,32 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolGroup
 from kraftops_cli.syntax.exit_status import exit_status
 
+
+def _in(module: str, function: str = "") -> str:
+    """Return where a command is: in a module of this room, by default with the module's name."""
+    return f"{__package__}.{module}:{function or module.rpartition('.')[2]}"
+
+
 COMMANDS = {
-    "cluster-id": ("kraftops_cli.cluster.cluster_id:cluster_id", "Print the id of a cluster."),
-    "unregister": ("kraftops_cli.cluster.unregister:unregister", "Unregister a broker."),
-    "list-endpoints": ("kraftops_cli.cluster.list_endpoints:list_endpoints", "List the nodes."),
-    "id": ("kraftops_cli.cluster.cluster_id:id_", ""),  # KIP-631's word
-    "api-versions": (
-        "kraftops_cli.cluster.api_versions:api_versions",
-        "Show the APIs and features of every node.",
-    ),
-    "describe": (
-        "kraftops_cli.cluster.describe:describe",
-        "Show brokers, quorum, features and lag.",
-    ),
-    "controllers": (
-        "kraftops_cli.cluster.controllers:controllers",
-        "Show, add, remove and replace the voters of the quorum.",
-    ),
-    "problems": ("kraftops_cli.cluster.problems:problems", "List broken partitions by cause."),
-    "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
-    "safe-to-stop": (
-        "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
-        "Tell whether brokers can be stopped.",
-    ),
-    "drain": (
-        "kraftops_cli.cluster.moving.drain:drain",
-        "Move leaders away from brokers, for a restart.",
-    ),
-    "undrain": ("kraftops_cli.cluster.moving.drain:undrain", "Move leaders back."),
-    "restart": (
-        "kraftops_cli.cluster.restart:restart",
-        "Restart nodes one after another, while all stays available.",
-    ),
-    "decommission": (
-        "kraftops_cli.cluster.moving.decommission:decommission",
-        "Take brokers out of the cluster.",
-    ),
-    "rebalance": ("kraftops_cli.cluster.moving.rebalance:rebalance", "Load all brokers evenly."),
-    "replication": (
-        "kraftops_cli.cluster.moving.replication:replication",
-        "Change the replication factor of topics.",
-    ),
-    "move-dirs": (
-        "kraftops_cli.cluster.moving.move_dirs:move_dirs",
-        "Empty a log directory on the same broker.",
-    ),
-    "repair": (
-        "kraftops_cli.cluster.moving.repair:repair",
-        "Replace replicas that are gone for good.",
-    ),
-    "operations": (
-        "kraftops_cli.cluster.moving.operations:operations",
-        "Show what is under way, cancel or resume it.",
-    ),
+    "cluster-id": (_in("cluster_id"), "Print the id of a cluster."),
+    "unregister": (_in("unregister"), "Unregister a broker."),
+    "list-endpoints": (_in("list_endpoints"), "List the nodes."),
+    "id": (_in("cluster_id", "id_"), ""),  # KIP-631's word
+    "api-versions": (_in("api_versions"), "Show the APIs and features of every node."),
+    "describe": (_in("describe"), "Show brokers, quorum, features and lag."),
+    "controllers": (_in("controllers"), "Show, add, remove and replace the voters of the quorum."),
+    "problems": (_in("problems"), "List broken partitions by cause."),
+    "wait": (_in("wait"), "Wait for brokers and replicas."),
+    "safe-to-stop": (_in("moving.safe_to_stop"), "Tell whether brokers can be stopped."),
+    "drain": (_in("moving.drain"), "Move leaders away from brokers, for a restart."),
+    "undrain": (_in("moving.drain", "undrain"), "Move leaders back."),
+    "restart": (_in("restart"), "Restart nodes one after another, while all stays available."),
+    "decommission": (_in("moving.decommission"), "Take brokers out of the cluster."),
+    "rebalance": (_in("moving.rebalance"), "Load all brokers evenly."),
+    "replication": (_in("moving.replication"), "Change the replication factor of topics."),
+    "move-dirs": (_in("moving.move_dirs"), "Empty a log directory on the same broker."),
+    "repair": (_in("moving.repair"), "Replace replicas that are gone for good."),
+    "operations": (_in("moving.operations"), "Show what is under way, cancel or resume it."),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
+from kraftops.answers.fields import (
+    Answer,
+    Field,
+    boolean,
+    number,
+    numbers,
+    part,
+    parts,
+    text,
+    texts,
+    time,
+)
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Styled
 from kraftops.display.sizes import size_text
@@ -86,6 +97,33 @@ _LISTENER = (
     text("host", "host, as it is advertised", get=lambda listener: listener[1].host),
     number("port", "port", get=lambda listener: listener[1].port),
 )
+_RELEASE = text(
+    "release",
+    "release as 4.3, by its features and APIs",
+    may_be_null=True,
+    column=columns.Column("RELEASE", 4),
+)
+
+
+def _listeners(help_text: str) -> Field:
+    return parts(
+        "listeners",
+        help_text,
+        _LISTENER,
+        column=columns.folded("LISTENERS", 3),
+        cell=lambda node: _listener_text(node.listeners),
+    )
+
+
+def _level_name(name: str, level: Callable[[Feature], int | None]) -> Field:
+    return text(
+        name,
+        "name of that level, of metadata.version",
+        may_be_null=True,
+        get=lambda feature: level_name(feature.name, level(feature)),
+    )
+
+
 FEATURE = (
     text("name", "name of the feature", column=columns.Column("FEATURE")),
     number(
@@ -97,12 +135,7 @@ FEATURE = (
             None if feature.finalized is None else level_text(feature.name, feature.finalized)
         ),
     ),
-    text(
-        "finalizedName",
-        "name of that level, of metadata.version",
-        may_be_null=True,
-        get=lambda feature: level_name(feature.name, feature.finalized),
-    ),
+    _level_name("finalizedName", lambda feature: feature.finalized),
     number(
         "min",
         "lowest level that the server supports",
@@ -113,19 +146,9 @@ FEATURE = (
             feature.supported and f"{feature.supported.first}-{feature.supported.last}"
         ),
     ),
-    text(
-        "minName",
-        "name of that level, of metadata.version",
-        may_be_null=True,
-        get=lambda feature: feature.supported and level_name(feature.name, feature.supported.first),
-    ),
+    _level_name("minName", lambda feature: feature.supported and feature.supported.first),
     number("max", "highest level that the server supports", may_be_null=True, get="supported.last"),
-    text(
-        "maxName",
-        "name of that level, of metadata.version",
-        may_be_null=True,
-        get=lambda feature: feature.supported and level_name(feature.name, feature.supported.last),
-    ),
+    _level_name("maxName", lambda feature: feature.supported and feature.supported.last),
 )
 """The fields of a feature of a server."""
 
@@ -139,12 +162,7 @@ BROKER = (
         cell=lambda broker: Styled(broker.state, state_style(broker.state)),
     ),
     text("rack", "broker.rack", may_be_null=True, column=columns.folded("RACK", 1)),
-    text(
-        "release",
-        "release as 4.3, by its features and APIs",
-        may_be_null=True,
-        column=columns.Column("RELEASE", 4),
-    ),
+    _RELEASE,
     number(
         "leaders", "partitions that it leads", may_be_null=True, column=columns.number("LEADERS", 2)
     ),
@@ -184,13 +202,7 @@ BROKER = (
         may_be_null=True,
         get="settings.throttle",
     ),
-    parts(
-        "listeners",
-        "advertised listeners",
-        _LISTENER,
-        column=columns.folded("LISTENERS", 3),
-        cell=lambda broker: _listener_text(broker.listeners),
-    ),
+    _listeners("advertised listeners"),
     texts(
         "directories",
         "ids of its log directories",
@@ -218,12 +230,7 @@ REPLICA = (
         column=columns.Column("ROLE"),
         cell=lambda replica: Styled(replica.role, "name" if replica.role == "leader" else ""),
     ),
-    text(
-        "release",
-        "release as 4.3, by its features and APIs",
-        may_be_null=True,
-        column=columns.Column("RELEASE", 4),
-    ),
+    _RELEASE,
     number("endOffset", "end of its log", may_be_null=True, column=columns.number("END OFFSET", 2)),
     number("lag", "records behind the longest log", may_be_null=True, column=columns.number("LAG")),
     time(
@@ -252,13 +259,7 @@ REPLICA = (
         get=lambda replica: age_of(replica.state.caught_up_at, replica.now),
         cell=lambda replica: _age_text(age_of(replica.state.caught_up_at, replica.now)),
     ),
-    parts(
-        "listeners",
-        "listeners, of a voter",
-        _LISTENER,
-        column=columns.folded("LISTENERS", 3),
-        cell=lambda replica: _listener_text(replica.listeners),
-    ),
+    _listeners("listeners, of a voter"),
     text(
         "directoryId",
         "id of its metadata directory",

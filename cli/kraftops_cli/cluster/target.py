@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kraftops.errors import AnswerError, UsageError
+from kraftops.errors import UsageError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import ClusterNodes, describe_cluster
 from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops.wire.rpc.endpoints import Endpoints
-from kraftops.wire.rpc.error_codes import INCONSISTENT_CLUSTER_ID
+from kraftops.wire.rpc.endpoints import Endpoints, other_cluster
 from kraftops_cli.cluster.options import TargetOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
@@ -65,13 +64,7 @@ class Target:
         """
         cluster = describe_cluster(connection, with_fenced=with_fenced)
         if self.expected_id not in (None, cluster.cluster_id):
-            raise AnswerError.at(
-                connection.address,
-                f"its cluster id is {cluster.cluster_id}, not {self.expected_id}",
-                hint="check the address and --expect-cluster-id",
-                error_code=INCONSISTENT_CLUSTER_ID,
-                clusterId=cluster.cluster_id,
-            )
+            raise other_cluster(connection.address, cluster.cluster_id, self.expected_id)
         return cluster
 
     def live_image(self) -> LiveImage:

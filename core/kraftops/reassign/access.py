@@ -36,7 +36,7 @@ from kraftops.wire.rpc.cluster import (
     sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops.wire.rpc.endpoints import Endpoints
+from kraftops.wire.rpc.endpoints import Endpoints, other_cluster
 from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, may_pass
 from kraftops.wire.rpc.leader import ask_leader
 
@@ -109,7 +109,7 @@ class ClusterAccess:
 
         Raises:
             WireError: none answers.
-            RefusedError: the cluster has another id than expected.
+            AnswerError: the cluster has another id than expected.
         """
         self._connected()
 
@@ -521,12 +521,7 @@ class ClusterAccess:
 
 def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNodes) -> None:
     if endpoints.cluster_id not in (None, cluster.cluster_id):
-        raise RefusedError(
-            f"{connection.address}: its cluster id is {cluster.cluster_id}, not"
-            f" {endpoints.cluster_id}",
-            hint="check the address and --expect-cluster-id",
-            code="other-cluster",
-        )
+        raise other_cluster(connection.address, cluster.cluster_id, endpoints.cluster_id)
 
 
 def in_parts(things: Sequence[T]) -> Iterator[Sequence[T]]:

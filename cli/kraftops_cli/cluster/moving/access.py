@@ -52,7 +52,7 @@ class Work:
 
     def printer(self) -> EventPrinter:
         """Return the printer of the command's events."""
-        return EventPrinter(self.terminal, self.terminal.command, is_json=self.is_json)
+        return EventPrinter(self.terminal, is_json=self.is_json)
 
     def answer(self, fields: Mapping[str, object], text: str, command: str = "") -> None:
         """Print fields for programs, or a text for people."""

@@ -17,29 +17,20 @@ class EventPrinter:
     """Prints events; progress on a terminal stays on one line, and is not in the answer."""
 
     def __init__(
-        self,
-        terminal: Terminal,
-        command: str,
-        *,
-        is_json: bool,
-        clock: Callable[[], float] = time.monotonic,
+        self, terminal: Terminal, *, is_json: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Make one for the output of a command; *clock* returns seconds."""
+        """Make one for the output of the terminal's command; *clock* returns seconds."""
+        self.events: list[Mapping[str, object]] = []
+        """The events so far, for programs."""
         self._terminal = terminal
         self._is_json = is_json
-        self._events: list[Mapping[str, object]] = []
         if is_json:
-            terminal.answer(command, {"events": self._events})
+            terminal.answer(terminal.command, {"events": self.events})
         self._clock = clock
         self._is_live = is_seen(-1) and not is_json
         self._last = ("", 0.0)
         self._progress = Progress(terminal.status, is_shown=False)
         self._task: Task | None = None
-
-    @property
-    def events(self) -> list[Mapping[str, object]]:
-        """The events so far, for programs."""
-        return self._events
 
     def __call__(self, event: Event) -> None:
         """Print an event."""
@@ -50,7 +41,7 @@ class EventPrinter:
                 return
             self._last = (text, now)
         elif self._is_json:
-            self._events.append({"event": event.name, **event.known, "text": text})
+            self.events.append({"event": event.name, **event.known, "text": text})
         if event.name == "progress" and self._is_live:
             self._draw(event)
         else:
@@ -58,19 +49,14 @@ class EventPrinter:
 
     def _draw(self, event: Event) -> None:
         """Draw a bar of the partitions that are done since the first progress."""
-        left = _left(event)
-        if self._task is None or left > self._task.total:
+        remaining = sum(_number(event, name) for name in ("partitions", "waiting"))
+        if self._task is None or remaining > self._task.total:
             self._progress = Progress(
                 self._terminal.status, is_shown=True, clock=self._clock, patience=0.0
             )
-            self._task = self._progress.add(Task(left, unit="partitions", note=event.text))
+            self._task = self._progress.add(Task(remaining, unit="partitions", note=event.text))
         self._task.note = event.text
-        self._progress.advance(self._task, self._task.total - left - self._task.done)
-
-
-def _left(event: Event) -> int:
-    """Return the number of partitions that are in flight or wait."""
-    return _number(event, "partitions") + _number(event, "waiting")
+        self._progress.advance(self._task, self._task.total - remaining - self._task.done)
 
 
 def _number(event: Event, name: str) -> int:

@@ -95,16 +95,14 @@ def _effects(
     coming = Counter[str]()
     for partition, path in paths.items():
         coming[path] += source.replicas[partition].size
+    after = {directory.path: directory.size + coming[directory.path] for directory in others}
     return [
-        DirectoryEffect(broker, source.path, source.size, 0, source.usable),
-        *(
-            DirectoryEffect(
-                broker,
-                directory.path,
-                directory.size,
-                directory.size + coming[directory.path],
-                directory.usable,
-            )
-            for directory in others
-        ),
+        DirectoryEffect(
+            broker,
+            directory.path,
+            directory.size,
+            after.get(directory.path, 0),  # the source will be empty
+            directory.usable,
+        )
+        for directory in (source, *others)
     ]

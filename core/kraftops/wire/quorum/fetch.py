@@ -15,6 +15,7 @@ from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import describe_cluster, metadata_partition
 from kraftops.wire.rpc.connection import Connection, PendingRequest
+from kraftops.wire.rpc.endpoints import other_cluster
 from kraftops.wire.rpc.error_codes import (
     BROKER_NOT_AVAILABLE,
     FENCED_LEADER_EPOCH,
@@ -128,7 +129,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
         topics=[{"topic_id": UUID(int=_TOPIC_ID), "partitions": [partition]}],
     )
     if answer.error_code == INCONSISTENT_CLUSTER_ID:
-        raise _other_cluster(connection, request.cluster_id)
+        raise other_cluster(connection.address, _cluster_id(connection), request.cluster_id)
     if answer.error_code:
         raise connection.error_of(answer.error_code, None, _PERMISSION)
     partition = metadata_partition(connection, answer.responses)
@@ -149,18 +150,12 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
     )
 
 
-def _other_cluster(connection: Connection, expected: str | None) -> AnswerError:
-    """Return the error of another cluster, with its id if that may be seen."""
+def _cluster_id(connection: Connection) -> str | None:
+    """Return the id of the cluster, if it may be seen."""
     try:
-        ids = f"{describe_cluster(connection).cluster_id}, not {expected}"
+        return describe_cluster(connection).cluster_id
     except WireError:
-        ids = f"not {expected}"
-    return AnswerError.at(
-        connection.address,
-        f"its cluster id is {ids}",
-        hint="check the address and --expect-cluster-id",
-        error_code=INCONSISTENT_CLUSTER_ID,
-    )
+        return None
 
 
 def _snapshot_id(field: Answer) -> SnapshotId | None:

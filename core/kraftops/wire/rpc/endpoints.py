@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kraftops.errors import AnswerError
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Bootstrap, parse_bootstrap
+from kraftops.wire.net.addresses import Address, Bootstrap, parse_bootstrap
+from kraftops.wire.rpc.error_codes import INCONSISTENT_CLUSTER_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,15 @@ def endpoints_of(
     if addresses is None:
         return None
     return Endpoints(parse_bootstrap(addresses), settings, cluster_id)
+
+
+def other_cluster(address: Address, cluster_id: str | None, expected: str | None) -> AnswerError:
+    """Return the error of a node of another cluster, whose id may be hidden, than is expected."""
+    ids = f"not {expected}" if cluster_id is None else f"{cluster_id}, not {expected}"
+    return AnswerError.at(
+        address,
+        f"its cluster id is {ids}",
+        hint="check the address and --expect-cluster-id",
+        error_code=INCONSISTENT_CLUSTER_ID,
+        clusterId=cluster_id,
+    )
