@@ -14,7 +14,7 @@ from kraftops.wire.rpc.cluster import ClusterNodes, describe_cluster
 from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops.wire.rpc.endpoints import Endpoints, other_cluster
 from kraftops_cli.cluster.options import TargetOptions
-from kraftops_cli.live.connect import client_file_settings, tool_settings
+from kraftops_cli.live.connect import settings_of
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
 
@@ -114,9 +114,7 @@ def target_of(terminal: Terminal, options: TargetOptions) -> Target:
         ConfigError: the file cannot be read, or has an invalid or unsupported value.
     """
     skip_kafka_clients()
-    path = _config_path(terminal, options)
-    settings = Settings() if path is None else client_file_settings(terminal, path)
-    settings = tool_settings(settings, options.timeout)
+    settings = settings_of(terminal, _config_path(terminal, options), options.timeout)
     controllers = options.bootstrap_controller
     addresses = options.bootstrap_server if controllers is None else controllers
     assert addresses is not None  # the syntax requires one of the two

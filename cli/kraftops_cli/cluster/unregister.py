@@ -297,21 +297,19 @@ class _Work:
     def _is_gone(self, broker: int) -> bool | None:
         """Look for a while whether a broker is gone; None if its cluster does not answer."""
         end = Deadline(min(_LOOK_SECONDS, self.target.settings.timeout))
-        answer: bool | None = None
         while True:
+            is_gone: bool | None = None
+            target = self.target.restarted()
             try:
-                answer = self._is_gone_now(broker)
+                with target.connect() as connection:
+                    now = ask_registrations(target, connection, KeptImage(), is_forced=True)
+                if now.fenced is not None:
+                    is_gone = not now.may_have(broker)
             except WireError:
-                answer = None
-            if answer or end.left < _PAUSE_SECONDS:
-                return answer
+                pass
+            if is_gone or end.left < _PAUSE_SECONDS:
+                return is_gone
             time.sleep(_PAUSE_SECONDS)
-
-    def _is_gone_now(self, broker: int) -> bool | None:
-        target = self.target.restarted()
-        with target.connect() as connection:
-            registrations = ask_registrations(target, connection, KeptImage(), is_forced=True)
-        return None if registrations.fenced is None else not registrations.may_have(broker)
 
 
 def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:

@@ -62,6 +62,14 @@ def client_file_settings(terminal: Terminal, path: str) -> Settings:
     return load_settings(path, lambda line: terminal.error(f"warning: {line}"))
 
 
+def settings_of(terminal: Terminal, path: str | None, timeout: float | None = None) -> Settings:
+    """Return the settings in a file of client properties, if there is one; errors as above."""
+    from kraftops.wire.config.settings import Settings
+
+    settings = Settings() if path is None else client_file_settings(terminal, path)
+    return tool_settings(settings, timeout)
+
+
 def tool_settings(settings: Settings, timeout: float | None) -> Settings:
     """Return settings with the timeout of the command line, if any, and our version."""
     return replace(settings, timeout=timeout or settings.timeout, software_version=VERSION)

@@ -15,13 +15,12 @@ from kraftops.placement.plan import Limits
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.disks import disks_of
 from kraftops.reassign.moves import MoveOptions
-from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import OPERATIONS, authorized_operations
 from kraftops.wire.rpc.endpoints import endpoints_of
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.options import AccessOptions, MovingOptions, NewPlanOptions, subcommand
-from kraftops_cli.live.connect import client_file_settings, tool_settings
+from kraftops_cli.live.connect import settings_of
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import asked, can_ask
@@ -114,10 +113,10 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     if brokers is None and (needs_brokers or (controllers is None and not options.snapshot)):
         missing = "--bootstrap-server/-b is" if needs_brokers else "one of -b and -C is"
         raise UsageError(f"argument {missing} required")
-    settings = _settings(terminal, options.command_config)
+    settings = settings_of(terminal, options.command_config)
     of_controllers = settings
     if options.controller_config is not None:
-        of_controllers = _settings(terminal, options.controller_config)
+        of_controllers = settings_of(terminal, options.controller_config)
     cluster_id = options.expect_cluster_id
     return ClusterAccess(
         endpoints_of(brokers, settings, cluster_id),
@@ -195,11 +194,6 @@ def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
             code="broker-not-registered",
             brokers=missing,
         )
-
-
-def _settings(terminal: Terminal, path: str | None) -> Settings:
-    settings = Settings() if path is None else client_file_settings(terminal, path)
-    return tool_settings(settings, None)
 
 
 def _print_permissions(work: Work) -> int:
