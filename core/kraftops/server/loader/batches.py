@@ -163,7 +163,7 @@ class _Stream:
             raw = self._file.read_at(position, min(batch.size, _LARGEST_READ))
             first = next(legacy.records(Batch(position, batch.size, raw)))
         except DecodeError as error:
-            java_class = thrown.INVALID_RECORD
+            java_class = _class_of(error)
             if isinstance(error, Underflow):  # `ByteBuffer.getInt`
                 java_class = thrown.INDEX_OUT_OF_BOUNDS
             elif error.message.startswith("newLimit"):  # `ByteBuffer.limit`
@@ -204,7 +204,7 @@ class _Stream:
                 return None  # the cleaner has removed the whole transaction
             record = _first_record(batch)
         except DecodeError as error:
-            return self._error(thrown.INVALID_RECORD, error.message, position)
+            return self._error(_class_of(error), error.message, position)
         failure = _marker_failure(record)
         if failure is not None:
             return self._error(*failure, position)
@@ -213,6 +213,15 @@ class _Stream:
 
     def _error(self, java_class: str, message: str, position: int) -> LoadError:
         return LoadError(java_class, message, self._name, position)
+
+
+def _class_of(error: DecodeError) -> str:
+    """Return the class of what Kafka throws where records cannot be inflated or read.
+
+    A negative size of a block is an Error of `SnappyInputStream`, which ends no recovery.
+    """
+    is_negative = error.message.startswith("snappy: a block of -")
+    return thrown.SNAPPY if is_negative else thrown.INVALID_RECORD
 
 
 def _first_record(batch: Batch) -> Record:

@@ -284,7 +284,7 @@ class Segment:
         self.txn_index.name = self._name(TXN_INDEX)
         for kind, name in before.items():
             if not self._disk.rename(name, self._name(kind)) and kind == LOG:
-                raise LoadError(thrown.IO, f"{name} does not exist", name)
+                raise LoadError(thrown.NO_SUCH_FILE, name, name)
 
     def mark_for_deletion(self) -> None:
         """Rename its files, so that they are deleted a minute later."""

@@ -24,11 +24,11 @@ def split(segment: Segment, segments: Segments, disk: Disk) -> list[int]:
     parts: list[Segment] = []
     try:
         _fill(parts, segment, disk)
+        return _replace(segment, parts, segments)
     except LoadError:
         for part in parts:
             part.delete()
         raise
-    return _replace(segment, parts, segments)
 
 
 def _fill(parts: list[Segment], segment: Segment, disk: Disk) -> None:

@@ -11,6 +11,7 @@ STORAGE = f"{_ERRORS}KafkaStorageException"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 KAFKA = "org.apache.kafka.common.KafkaException"
 IO = "java.io.IOException"
+NO_SUCH_FILE = "java.nio.file.NoSuchFileException"  # an IOException, too
 BUFFER_OVERFLOW = "java.nio.BufferOverflowException"
 BUFFER_UNDERFLOW = "java.nio.BufferUnderflowException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
@@ -21,8 +22,9 @@ NULL_POINTER = "java.lang.NullPointerException"
 OUT_OF_RANGE = "java.lang.StringIndexOutOfBoundsException"
 NUMBER_FORMAT = "java.lang.NumberFormatException"
 OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
+SNAPPY = "org.xerial.snappy.SnappyError"
 
-OF_ONE_DIRECTORY = frozenset({IO, STORAGE})
+OF_ONE_DIRECTORY = frozenset({IO, NO_SUCH_FILE, STORAGE})
 """Exceptions that take one log directory offline (`LogManager.loadLogs`).
 
 It catches an IOException, and a KafkaStorageException with one as its cause: all that the loader

@@ -5,9 +5,17 @@ from dataclasses import replace
 from struct import pack
 
 import pytest
+from google_crc32c import value as crc32c
 
 from kraftops.errors import SourceError
-from kraftops.log.batch import CONTROL, TRANSACTIONAL, Record, batch_bytes
+from kraftops.log.batch import (
+    CONTROL,
+    CRC_START,
+    HEADER_SIZE,
+    TRANSACTIONAL,
+    Record,
+    batch_bytes,
+)
 from kraftops.log.indexes import AbortedTxn, OffsetEntry, txn_index_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.producers import ProducerState, producers_bytes
@@ -31,6 +39,7 @@ from tests.helpers.nodes.partition_folders import (
 
 CLEAN = LoadRequest("t-0", was_clean=True)
 UNCLEAN = LoadRequest("t-0")
+SNAPPY = 2  # the codec in the attributes of a batch
 EPOCHS, TOPIC_ID = "leader-epoch-checkpoint", "partition.metadata"
 FIRST, SECOND, THIRD = named(0, ".log"), named(10, ".log"), named(20, ".log")
 
@@ -187,6 +196,17 @@ def test_offsets_beyond_the_index_split_the_segment() -> None:
     assert f"{FIRST}.deleted" in outcome.files
 
 
+def test_split_into_two_parts_of_one_name_fails_and_leaves_none() -> None:
+    files = partition(segment(0, [batch(0, 4), batch(1 << 31)] * 2))
+
+    outcome = load(files, UNCLEAN)
+
+    assert outcome.refusal is not None
+    assert outcome.refusal.reason.startswith("NoSuchFileException")
+    assert outcome.consequence is Consequence.DIRECTORY_OFFLINE
+    assert not [name for name in outcome.files if name.endswith((".cleaned", ".swap"))]
+
+
 def test_lost_first_segment_is_not_missed() -> None:
     files = three_segments()
     for suffix in (".log", ".index", ".timeindex"):
@@ -304,6 +324,20 @@ def test_odd_control_record_keeps_the_partition_from_starting() -> None:
 
     assert outcome.refusal is not None
     assert "Invalid control record type" in outcome.refusal.message
+
+
+def test_negative_block_of_snappy_ends_the_broker_also_after_an_unclean_stop() -> None:
+    marker = Record(0, 2000, pack(">hh", 0, 0), pack(">hi", 0, 1))
+    log = bytearray(batch_bytes([marker], attributes=CONTROL | SNAPPY, producer_id=9))
+    size = HEADER_SIZE + 16  # after the header of the stream (`SnappyOutputStream`)
+    log[size : size + 4] = pack(">i", -1)
+    log[CRC_START - 4 : CRC_START] = crc32c(bytes(log[CRC_START:])).to_bytes(4)
+
+    outcome = load(partition(segment(0, [bytes(log)])), UNCLEAN)
+
+    assert outcome.refusal is not None
+    assert outcome.refusal.reason.startswith("SnappyError")
+    assert outcome.consequence is Consequence.BROKER_DIES
 
 
 def test_plain_write_in_a_transaction_keeps_the_partition_from_starting() -> None:
