@@ -111,6 +111,7 @@ def test_directory_is_a_mapping() -> None:
         lambda: kraftops.verify("no-such"),
         lambda: kraftops.verify("no-such", release_version="1"),
         lambda: kraftops.changes("no-such"),
+        lambda: kraftops.changes(META, since="no-time"),
         lambda: kraftops.incidents("no-such"),
         kraftops.cluster,
         lambda: kraftops.cluster("localhost"),
@@ -125,6 +126,19 @@ def test_directory_is_a_mapping() -> None:
 def test_every_error_is_one_type(ask: Any) -> None:
     with pytest.raises(kraftops.KraftopsError):
         ask()
+
+
+def test_handles_are_shown_in_a_line() -> None:
+    assert repr(kraftops.load(META)) == "MetadataImage (offset 496): 1 broker, 15 topics"
+    assert repr(kraftops.cluster("a:1,b:2")) == "Cluster (a:1, b:2)"
+
+
+def test_findings_of_the_doctor_are_a_table_and_times_are_texts_too() -> None:
+    diagnosis = kraftops.doctor(str(REAL / "stopped"))
+
+    assert isinstance(diagnosis.findings, kraftops.Findings)
+    assert diagnosis.findings.to_arrow().column("code").to_pylist() == ["incident", "incident"]
+    assert len(kraftops.changes(META, since="2020-01-01")) == len(kraftops.changes(META))
 
 
 def test_list_of_names_is_a_stub() -> None:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -20,7 +20,7 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.disk.totals import DiskUsage
+    from kraftops.disk.totals import DiskUsage, Total
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
     from kraftops_terminal.console import Console
@@ -120,14 +120,11 @@ def disk(terminal: Terminal, what: DiskOptions) -> int:
 
 
 def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
-    from kraftops.disk.usage import read_usage
+    from kraftops.disk.usage import read_usages
 
-    now = int(time.time() * 1000)
-    return [
-        read_usage(directory.path, now if directory.holder else None)
-        for broker in _brokers(what, terminal)
-        for directory in broker.directories
-    ]
+    brokers = _brokers(what, terminal)
+    directories = [directory for broker in brokers for directory in broker.directories]
+    return read_usages(directories, int(time.time() * 1000))
 
 
 def _explain(what: What, name: str, terminal: Terminal) -> int:
@@ -210,14 +207,14 @@ def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:
 
 
 def _tables(console: Console, usage: DiskUsage, options: DiskOptions) -> Iterator[str]:
-    from kraftops.disk import answer
+    from kraftops.disk.answer import DIRECTORIES, GROUPS
     from kraftops.display.sizes import size_text
     from kraftops_terminal.tables import table_of, table_text
 
-    yield table_text(console, table_of(answer.DIRECTORY, answer.directories(usage)))
-    fields, rows = answer.GROUPS[options.group_by]
-    totals = rows(usage)
-    yield "\n" + table_text(console, table_of(fields, totals[: options.limit]))
+    group = GROUPS[options.group_by]
+    totals = cast("list[Total]", group.value_of(usage))
+    yield table_text(console, table_of(DIRECTORIES.fields, usage.directories))
+    yield "\n" + table_text(console, table_of(group.fields, totals[: options.limit]))
     if more := totals[options.limit :]:
         size = sum(total.space.total for total in more)
         yield f"{len(more)} more with {size_text(size)}: --limit shows them\n"

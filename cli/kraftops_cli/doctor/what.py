@@ -12,7 +12,7 @@ import click
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
 from kraftops.server.nearby import log_directories_in
-from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
+from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
@@ -83,12 +83,7 @@ class What:
                 raise UsageError(message, "log directories are named without -c")
             refuse_configurations(self.names, "-c {}")
             return [LocalKafka(path) for path in self.configs]
-        local = kafka_on_this_host()
-        if not local:
-            raise UsageError(
-                "no Kafka runs here, and no server.properties is in the usual places",
-                hint="name log directories, or -c server.properties, or -b HOST:PORT",
-            )
+        local = kafka_of_this_host()
         for kafka in local:
             terminal.error(f"note: looking at {kafka}")
         return local

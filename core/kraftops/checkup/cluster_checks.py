@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
@@ -37,16 +38,48 @@ _LARGEST_LOG = 64 << 20
 _CERTIFICATE_DAYS = 30
 """Many authorities take weeks, and certificates of 90 days are renewed at 30."""
 _LARGEST_STORE = 1 << 20
-_CODES = {
-    Cause.BROKER_DOWN: "broker-down",
-    Cause.DIRECTORY_FAILED: "directory-failed",
-    Cause.CORDONED: "broker-cordoned",
-    Cause.FOLLOWER_BEHIND: "follower-behind",
-    Cause.MIN_ISR: "min-isr-above-replicas",
-    Cause.REASSIGNMENT: "reassignment",
-    Cause.OTHER_LEADER: "other-leader",
+
+
+class _Kind(NamedTuple):
+    """What the problems of a cause are called; {} stands for the broker and since when."""
+
+    code: str
+    text: str
+    cure: str = "see what it does"
+    command: str = "problems -b HOST:PORT"
+    is_note: bool = False
+
+
+_KINDS = {
+    Cause.BROKER_DOWN: _Kind(
+        "broker-down",
+        "broker {broker} is down{since}",
+        "start it, or replace its replicas",
+        "repair -b HOST:PORT --id {broker}",
+    ),
+    Cause.DIRECTORY_FAILED: _Kind(
+        "directory-failed",
+        "a log directory of broker {broker} has failed{since}",
+        "replace the disk, and restart it, or replace the replicas",
+        "repair -b HOST:PORT --id {broker}",
+    ),
+    Cause.CORDONED: _Kind("broker-cordoned", "broker {broker} takes no replicas", is_note=True),
+    Cause.FOLLOWER_BEHIND: _Kind("follower-behind", "broker {broker} is behind its leaders"),
+    Cause.MIN_ISR: _Kind(
+        "min-isr-above-replicas",
+        f"{MIN_ISR} is larger than the number of replicas",
+        "lower it, or add replicas",
+        "replication -b HOST:PORT --topic TOPIC",
+    ),
+    Cause.REASSIGNMENT: _Kind("reassignment", "a reassignment is under way", is_note=True),
+    Cause.OTHER_LEADER: _Kind(
+        "other-leader",
+        "other replicas than the preferred ones lead",
+        "elect the preferred leaders",
+        "undrain -b HOST:PORT",
+        is_note=True,
+    ),
 }
-_NOTES = frozenset({Cause.CORDONED, Cause.REASSIGNMENT, Cause.OTHER_LEADER})
 
 
 def problems(examination: Examination) -> Iterator[Finding]:
@@ -98,42 +131,26 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
 
 
 def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
+    kind = _KINDS[problem.cause]
     counts = Counter(affected.state for affected in problem.affected)
     severity = Severity.RISK
-    if problem.cause in _NOTES or is_note:
+    if kind.is_note or is_note:
         severity = Severity.NOTE
     elif counts[State.OFFLINE] or counts[State.UNDER_MIN_ISR]:
         severity = Severity.STOPS
-    names = sorted({affected.partition.topic for affected in problem.affected})
+    topics = sorted({affected.partition.topic for affected in problem.affected})
     since = f" since {iso_time(problem.change.time)}" if problem.change else ""
+    text = kind.text.format(broker=problem.broker, since=since)
     states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
-    id_ = "" if problem.broker is None else f" --id {problem.broker}"
-    cure, command = {
-        Cause.BROKER_DOWN: ("start it, or replace its replicas", f"repair -b HOST:PORT{id_}"),
-        Cause.DIRECTORY_FAILED: (
-            "replace the disk, and restart it, or replace the replicas",
-            f"repair -b HOST:PORT{id_}",
-        ),
-        Cause.MIN_ISR: ("lower it, or add replicas", "replication -b HOST:PORT --topic TOPIC"),
-        Cause.OTHER_LEADER: ("elect the preferred leaders", f"undrain -b HOST:PORT{id_}"),
-    }.get(problem.cause, ("see what it does", "problems -b HOST:PORT"))
+    command = kind.command.format(broker=problem.broker)
     return Finding(
-        _CODES[problem.cause],
+        kind.code,
         severity,
-        {
-            Cause.BROKER_DOWN: f"broker {problem.broker} is down{since}: {states}",
-            Cause.DIRECTORY_FAILED: f"a log directory of broker {problem.broker} has failed{since}:"
-            f" {states}",
-            Cause.CORDONED: f"broker {problem.broker} takes no replicas: {states}",
-            Cause.FOLLOWER_BEHIND: f"broker {problem.broker} is behind its leaders: {states}",
-            Cause.MIN_ISR: f"{MIN_ISR} is larger than the number of replicas: {states}",
-            Cause.REASSIGNMENT: f"a reassignment is under way: {states}",
-            Cause.OTHER_LEADER: f"other replicas than the preferred ones lead: {states}",
-        }[problem.cause],
-        Place(node=problem.broker, topic=names[0] if len(names) == 1 else None),
-        cure,
+        f"{text}: {states}",
+        Place(node=problem.broker, topic=topics[0] if len(topics) == 1 else None),
+        kind.cure,
         (f"kafka-cluster {command}",),
-        tuple(Evidence("topics", name) for name in names[:5]),
+        tuple(Evidence("topics", topic) for topic in topics[:5]),
         "producers or consumers of these stand still" if severity is Severity.STOPS else "",
     )
 

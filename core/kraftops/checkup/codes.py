@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftops.answers.fields import Answer, Field, number, parts, text, texts
+from kraftops.answers.fields import Answer, number, parts, text, texts
 from kraftops.display.columns import Column, folded
 from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
@@ -35,21 +34,13 @@ class CodePage:
     proof: str | None = None
 
 
+_OF_FINDINGS = ("code", "title", "severity", "tools", "meaning", "kafka", "action", "proof")
+
+
 def pages() -> list[CodePage]:
     """Return the pages of all codes: findings in the order of the catalogue, then the others."""
     findings = [
-        CodePage(
-            row.code,
-            FINDING,
-            row.title,
-            row.severity,
-            None,
-            row.tools,
-            row.meaning,
-            row.kafka,
-            row.action,
-            row.proof,
-        )
+        CodePage(kind=FINDING, **{name: getattr(row, name) for name in _OF_FINDINGS})
         for row in catalogue().values()
     ]
     errors = [
@@ -61,13 +52,7 @@ def pages() -> list[CodePage]:
         for name, kind in OBSTACLE_KINDS.items()
     ]
     incidents = [
-        CodePage(
-            rule.cause,
-            INCIDENT,
-            rule.words,
-            tools=("incidents",),
-            kafka=f"{rule.reason}.",
-        )
+        CodePage(rule.cause, INCIDENT, rule.words, tools=("incidents",), kafka=f"{rule.reason}.")
         for rule in RULES
     ]
     return [*findings, *errors, *obstacles, *incidents]
@@ -90,34 +75,23 @@ def pages_of(code: str) -> list[CodePage]:
     return chosen
 
 
-PAGE: tuple[Field, ...] = (
-    text("code", "the code", column=Column("CODE", style="name"), get=lambda page: page.code),
+PAGE = (
+    text("code", "the code", column=Column("CODE", style="name")),
     text(
         "kind",
         "what has it: a finding, an error, an obstacle of an operation, or an incident",
-        values=(FINDING, ERROR, OBSTACLE, INCIDENT), column=Column("KIND", 2),
-        get=lambda page: page.kind,
+        values=(FINDING, ERROR, OBSTACLE, INCIDENT),
+        column=Column("KIND", 2),
     ),
-    text(
-        "severity", "the usual severity of a finding", may_be_null=True,
-        values=[str(severity) for severity in Severity], column=Column("SEVERITY", 1),
-        get=lambda page: page.severity and str(page.severity),
-    ),
-    number("exitCode", "exit code of an error", may_be_null=True, column=Column("EXIT", 3),
-           get=lambda page: page.exit_code),
-    text("title", "what it means, in a few words", column=folded("TITLE"),
-         get=lambda page: page.title),
-    texts("tools", "what finds it", get=lambda page: list(page.tools)),
-    text("meaning", "what is the case", may_be_null=True, get=lambda page: page.meaning),
-    text("kafka", "what Kafka does", may_be_null=True, get=lambda page: page.kafka),
-    text("action", "what to do", may_be_null=True, get=lambda page: page.action),
-    text("proof", "how to be sure", may_be_null=True, get=lambda page: page.proof),
+    text("severity", "the usual severity of a finding", may_be_null=True,
+         values=[str(severity) for severity in Severity], column=Column("SEVERITY", 1)),
+    number("exitCode", "exit code of an error", may_be_null=True, column=Column("EXIT", 3)),
+    text("title", "what it means, in a few words", column=folded("TITLE")),
+    texts("tools", "what finds it"),
+    text("meaning", "what is the case", may_be_null=True),
+    text("kafka", "what Kafka does", may_be_null=True),
+    text("action", "what to do", may_be_null=True),
+    text("proof", "how to be sure", may_be_null=True),
 )  # fmt: skip
 """The fields of a `CodePage`."""
-
-
-def _all(listed: Sequence[CodePage]) -> Sequence[CodePage]:
-    return listed
-
-
-EXPLAIN = Answer((parts("codes", "the codes, or the pages of one", PAGE, get=_all),))
+EXPLAIN = Answer((parts("codes", "the codes, or the pages of one", PAGE, get=lambda pages: pages),))

@@ -117,22 +117,17 @@ def _was_read(runs: Iterable[CheckRun]) -> bool:
 
 
 CHECK = (
-    text("check", "its name", column=Column("CHECK", style="name"), get=lambda run: run.check.name),
-    text("title", "what it looks for", column=folded("LOOKS FOR", 1),
-         get=lambda run: run.check.title),
-    text(
-        "status", "done; skipped: nothing to look at; failed; given-up: it took too long",
-        values=[str(status) for status in Status], column=Column("STATUS"),
-        get=lambda run: str(run.status),
-        cell=lambda run: Styled(str(run.status), _STYLES.get(run.status, "bad")),
-    ),
-    text("reason", "why it was not done", may_be_null=True, column=folded("REASON"),
-         get=lambda run: run.reason),
+    text("check", "its name", column=Column("CHECK", style="name"), get="check.name"),
+    text("title", "what it looks for", column=folded("LOOKS FOR", 1), get="check.title"),
+    text("status", "done; skipped: nothing to look at; failed; given-up: it took too long",
+         values=[str(status) for status in Status], column=Column("STATUS"),
+         cell=lambda run: Styled(str(run.status), _STYLES.get(run.status, "bad"))),
+    text("reason", "why it was not done", may_be_null=True, column=folded("REASON")),
 )  # fmt: skip
 DOCTOR = Answer(
     (
-        text("verdict", "what is the case, in a line", get=lambda diagnosis: diagnosis.verdict),
+        text("verdict", "what is the case, in a line"),
         FINDINGS,
-        parts("checks", "what was looked at", CHECK, get=lambda diagnosis: diagnosis.runs),
+        parts("checks", "what was looked at", CHECK, get="runs"),
     )
 )

@@ -1,4 +1,4 @@
-"""Sums of what log directories hold: by topic, by broker, and of all."""
+"""Sums of what log directories hold: by topic, by partition, by directory and by broker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kraftops.disk.growth import Growth
 from kraftops.disk.space import Space, sum_of
-from kraftops.disk.usage import DirectoryUsage, Replica, elsewhere_of
+from kraftops.disk.usage import DirectoryUsage, Replica
 
 
 @dataclass(frozen=True)
@@ -38,55 +38,48 @@ class Total:
         """One of the replicas, for what all of them have."""
         return self.replicas[0]
 
+    @property
+    def directory(self) -> DirectoryUsage:
+        """One of the directories, for what all of them have."""
+        return self.directories[0]
 
-@dataclass(frozen=True)
+
 class DiskUsage:
-    """What the log directories of some brokers hold."""
+    """What the log directories of some brokers hold, as `Total`s."""
 
-    directories: Sequence[DirectoryUsage]
+    def __init__(self, usages: Iterable[DirectoryUsage]) -> None:
+        """Sum up the usages of log directories."""
+        self.directories = [_of_directories([usage]) for usage in usages]
 
     @cached_property
-    def replicas(self) -> list[Replica]:
-        """All replicas, the largest first."""
-        replicas = [replica for usage in self.directories for replica in usage.replicas]
-        return sorted(
-            replicas,
-            key=lambda replica: (-replica.space.total, replica.topic, replica.partition),
-        )
+    def partitions(self) -> list[Total]:
+        """The replicas, the largest first."""
+        replicas = (replica for total in self.directories for replica in total.replicas)
+        return _largest_first(Total([replica]) for replica in replicas)
 
     @cached_property
     def topics(self) -> list[Total]:
         """The replicas of each topic, the largest first."""
         by_topic: dict[str, list[Replica]] = defaultdict(list)
-        for replica in self.replicas:
-            by_topic[replica.topic].append(replica)
+        for total in self.partitions:
+            by_topic[total.first.topic] += total.replicas
         return _largest_first(map(Total, by_topic.values()))
 
     @cached_property
-    def brokers(self) -> list[tuple[int | None, Total]]:
+    def brokers(self) -> list[Total]:
         """The directories of each broker, by its id."""
-        by_broker: dict[int | None, list[DirectoryUsage]] = defaultdict(list)
-        for directory in self.directories:
-            by_broker[directory.broker].append(directory)
-        return [
-            (broker, _of_directories(directories))
-            for broker, directories in sorted(by_broker.items(), key=lambda pair: pair[0] or -1)
-        ]
-
-    @cached_property
-    def elsewhere(self) -> dict[str, int]:
-        """Bytes that take room on the volume of a directory, and are in none of them."""
-        return elsewhere_of(self.directories)
-
-    @cached_property
-    def all(self) -> Total:
-        """Everything."""
-        return _of_directories(self.directories)
+        by_broker: dict[int, list[DirectoryUsage]] = defaultdict(list)
+        for total in self.directories:
+            broker = total.directory.broker
+            by_broker[-1 if broker is None else broker] += total.directories
+        return [_of_directories(usages) for _, usages in sorted(by_broker.items())]
 
 
-def _of_directories(directories: Sequence[DirectoryUsage]) -> Total:
-    return Total([replica for usage in directories for replica in usage.replicas], directories)
+def _of_directories(usages: Sequence[DirectoryUsage]) -> Total:
+    return Total([replica for usage in usages for replica in usage.replicas], usages)
 
 
 def _largest_first(totals: Iterable[Total]) -> list[Total]:
-    return sorted(totals, key=lambda total: (-total.space.total, total.first.topic))
+    return sorted(
+        totals, key=lambda total: (-total.space.total, total.first.topic, total.first.partition)
+    )

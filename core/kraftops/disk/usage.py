@@ -14,7 +14,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, file_name
 from kraftops.placement.disks import LogDirectory as ToldDirectory
 from kraftops.server.loader.load_plan import REMOTE_INDEXES, FolderKind, parse_folder_name
-from kraftops.server.log_directory import read_log_directory
+from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID
 
 _BLOCK = 512
@@ -50,7 +50,8 @@ class Replica:
 class DirectoryUsage:
     """A log directory; *rest* is what is in it besides the partitions.
 
-    *free*, *size* and *used* are bytes of its file system, *device* is its number.
+    *free*, *size* and *used* are bytes of its file system, *device* is its number; *elsewhere* are
+    those used bytes that are in none of the log directories.
     """
 
     path: str
@@ -61,6 +62,7 @@ class DirectoryUsage:
     size: int | None
     used: int | None = None
     device: int | None = None
+    elsewhere: int | None = None
 
     @property
     def space(self) -> Space:
@@ -144,16 +146,21 @@ def told_usage(broker: int, directory: ToldDirectory) -> DirectoryUsage:
     )
 
 
-def elsewhere_of(directories: Iterable[DirectoryUsage]) -> dict[str, int]:
-    """Return the bytes on the volume of each log directory that are not in any of them."""
-    directories = [directory for directory in directories if directory.used is not None]
+def read_usages(directories: Iterable[LogDirectory], now: int) -> list[DirectoryUsage]:
+    """Return what is in all log directories, and how much of their volumes is used elsewhere.
+
+    Errors are those of `read_usage`.
+    """
+    usages = [
+        read_usage(directory.path, now if directory.holder else None) for directory in directories
+    ]
     allocated: Counter[int | None] = Counter()
-    for directory in directories:
-        allocated[directory.device] += directory.space.allocated or 0
-    return {
-        directory.path: max(0, (directory.used or 0) - allocated[directory.device])
-        for directory in directories
-    }
+    for usage in usages:
+        allocated[usage.device] += usage.space.allocated or 0
+    return [
+        replace(usage, elsewhere=max(0, (usage.used or 0) - allocated[usage.device]))
+        for usage in usages
+    ]
 
 
 def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, ...], int | None]:

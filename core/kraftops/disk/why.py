@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.answers.fields import Field, boolean, number, parts, text, time
+from kraftops.answers.fields import boolean, number, parts, text, time
 from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
 from kraftops.disk.settings import topic_settings
 from kraftops.display.columns import Column, folded
@@ -109,64 +109,48 @@ def _copied_to(directories: Sequence[LogDirectory], path: str, partition: int) -
     return max((segment.end for segment in remote.live), default=None) if remote else None
 
 
-SETTING: tuple[Field, ...] = (
-    text("key", "key of a topic or broker", column=Column("SETTING", style="name"),
-         get=lambda setting: setting.key),
-    text("value", "value in force", column=folded("VALUE"), get=lambda setting: setting.value),
-    text(
-        "source", "topic; broker or brokers (dynamic); configuration (the file); or default",
-        values=("topic", "broker", "brokers", "configuration", "default"),
-        column=Column("FROM"), get=lambda setting: setting.source,
-    ),
+SETTING = (
+    text("key", "key of a topic or broker", column=Column("SETTING", style="name")),
+    text("value", "value in force", column=folded("VALUE")),
+    text("source", "topic; broker or brokers (dynamic); configuration (the file); or default",
+         values=("topic", "broker", "brokers", "configuration", "default"), column=Column("FROM")),
 )  # fmt: skip
-SEGMENT: tuple[Field, ...] = (
-    number("baseOffset", "its first offset", column=number_column("SEGMENT"),
-           get=lambda fate: fate.base_offset),
-    number("bytes", "size of its log", numeral="size", column=number_column("BYTES"),
-           get=lambda fate: fate.size),
-    boolean("isActive", "whether records are appended to it", column=Column("ACTIVE", 3),
-            get=lambda fate: fate.is_active),
-    time(
-        "largestTimestamp", "last timestamp in its time index; null without one",
-        may_be_null=True, column=Column("LARGEST TIMESTAMP", 1),
-        get=lambda fate: fate.largest_timestamp,
-    ),
-    time("modified", "when it was written last", column=Column("WRITTEN", 2),
-         get=lambda fate: fate.modified),
-    time(
-        "goesAt", "when retention takes it, if nothing holds it up; null for never",
-        may_be_null=True, column=Column("GOES AT"), get=lambda fate: fate.goes_at,
-    ),
+SEGMENT = (
+    number("baseOffset", "its first offset", column=number_column("SEGMENT")),
+    number("bytes", "size of its log", numeral="size", column=number_column("BYTES"), get="size"),
+    boolean("isActive", "whether records are appended to it", column=Column("ACTIVE", 3)),
+    time("largestTimestamp", "last timestamp in its time index; null without one",
+         may_be_null=True, column=Column("LARGEST TIMESTAMP", 1)),
+    time("modified", "when it was written last", column=Column("WRITTEN", 2)),
+    time("goesAt", "when retention takes it, if nothing holds it up; null for never",
+         may_be_null=True, column=Column("GOES AT")),
 )  # fmt: skip
-_TRANSACTION: tuple[Field, ...] = (
-    number("producerId", "its producer", get=lambda transaction: transaction.producer_id),
-    number("firstOffset", "its first offset", get=lambda transaction: transaction.first_offset),
-    time("time", "time of its last batch", get=lambda transaction: transaction.time),
+_TRANSACTION = (
+    number("producerId", "its producer"),
+    number("firstOffset", "its first offset"),
+    time("time", "time of its last batch"),
 )
-_REASON: tuple[Field, ...] = (
-    text("reason", "a word for programs", get=lambda reason: reason.kind),
-    text("text", "a sentence", get=lambda reason: reason.text),
+_REASON = (
+    text("reason", "a word for programs", get="kind"),
+    text("text", "a sentence"),
     text("cure", "what to do", may_be_null=True, get=lambda reason: reason.cure or None),
 )
-REPLICA: tuple[Field, ...] = (
-    text("topic", "the topic", get=lambda why: why.state.topic),
-    number("partition", "the partition", get=lambda why: why.state.partition),
-    number("broker", "the broker", may_be_null=True, get=lambda why: why.state.directory.node_id),
-    text("directory", "its log directory", get=lambda why: why.state.directory.path),
-    time("now", "the time for which this is said", get=lambda why: why.state.now),
-    parts("reasons", "why its segments stay", _REASON, get=lambda why: why.reasons),
-    parts("settings", "settings in force", SETTING, get=lambda why: why.state.settings),
-    parts("segments", "the segments, by offset", SEGMENT, get=lambda why: why.state.segments),
-    parts(
-        "transactions", "open in the newest producer snapshot", _TRANSACTION,
-        get=lambda why: why.state.transactions,
-    ),
-    number("pendingDeletionBytes", "renamed segments", numeral="size",
-           get=lambda why: why.state.waiting),
+REPLICA = (
+    text("topic", "the topic", get="state.topic"),
+    number("partition", "the partition", get="state.partition"),
+    number("broker", "the broker", may_be_null=True, get="state.directory.node_id"),
+    text("directory", "its log directory", get="state.directory.path"),
+    time("now", "the time for which this is said", get="state.now"),
+    parts("reasons", "why its segments stay", _REASON),
+    parts("settings", "settings in force", SETTING, get="state.settings"),
+    parts("segments", "the segments, by offset", SEGMENT, get="state.segments"),
+    parts("transactions", "open in the newest producer snapshot", _TRANSACTION,
+          get="state.transactions"),
+    number("pendingDeletionBytes", "renamed segments", numeral="size", get="state.waiting"),
     number("cleanOffset", "up to here the cleaner has compacted", may_be_null=True,
-           get=lambda why: why.state.clean_offset),
+           get="state.clean_offset"),
     number("highWatermark", "as the broker noted it last", may_be_null=True,
-           get=lambda why: why.state.high_watermark),
+           get="state.high_watermark"),
     number("logStartOffset", "first offset for consumers, if noted", may_be_null=True,
-           get=lambda why: why.state.log_start),
+           get="state.log_start"),
 )  # fmt: skip

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from kraftops.placement.placement import Placement
 
 
-@dataclass
+@dataclass(repr=False)
 class Cluster:
     """A running cluster; a context manager, which closes its connections."""
 
     access: ClusterAccess
+
+    def __repr__(self) -> str:
+        endpoints = filter(None, (self.access.brokers, self.access.controllers))
+        named = [str(known.address) for endpoint in endpoints for known in endpoint.bootstrap]
+        return f"Cluster ({', '.join(named)})"
 
     def __enter__(self) -> Self:
         return self

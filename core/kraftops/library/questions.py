@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """A path, or several."""
-Time = datetime | int | None
-"""A time; a number is in ms since the epoch."""
+Time = datetime | int | str | None
+"""A time; a number is in ms since the epoch, a text as of `--since`."""
 
 
 @dataclass(frozen=True)
@@ -125,26 +125,33 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     >>> diagnosis.exit_code
     0
 
+    The findings are `Findings`. Where nothing is named, the Kafka of this host is examined.
+
     Args:
         source: log directories, and archives of them.
         config: configuration files of nodes.
         deep: read all partitions.
 
     Raises:
-        KraftopsError: an archive cannot be read.
+        KraftopsError: an archive cannot be read, or there is no Kafka on this host.
     """
     from kraftops.checkup.checks import CHECKS, run_checks
     from kraftops.checkup.diagnosis import Selection, diagnosis_of
     from kraftops.checkup.examination import Examination
     from kraftops.recovery.node_copies import unpacked
     from kraftops.server.nearby import log_directories_in
+    from kraftops.storage.config.host import kafka_of_this_host
 
+    kafkas, names = _kafkas(config), _names(source)
+    if not (kafkas or names):
+        kafkas = kafka_of_this_host()
     with ExitStack() as stack:
-        paths = (path for name in _names(source) for path in log_directories_in(name))
-        sources = stack.enter_context(unpacked([*paths]))
+        paths = [path for name in names for path in log_directories_in(name)]
+        sources = stack.enter_context(unpacked(paths))
         now = int(time.time() * 1000)
-        examination = Examination(_kafkas(config), sources, None, None, deep, now)
-        return diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
+        examination = Examination(kafkas, sources, None, None, deep, now)
+        diagnosis = diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
+        return replace(diagnosis, findings=_findings(diagnosis.findings))
 
 
 def _line(change: MetadataChange) -> str:
@@ -184,4 +191,7 @@ def _change_log(
 def _ms(time_: Time) -> int | None:
     from kraftops.query.times import parse_time
 
-    return parse_time(time_.isoformat(), 0) if isinstance(time_, datetime) else time_
+    if time_ is None or isinstance(time_, int):
+        return time_
+    text = time_.isoformat() if isinstance(time_, datetime) else time_
+    return parse_time(text, int(time.time() * 1000))

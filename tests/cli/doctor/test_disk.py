@@ -67,7 +67,7 @@ def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:
     format_node(node)
     local = LocalKafka(str(node / PROPERTIES), ("log.dirs=d1",), 77)
 
-    with patch("kraftops_cli.doctor.what.kafka_on_this_host", lambda: [local]):
+    with patch("kraftops_cli.doctor.what.kafka_of_this_host", lambda: [local]):
         done = disk("--group-by", "broker", cwd=node)
 
     assert done.errors == [
@@ -77,7 +77,8 @@ def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:
 
 
 def test_without_any_kafka_here_it_asks_for_one() -> None:
-    with patch("kraftops_cli.doctor.what.kafka_on_this_host", list):
+    host = "kraftops.storage.config.host"
+    with patch(f"{host}._PROC", "/nosuch"), patch(f"{host}._USUAL_PLACES", ()):
         done = disk()
 
     assert done.code == 1

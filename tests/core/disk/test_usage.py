@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from kraftops.disk.totals import DiskUsage
-from kraftops.disk.usage import read_usage, told_usage
+from kraftops.disk.usage import read_usage, read_usages, told_usage
 from kraftops.errors import SourceError, UsageError
 from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
 from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.log_directory import read_log_directory
 from tests.helpers.logs.log_directories import REAL
 
 ID = "0" * 32
@@ -44,7 +45,7 @@ def test_what_waits_for_its_deletion_is_of_its_topic(broker: Path) -> None:
     write(broker / "plain-0" / f"{7:020}.log.deleted", 20_000_000)
     os.truncate(broker / "plain-0" / f"{0:020}.index", 10 << 20)  # sparse, as Kafka makes it
 
-    usage = DiskUsage([read_usage(str(broker))])
+    usage = DiskUsage(read_usages([read_log_directory(str(broker))], 0))
 
     largest = usage.topics[0]
     assert largest.first.topic == "plain"
@@ -81,12 +82,11 @@ def test_what_is_not_a_partition_is_counted_too(broker: Path) -> None:
 
 
 def test_volume_has_room_and_what_is_elsewhere(broker: Path) -> None:
-    usage = DiskUsage([read_usage(str(broker))])
+    (directory,) = read_usages([read_log_directory(str(broker))], 0)
 
-    (directory,) = usage.directories
     assert directory.free
     assert directory.size
-    assert 0 < usage.elsewhere[directory.path] < directory.size
+    assert 0 < (directory.elsewhere or 0) < directory.size
 
 
 def test_days_left_are_by_what_remains_after_retention(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_brokers_tell_logs_and_room_alone() -> None:
 
     assert (told.space.log, told.space.index, told.space.pending_deletion) == (700, None, None)
     assert (told.free, told.size, told.days_left) == (2000, 9000, None)
-    assert DiskUsage([told]).elsewhere == {}
+    assert told.elsewhere is None
 
 
 def test_other_directories_are_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
+from kraftops.display.sizes import many
 from kraftops.engine.choice import open_fold
 from kraftops.engine.fold_contract import Fold
 from kraftops.engine.metadata_state import (
@@ -91,6 +92,12 @@ class MetadataImage:
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
         self._find_prior_state: Callable[[], PriorState | None] | None = None
         self._prior_state: PriorState | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"MetadataImage (offset {self.provenance.offset}): {many(len(self.brokers), 'broker')},"
+            f" {many(len(self.sorted_topics), 'topic')}"
+        )
 
     def copy(self) -> MetadataImage:
         """Return an image with the same state, which a replay changes by itself."""

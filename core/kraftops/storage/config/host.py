@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kraftops.errors import UsageError
+
 _PROC = "/proc"
 _MAIN_CLASSES = (
     "kafka.Kafka",
@@ -47,16 +49,25 @@ class LocalKafka:
         return f"{self.path}, with which process {self.pid} runs"
 
 
-def kafka_on_this_host(root: str = "/") -> list[LocalKafka]:
+def kafka_of_this_host(root: str = "/") -> list[LocalKafka]:
     """Return the running servers; without any, the configurations in the usual places.
 
     *root* is another top of the file system, for tests.
+
+    Raises:
+        UsageError: there is none.
     """
     running = sorted(_running(os.path.join(root, _PROC.lstrip("/"))), key=lambda kafka: kafka.path)
     if running:
         return running
     paths = (os.path.join(root, place.lstrip("/")) for place in _USUAL_PLACES)
-    return [LocalKafka(path) for path in paths if os.path.isfile(path)]
+    kafkas = [LocalKafka(path) for path in paths if os.path.isfile(path)]
+    if not kafkas:
+        raise UsageError(
+            "no Kafka runs here, and no server.properties is in the usual places",
+            hint="name log directories, or -c server.properties, or -b HOST:PORT",
+        )
+    return kafkas
 
 
 def _running(proc: str) -> Iterator[LocalKafka]:

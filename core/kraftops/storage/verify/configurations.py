@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from kraftops.errors import ConfigError, SourceError
+from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, stop_finding, unless_forbidden
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.server_config import ServerConfig, load_config
@@ -21,7 +22,7 @@ def load_configs(
     unless its overrides differ, as those of several servers of this host may.
 
     Raises:
-        SourceError: a file does not exist.
+        SourceError: a file does not exist, or cannot be read by anybody.
         UsageError: an override is not KEY=VALUE.
     """
     changed_keys = target.release.changed_keys if target else None
@@ -34,7 +35,7 @@ def load_configs(
         try:
             configs.append(load_config(kafka.path, kafka.overrides, os.environ, changed_keys))
         except (ConfigError, SourceError) as error:
-            if error.code == "not-found":
+            if isinstance(error, SourceError) and not is_forbidden(kafka.path):
                 raise
             text = error.message.removeprefix(f"{kafka.path}: ")
             place = Place(file=kafka.path)

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from kraftops.storage.config.host import LocalKafka, kafka_on_this_host
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
 
 
 def process(root: Path, pid: int, *words: str, cwd: str = "/") -> None:
@@ -18,7 +21,7 @@ def test_running_server_tells_its_configuration_and_overrides(tmp_path: Path) ->
     overrides = ("--override", "node.id=7", "--override", "log.dirs=/a")
     process(tmp_path, 42, *java, "config/server.properties", *overrides, cwd="/opt/kafka")
 
-    (kafka,) = kafka_on_this_host(str(tmp_path))
+    (kafka,) = kafka_of_this_host(str(tmp_path))
 
     assert kafka == LocalKafka(
         "/opt/kafka/config/server.properties", ("node.id=7", "log.dirs=/a"), 42
@@ -31,10 +34,11 @@ def test_usual_places_are_for_a_server_that_is_stopped(tmp_path: Path) -> None:
     place.parent.mkdir(parents=True)
     place.touch()
 
-    assert kafka_on_this_host(str(tmp_path)) == [LocalKafka(str(place))]
+    assert kafka_of_this_host(str(tmp_path)) == [LocalKafka(str(place))]
 
 
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
     process(tmp_path, 9, "java", "kafka.Kafka")  # without a file it does not start
 
-    assert kafka_on_this_host(str(tmp_path)) == []
+    with pytest.raises(UsageError, match="no Kafka runs here"):
+        kafka_of_this_host(str(tmp_path))
