@@ -66,7 +66,7 @@ def completions() -> None:
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"shell"}), expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="install",
     examples=(("for another shell than $SHELL", "kraftops completions install --shell zsh"),),
     sections=(exit_status(),),

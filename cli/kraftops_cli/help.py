@@ -20,7 +20,7 @@ _OF_TITLE = 99
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"topic"}), expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="help",
     examples=(
         ("the commands of a tool", "kraftops help cluster"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from kraftops_cli.doctor.what import OURS, What, what_options
+from kraftops_cli.doctor.what import What, what_options
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -61,7 +61,7 @@ class DiskOptions(What):
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=OURS | {"by", "limit", "why", "form"}, expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="disk",
     answer="kraftops.disk.answer:DISK",
     options=DiskOptions,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.doctor.what import CONTROLLERS, OURS, What, what_options
+from kraftops_cli.doctor.what import CONTROLLERS, What, what_options
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -73,20 +73,7 @@ class DoctorOptions(What):
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(
-        ours=OURS
-        | {
-            "deep",
-            "release_version",
-            "only",
-            "skip",
-            "baseline",
-            "html",
-            "overwrite",
-            "form",
-        },
-        expands_files=False,
-    ),
+    syntax=Argparse4j(expands_files=False),
     name="doctor",
     answer="kraftops.checkup.diagnosis:DOCTOR",
     options=DoctorOptions,

@@ -26,7 +26,7 @@ SECTIONS = (exit_status(),)
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"codes", "form"}), expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="explain",
     answer="kraftops.checkup.codes:EXPLAIN",
     examples=EXAMPLES,

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from kraftops.reassign.access import ClusterAccess
 
 F = TypeVar("F", bound=Callable[..., object])
-OURS = frozenset(
-    {"names", "configs", "bootstrap_server", "controllers", "command_config", "timeout"}
-)
 _OPTIONS = (
     click.argument("names", metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False)),
     click.option(

@@ -14,7 +14,6 @@ from kraftops.timeline.authorizer import allowed_requests, with_principals
 from kraftops.timeline.changes import CLIENT, KINDS
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
-from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -61,7 +60,7 @@ class ChangeOptions(LogOptions):
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="changes",
     examples=EXAMPLES,
     sections=SECTIONS,

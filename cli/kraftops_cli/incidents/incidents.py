@@ -9,7 +9,6 @@ from kraftops.timeline.answer import INCIDENT
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.rules import RULES
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
-from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -33,7 +32,7 @@ SECTIONS = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    syntax=Argparse4j(expands_files=False),
     name="incidents",
     examples=EXAMPLES,
     sections=SECTIONS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -175,7 +176,7 @@ def incidents(examination: Examination) -> Iterator[Finding]:
                 time=incident.begin,
             ),
             "see what changed, and what changed it",
-            (f"kraftops incidents {folder}",),
+            (shlex.join(("kraftops", "incidents", folder)),),
         )
 
 

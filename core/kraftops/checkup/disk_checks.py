@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination
 from kraftops.disk.retention import (
@@ -227,7 +228,7 @@ def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Fi
         f"{size_text(usage.free)} of {size_text(usage.size)} are free{when}",
         Place(node=node.config.node_id, directory=usage.path),
         "see what takes the room, and set retention or move replicas",
-        (f"kraftops disk {usage.path}",),
+        (shlex.join(("kraftops", "disk", usage.path)),),
         tuple(evidence),
         "a broker takes a log directory offline when a write fails",
     )
@@ -245,22 +246,22 @@ def retention(examination: Examination) -> Iterator[Finding]:
             continue
         with suppress(KraftopsError):
             state = read_retention(directory, replica.topic, replica.partition, settings, end)
+            name = f"{replica.topic}-{replica.partition}"
             if stuck := _stuck(state):
                 yield Finding(
                     "retention-stuck",
                     Severity.RISK,
-                    f"{replica.topic}-{replica.partition}: {stuck.text}",
-                    Place(
-                        node.config.node_id,
-                        directory.path,
-                        replica.topic,
-                        replica.partition,
-                        replica.path,
-                    ),
+                    f"{name}: {stuck.text}",
+                    _place(node, replica),
                     stuck.cure or "look into the log of the broker",
-                    (f"kraftops disk {directory.path} --why {replica.topic}-{replica.partition}",),
+                    (shlex.join(("kraftops", "disk", directory.path, "--why", name)),),
                     consequence="the log grows until the disk is full",
                 )
+
+
+def _place(node: Node, replica: Replica) -> Place:
+    node_id, partition = node.config.node_id, replica.partition
+    return Place(node_id, replica.directory, replica.topic, partition, replica.path)
 
 
 def _stuck(state: RetentionState) -> Reason | None:
@@ -276,7 +277,7 @@ def _stuck(state: RetentionState) -> Reason | None:
 
 def transactions(examination: Examination) -> Iterator[Finding]:
     """Yield the transactions that are open for longer than any may be."""
-    for node, replica, directory, _ in _replicas(examination):
+    for node, replica, _, _ in _replicas(examination):
         end = _end(examination, node, replica)
         with suppress(KraftopsError):
             for transaction in open_transactions(partition_files(replica.path)):
@@ -287,14 +288,7 @@ def transactions(examination: Examination) -> Iterator[Finding]:
                     Severity.RISK,
                     f"{replica.topic}-{replica.partition}: a transaction of producer"
                     f" {transaction.producer_id} is open since {iso_time(transaction.time)}",
-                    Place(
-                        node.config.node_id,
-                        directory.path,
-                        replica.topic,
-                        replica.partition,
-                        replica.path,
-                        offset=transaction.first_offset,
-                    ),
+                    replace(_place(node, replica), offset=transaction.first_offset),
                     "end it, after you have asked who owns the producer",
                     (_abort_command(replica, transaction.first_offset),),
                     consequence="consumers that read committed records stop there, and the log"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.disk import settings as keys
@@ -182,14 +182,7 @@ def _with_times(
         is_in_excess = is_in_excess and excess >= 0
         if deletes and is_in_excess:
             goes_at = now if goes_at is None else min(goes_at, now)
-        yield SegmentFate(
-            segment.base_offset,
-            segment.size,
-            segment.modified,
-            segment.largest_timestamp,
-            segment.is_active,
-            goes_at,
-        )
+        yield replace(segment, goes_at=goes_at)
 
 
 def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:

@@ -105,21 +105,12 @@ def _names(names: Iterable[str]) -> str:
 
 
 _TOPIC = (
-    text("topic", "the topic", get=lambda harm: harm.topic),
-    number("offline", "partitions that had no leader", get=lambda harm: harm.offline),
-    number(
-        "longestOfflineMs", "the longest time without a leader, in ms",
-        get=lambda harm: harm.longest_offline,
-    ),
-    number(
-        "underMinIsr", "partitions with fewer replicas in sync than min.insync.replicas",
-        get=lambda harm: harm.under_min_isr,
-    ),
-    number(
-        "longestUnderMinIsrMs", "the longest time of that, in ms",
-        get=lambda harm: harm.longest_under_min_isr,
-    ),
-    number("moved", "partitions whose replicas changed", get=lambda harm: harm.moved),
+    text("topic", "the topic"),
+    number("offline", "partitions that had no leader"),
+    number("longestOfflineMs", "the longest time without a leader, in ms", get="longest_offline"),
+    number("underMinIsr", "partitions with fewer replicas in sync than min.insync.replicas"),
+    number("longestUnderMinIsrMs", "the longest time of that, in ms", get="longest_under_min_isr"),
+    number("moved", "partitions whose replicas changed"),
 )  # fmt: skip
 _TAKEN_OVER = (
     number("broker", "the new leader", get=lambda pair: pair[0]),
@@ -127,39 +118,29 @@ _TAKEN_OVER = (
 )
 INCIDENT: tuple[Field, ...] = (
     time_field(
-        "begin", "time of the first record", column=Column("BEGIN"), get=lambda one: one.begin,
+        "begin", "time of the first record", column=Column("BEGIN"),
         cell=lambda one: iso_time(one.begin),
     ),
     time_field(
         "back", "when the last of its brokers was back; null while one is away", may_be_null=True,
-        get=lambda one: one.back,
     ),
     time_field(
         "end", "when all of its partitions were in sync, too; null while it goes on",
-        may_be_null=True, column=Column("END", 1), get=lambda one: one.end,
+        may_be_null=True, column=Column("END", 1),
         cell=lambda one: Styled("still", "bad") if one.end is None else iso_time(one.end),
     ),
-    text(
-        "cause", "what happened", values=[rule.cause for rule in RULES],
-        column=Column("CAUSE"), get=lambda one: one.cause,
-    ),
+    text("cause", "what happened", values=[rule.cause for rule in RULES], column=Column("CAUSE")),
     text(
         "text", "what happened and what it did, in words", column=folded("WHAT"),
         get=incident_text,
     ),
-    numbers("brokers", "its brokers, or the new leader of the quorum",
-            get=lambda one: one.brokers),
-    number("falls", "how often one of its brokers went away", get=lambda one: one.falls),
-    text("rack", "the rack of all its brokers", may_be_null=True, get=lambda one: one.rack),
-    parts("topics", "what it did to topics", _TOPIC, get=lambda one: one.topics),
-    number("elections", "new leaders of partitions", get=lambda one: one.elections),
-    texts(
-        "uncleanElections", "partitions whose new leader may lack records",
-        get=lambda one: one.unclean,
-    ),
-    number(
-        "withElr", "partitions that got eligible leader replicas", get=lambda one: one.with_elr
-    ),
+    numbers("brokers", "its brokers, or the new leader of the quorum"),
+    number("falls", "how often one of its brokers went away"),
+    text("rack", "the rack of all its brokers", may_be_null=True),
+    parts("topics", "what it did to topics", _TOPIC),
+    number("elections", "new leaders of partitions"),
+    texts("uncleanElections", "partitions whose new leader may lack records", get="unclean"),
+    number("withElr", "partitions that got eligible leader replicas"),
     parts(
         "tookOver", "brokers that led instead", _TAKEN_OVER,
         get=lambda one: list(one.took_over.items()),
@@ -167,9 +148,8 @@ INCIDENT: tuple[Field, ...] = (
     text(
         "config", "the change of a feature, or of a configuration that made it worse",
         may_be_null=True,
-        get=lambda one: one.config,
     ),
-    number("firstOffset", "offset of the first record", get=lambda one: one.first_offset),
-    number("lastOffset", "offset of the last record", get=lambda one: one.last_offset),
+    number("firstOffset", "offset of the first record"),
+    number("lastOffset", "offset of the last record"),
 )  # fmt: skip
 INCIDENTS = Answer((parts("incidents", "the incidents by their begin", INCIDENT),))

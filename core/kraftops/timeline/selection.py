@@ -114,41 +114,30 @@ def _cause_text(change: MetadataChange) -> str:
 
 CHANGE: tuple[Field, ...] = (
     time_field(
-        "time", "time of the record", column=Column("TIME"), get=lambda change: change.time,
+        "time", "time of the record", column=Column("TIME"),
         cell=lambda change: iso_time(change.time),
     ),
     number_field(
         "offset", "offset of the record", column=Column("OFFSET", justify="right"),
-        get=lambda change: change.offset, cell=lambda change: str(change.offset),
+        cell=lambda change: str(change.offset),
     ),
-    text(
-        "kind", "the kind of the change", values=KINDS, column=Column("KIND", 3),
-        get=lambda change: change.kind,
-    ),
-    text(
-        "what", "what was changed", column=folded("WHAT", style="name"),
-        get=lambda change: change.what,
-    ),
+    text("kind", "the kind of the change", values=KINDS, column=Column("KIND", 3)),
+    text("what", "what was changed", column=folded("WHAT", style="name")),
     text(
         "old", "what it was, in words; null for what is new", may_be_null=True,
-        get=lambda change: change.old, column=folded("CHANGE"), cell=_change_text,
+        column=folded("CHANGE"), cell=_change_text,
     ),
-    text(
-        "new", "what it became; null for what went", may_be_null=True,
-        get=lambda change: change.new,
-    ),
+    text("new", "what it became; null for what went", may_be_null=True),
     text(
         "cause", "what changed it, as far as the log tells; no record names a person",
-        column=folded("CAUSE", 2), get=lambda change: change.cause, cell=_cause_text,
+        column=folded("CAUSE", 2), cell=_cause_text,
     ),
     texts(
         "likelyPrincipals", "with --authorizer-log: who likely asked for it, the likeliest first:"
         " their requests fit its time and resource",
     ),
-    text("topic", "the topic", may_be_null=True, get=lambda change: change.topic),
-    number_field(
-        "partition", "the partition", may_be_null=True, get=lambda change: change.partition
-    ),
+    text("topic", "the topic", may_be_null=True),
+    number_field("partition", "the partition", may_be_null=True),
     numbers(
         "brokers", "brokers that it is about: that lead, led, came to an ISR or left it",
         get=brokers_of,
@@ -166,7 +155,7 @@ GROUP: tuple[Field, ...] = (
         get=lambda group: group.changes[-1].time,
         cell=lambda group: iso_time(group.changes[-1].time),
     ),
-    text("cause", "what changed it", column=folded("CAUSE"), get=lambda group: group.cause),
+    text("cause", "what changed it", column=folded("CAUSE")),
     number_field(
         "count", "number of changes", column=number_column("CHANGES"),
         get=lambda group: len(group.changes),
