@@ -24,7 +24,7 @@ class Cluster:
 
     def __repr__(self) -> str:
         endpoints = filter(None, (self.access.brokers, self.access.controllers))
-        named = [str(known.address) for endpoint in endpoints for known in endpoint.bootstrap]
+        named = [str(node.address) for endpoint in endpoints for node in endpoint.bootstrap]
         return f"Cluster ({', '.join(named)})"
 
     def __enter__(self) -> Self:
