@@ -297,19 +297,6 @@ def large_find(logs: Bench) -> Row:
                text, "", f"{max(each.values()):.0f} MB", max(each.values()) / 500)  # fmt: skip
 
 
-def skew(logs: Bench, runs: int) -> Row:
-    """Compare a search where 90 % of the changes are of one topic with even ones."""
-    words = ("--partitions", "50000", "--topics", "100", "--changes", "1000000")
-
-    def wall(*more: str) -> float:
-        log = made("changes", logs.logs, *words, *more)
-        command = (SHELL, "--format", "json", "-s", str(log), "find", "/")
-        return median(on_spark(*command, scratch=logs.scratch).wall for _ in range(runs))
-
-    return at_most("find, 90 % of 1,000,000 changes in one topic; spread evenly: wall", "≤ 1.5",
-                   1.5, wall("--skew", "0.9"), wall())  # fmt: skip
-
-
 def main() -> None:
     """Measure the shapes of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -351,7 +338,6 @@ def main() -> None:
                     measure(name, partial(work, bench))
         if given.scale:
             measure("scale", lambda: scale(logs))
-            measure("skew", lambda: skew(logs, runs))
             measure("large_find", lambda: large_find(logs))
 
 

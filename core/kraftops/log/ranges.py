@@ -51,16 +51,6 @@ def file_id(path: str) -> FileId:
     return status.st_dev, status.st_ino
 
 
-def cut_file(path: str, target_bytes: int) -> list[ByteRange]:
-    """Return ranges of about *target_bytes* that together are the whole log *path*.
-
-    Raises:
-        SourceError: the file cannot be read.
-    """
-    with LogFile(path) as log:
-        return list(cut_log(log, target_bytes))
-
-
 def cut_log(
     log: LogFile,
     target_bytes: int,

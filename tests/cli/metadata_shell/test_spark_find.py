@@ -1,16 +1,18 @@
-"""find on Spark prints each line once, and refuses wrong words before Spark is started."""
+"""find on Spark prints what a worker has found, and refuses wrong words before Spark is started."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kraftops.errors import SourceError
 from kraftops.findings.finding import Place
 from kraftops.image.state.findings import DAMAGE, log_finding
-from kraftops.spark.find.search import SearchResult
+from kraftops.spark.jobs.text_of_worker import WorkerText
 from kraftops_cli.metadata_shell import spark_find
-from kraftops_cli.metadata_shell.spark_find import printed, run_find
-from kraftops_cli.metadata_shell.spark_find_task import MATCHED, FindRequest
+from kraftops_cli.metadata_shell.spark_find import run_find
+from kraftops_cli.metadata_shell.spark_find_task import FindOutcome, FindRequest
 from kraftops_cli.spark.options import SparkRequest
 from tests.helpers.logs.segments import IN
 
@@ -22,7 +24,7 @@ KAFKAS = OURS._replace(is_kafka=True)
 class Streams:
     """The streams of a terminal in memory."""
 
-    is_json = keeps_kafka_codes = False
+    is_json = keeps_kafka_codes = is_escaping = False
     status = None
     shown = staticmethod(str)
 
@@ -37,24 +39,14 @@ class Streams:
         self.lines.append(text)
 
 
-class Search:
-    """A search on Spark with a known result, and its arguments."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, result: SearchResult) -> None:
-        self.asked: list[Any] = []
-        self.found_findings: list[bool] = []
-        progress = SimpleNamespace(show=None)
-
-        def search(_: object, log: object, find: object, **options: Any) -> SearchResult:
-            self.asked.append(log)
-            self.found_findings.append(options["with_findings"])
-            return result
-
-        monkeypatch.setattr(spark_find, "search_log", search)
-        monkeypatch.setattr(spark_find, "SparkProgress", lambda _: _Entered(progress))
-        monkeypatch.setattr(spark_find, "started", lambda _: _Entered(None))
-        for name in ("warn_if_slow", "warn_if_small"):
-            monkeypatch.setattr(spark_find, name, lambda *_: None)
+def answered(patch: pytest.MonkeyPatch, outcome: object, chunks: Sequence[bytes] = ()) -> None:
+    """Have a worker answer find."""
+    progress = SimpleNamespace(show=None)
+    patch.setattr(spark_find, "run_for_text", lambda *_: WorkerText(outcome, iter(chunks)))
+    patch.setattr(spark_find, "SparkProgress", lambda _: _Entered(progress))
+    patch.setattr(spark_find, "started", lambda _: _Entered(None))
+    for name in ("warn_if_slow", "warn_if_small"):
+        patch.setattr(spark_find, name, lambda *_: None)
 
 
 class _Entered:
@@ -74,21 +66,6 @@ def run(*words: str, request: FindRequest = OURS) -> tuple[int, Streams]:
     return run_find(words, request, SparkRequest(), terminal), streams
 
 
-def result(*lines: tuple[bytes, bytes]) -> SearchResult:
-    return SearchResult(iter(lines), [], 0)
-
-
-def test_line_of_several_shards_is_printed_once() -> None:
-    matched: set[int] = set()
-    lines = [
-        (b"0", MATCHED + b"0"), (b"0", MATCHED + b"0"), (b"1", b"/a"), (b"1", b"/a"),
-        (b"2", b"/a"), (b"2", MATCHED + b"3"),
-    ]  # fmt: skip
-
-    assert list(printed(result(*lines), matched)) == ["/a", "/a"]
-    assert matched == {0, 3}
-
-
 @pytest.mark.parametrize(
     "words", [("find", "/", "-maxdepth", "x"), ("find", "/", "-type", "q"), ("find", "-newer-than")]
 )
@@ -106,45 +83,35 @@ def test_wrong_words_are_refused_without_spark(
     assert bool(streams.lines) is not request_.is_kafka
 
 
-def test_target_that_no_shard_has_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    Search(monkeypatch, result((b"", MATCHED + b"0"), (b"1", b"/image")))
+def test_lines_and_errors_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = "find: /nowhere: no such file or directory."
+    answered(monkeypatch, FindOutcome(1, [missing], [], 0), [b"/image\n", b"/image/topics\n"])
 
     code, streams = run("find", "/image", "/nowhere")
 
-    assert (code, streams.text) == (1, "/image\n")
-    assert streams.lines == ["find: /nowhere: no such file or directory."]
+    assert (code, streams.text) == (1, "/image\n/image/topics\n")
+    assert streams.lines[1:] == [missing]
+
+
+def test_the_memory_of_the_state_is_told_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch, FindOutcome(0, [], [], 0))
+
+    assert "one worker holds the state of the log, in 64" in run("find", "/")[1].lines[0]
 
 
 def test_damage_of_the_log_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = log_finding(DAMAGE, "bad", Place(file=LOG, position=7))
-    Search(monkeypatch, SearchResult(iter([(b"", MATCHED + b"0")]), [finding], 0))
+    answered(monkeypatch, FindOutcome(0, [], [finding], 2))
 
     code, streams = run("find", "/image")
 
     assert code != 0
     assert any("bad" in line for line in streams.lines)
+    assert any("2 records could not be applied" in line for line in streams.lines)
 
 
-@pytest.mark.parametrize(
-    ("target", "with_findings"),
-    [("/", True), ("/local", True), ("/l*", True), ("/image", False), ("/local/findings/0", True)],
-)
-def test_findings_are_searched_only_where_they_may_be(
-    monkeypatch: pytest.MonkeyPatch, target: str, with_findings: bool
-) -> None:
-    search = Search(monkeypatch, result((b"", MATCHED + b"0")))
+def test_a_log_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch, SourceError("cannot read it"))
 
-    run("find", target)
-
-    assert search.found_findings == [with_findings]
-
-
-@pytest.mark.parametrize(("words", "is_asked"), [((), False), (("-newer-than", "5"), True)])
-def test_prior_state_is_read_only_for_tests_of_age(
-    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], is_asked: bool
-) -> None:
-    search = Search(monkeypatch, result((b"", MATCHED + b"0")))
-
-    run("find", "/", *words)
-
-    assert search.asked[0].with_prior_state is is_asked
+    with pytest.raises(SourceError, match="cannot read it"):
+        run("find", "/image")

@@ -1,29 +1,29 @@
-"""The task of find on Spark yields the lines of the shell's find, with keys in their order."""
+"""The work of find on Spark writes the lines of the shell's find, and tells how it ended."""
 
+import pickle
 from collections.abc import Sequence
-from functools import cache
+from io import BytesIO
 
 import pytest
 
-from kraftops.errors import UsageError
-from kraftops.image.load.loading import load
-from kraftops.image.state.image import MetadataImage
-from kraftops_cli.metadata_shell.spark_find_task import MATCHED, Find, FindRequest, call_of
+from kraftops.errors import SourceError, UsageError
+from kraftops_cli.metadata_shell.spark_find_task import (
+    FindOutcome,
+    FindRequest,
+    FindWork,
+    call_of,
+)
 from tests.helpers.tools.shell_session import LOG, NOW, Shell
 
 OURS = FindRequest(str(LOG), None, None, "kafka", False, False, "1", NOW)
 
 
-@cache
-def image() -> MetadataImage:
-    return load(LOG)
-
-
-def found(*words: str, is_first: bool = True, kafka: bool = False) -> list[tuple[bytes, str]]:
-    """Return keys and lines, without the lines of targets that exist."""
-    request = OURS._replace(is_kafka=kafka)
-    lines = Find(words, request).of_image(image(), is_first=is_first)
-    return [(key, line.decode()) for key, line in lines if not line.startswith(MATCHED)]
+def found(*words: str, request: FindRequest = OURS) -> tuple[list[str], FindOutcome]:
+    """Return the lines of find in a worker, and how it ended."""
+    out = BytesIO()
+    outcome = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(FindWork(words, request)))(out)))
+    assert isinstance(outcome, FindOutcome)
+    return out.getvalue().decode().splitlines(), outcome
 
 
 @pytest.mark.parametrize(
@@ -34,50 +34,35 @@ def found(*words: str, is_first: bool = True, kafka: bool = False) -> list[tuple
         pytest.param(["find", "/", "-name", "*o*", "-type", "f"], id="tests"),
         pytest.param(["find", "/image", "-maxdepth", "2"], id="depth"),
         pytest.param(["find", "/image/c*", "/local"], id="targets"),
+        pytest.param(["find", "/", "-newer-than", "100"], id="age"),
     ],
 )
-def test_lines_of_a_whole_image_are_those_of_the_shell(words: Sequence[str]) -> None:
-    lines = found(*words)
+def test_lines_are_those_of_the_shell(words: Sequence[str]) -> None:
+    lines, outcome = found(*words)
 
-    assert [line for _, line in lines] == Shell()(*words).lines
-    assert [key for key, _ in lines] == sorted(key for key, _ in lines)
-
-
-def test_keys_are_unique() -> None:
-    keys = [key for key, _ in found("find")]
-
-    assert len(set(keys)) == len(keys) > 100
+    assert lines == Shell()(*words).lines
+    assert (outcome.code, outcome.errors) == (0, [])
 
 
-def test_other_shards_leave_out_what_all_of_them_have() -> None:
-    lines = [line for _, line in found("find", "/", is_first=False)]
+def test_a_target_that_does_not_exist_is_an_error() -> None:
+    lines, outcome = found("find", "/nowhere", "/image/topics", "-maxdepth", "0")
 
-    assert lines
-    assert all(line.startswith("/image/") and line.count("/") > 2 for line in lines)
-    assert not {"/image/topics", "/image/topics/byName", "/image/configs"} & set(lines)
-    every = {line for _, line in found("find", "/")}
-    assert set(lines) < every
-    sharded = ("/image/topics/byName/", "/image/topics/byId/", "/image/configs/")
-    assert {line for line in every if line.startswith(sharded)} <= set(lines)
+    assert lines == ["/image/topics"]
+    assert outcome.code == 1
+    assert outcome.errors == ["find: /nowhere: no such file or directory."]
 
 
-def test_targets_that_exist_are_marked() -> None:
-    lines = Find(("find", "/nowhere", "/image"), OURS).of_image(image(), is_first=True)
+def test_a_terminal_gets_escaped_names() -> None:
+    request = OURS._replace(is_escaping=True)
 
-    marks = [(key, line) for key, line in lines if line.startswith(MATCHED)]
-
-    assert marks == [((1).to_bytes(4), MATCHED + b"1")]
+    assert found("find", "/image", request=request)[0] == found("find", "/image")[0]
 
 
-def test_findings_are_numbered_from_their_first() -> None:
-    damaged = MetadataImage()
-    damaged.fold.drop(0, "bad")
+def test_a_log_that_cannot_be_read_is_told() -> None:
+    outcome = FindWork(("find", "/"), OURS._replace(source="/nowhere.log"))(BytesIO())
 
-    lines = [line for _, line in Find(("find", "/local"), OURS).of_findings(damaged, 7)]
-
-    paths = [line for line in lines if not line.startswith(MATCHED)]
-    assert paths
-    assert all(path.startswith(b"/local/findings/7") for path in paths)
+    assert isinstance(outcome, SourceError)
+    assert "cannot read /nowhere.log" in outcome.message
 
 
 @pytest.mark.parametrize("words", [("ls", "/"), ("cat", "/image")])

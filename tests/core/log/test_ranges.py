@@ -10,7 +10,8 @@ from kraftops.log import ranges
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
-from kraftops.log.ranges import ByteRange, cut_by_index, cut_file
+from kraftops.log.ranges import ByteRange, cut_by_index
+from tests.helpers.logs.cuts import cut_file
 from tests.helpers.logs.segments import IN, patched
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]

@@ -70,10 +70,9 @@ def test_missing_object_is_one_line(store: str) -> None:
 
 @pytest.mark.usefixtures("session")
 def test_on_spark(partition: str) -> None:
-    """Splits of a few batches, read by workers."""
-    words = ("--format", "json", "find", "/", "-newer-than", "100")
-    small = ("--conf", "spark.kraftops.splitBytes=2000", "--conf", "spark.kraftops.groups=3")
+    for words in (("/", "-newer-than", "100"), ("/image", "/nowhere"), ("/local",)):
+        find = ("--format", "json", "find", *words)
 
-    found = run(partition, "--spark", *small, "-s", partition, *words)
+        found = run(partition, "--spark", "-s", partition, *find)
 
-    assert found[:2] == run(FOLDER, "-s", str(FOLDER), *words)[:2]
+        assert found[:2] == run(FOLDER, "-s", str(FOLDER), *find)[:2]

@@ -2,70 +2,59 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import IO
 
 import pytest
 
-from kraftops.image.replay.limits import Limits
-from kraftops.image.state.image import MetadataImage
-from kraftops.spark.find.scan_job import SearchedLog
-from kraftops.spark.find.search import search_log
-from kraftops.spark.find.search_tasks import Line
+from kraftops.spark.jobs.text_of_worker import run_for_text
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session
-from kraftops_cli.metadata_shell.spark_find import printed
-from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
 from tests.spark.dump.test_worker_crashes import tries
-from tests.spark.find.test_search import LOG, at_once
 
 pytestmark = pytest.mark.spark
 
-SEARCHED = SearchedLog((LOG,), Limits(), "kafka")
+LINE = b"line %07d of a text that is longer than what goes to the driver at a time\n"
+LINES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class CrashingFind(Find):
-    """Kills its worker in the middle of a shard, in the first *crashes* tries."""
+class CrashingWork:
+    """Kills its worker in the midst of a text, in the first *crashes* tries."""
 
     crashes: int = 1
 
-    def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
-        for number, line in enumerate(Find.of_image(self, image, is_first=is_first)):
-            if number == 3 and tries() < self.crashes:
+    def __call__(self, out: IO[bytes]) -> str:
+        for number in range(LINES):
+            out.write(LINE % number)
+            if number == LINES // 2 and tries() < self.crashes:
                 os.kill(os.getpid(), signal.SIGKILL)
-            yield line
+        return "the result"
 
 
-def find(crashes: int) -> CrashingFind:
-    request = FindRequest(LOG, None, None, "kafka", False, False, "")
-    return CrashingFind(("find", "/"), request, crashes)
+def kept(session: Session) -> int:
+    """Return how many tables Spark holds."""
+    size: int = session.context._jsc.getPersistentRDDs().size()
+    return size
 
 
-def kept(session: Session) -> tuple[int, list[str]]:
-    """Return how many tables Spark holds, and the files of what was broadcast."""
-    context = session.context
-    return context._jsc.getPersistentRDDs().size(), sorted(os.listdir(context._temp_dir))
-
-
-def test_shard_that_crashes_once_is_tried_again(session: Session) -> None:
+def test_work_that_crashes_once_is_tried_again(session: Session) -> None:
     before = kept(session)
 
-    result = search_log(session, SEARCHED, find(1))
+    result, chunks = run_for_text(session, ["log"], CrashingWork())
 
-    assert kept(session) != before
-    assert list(printed(result, set())) == at_once(LOG, ["find", "/"], Limits())[0]
+    assert result == "the result"
+    assert kept(session) > before
+    assert b"".join(chunks) == b"".join(LINE % number for number in range(LINES))
     assert kept(session) == before
 
 
-def test_shard_that_crashes_at_every_try_is_an_error(session: Session) -> None:
+def test_work_that_crashes_at_every_try_is_an_error(session: Session) -> None:
     before = kept(session)
 
     with pytest.raises(SparkError) as error:
-        search_log(session, SEARCHED, find(1000))
+        run_for_text(session, ["log"], CrashingWork(1000))
 
     assert kept(session) == before
-    assert error.value.message == (
-        f"{LOG}: not all of it was read: a worker died at each of 4 tries"
-    )
-    assert "spark.kraftops.groups" in str(error.value.hint)
+    assert error.value.message == "log: not all of it was read: a worker died at each of 4 tries"
+    assert "memory" in str(error.value.hint)

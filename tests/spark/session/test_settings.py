@@ -68,17 +68,17 @@ def test_small_driver_is_one_of_a_local_session_that_nobody_has_sized() -> None:
 
 
 def test_tries_and_own_names_of_the_site_count() -> None:
-    site = (("spark.task.maxFailures", "7"), ("spark.kraftops.groups", "5"))
+    site = (("spark.task.maxFailures", "7"), ("spark.kraftops.splitBytes", "5"))
 
     assert Settings("yarn", site=site).tries == 7
-    assert Settings("yarn", (("spark.kraftops.groups", "6"),), site=site).shards == 6
+    assert Settings("yarn", (("spark.kraftops.splitBytes", "6"),), site=site).split_bytes == 6
 
 
 def test_own_names_have_numbers() -> None:
-    conf = (("spark.kraftops.splitBytes", "100"), ("spark.kraftops.groups", "0"))
-    settings = Settings("local", conf)
+    settings = Settings("local", (("spark.kraftops.splitBytes", "0"),))
 
-    assert settings.split_bytes == 100
     assert settings.worker_seconds == 120
-    with pytest.raises(UsageError, match=r"spark\.kraftops\.groups is a number from 1 on, not '0'"):
-        _ = settings.shards
+    with pytest.raises(
+        UsageError, match=r"spark\.kraftops\.splitBytes is a number from 1 on, not '0'"
+    ):
+        _ = settings.split_bytes

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kraftops.dump.sources.names import Source, SourcePage
-from kraftops.spark.jobs.cutting import planned
-from kraftops.spark.jobs.planning import Split
+from kraftops.spark.jobs.planning import Split, planned
 from kraftops.spark.session.session import Session
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest

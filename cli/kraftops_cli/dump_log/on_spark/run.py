@@ -19,8 +19,7 @@ from kraftops.query.row_lines import lines_of
 from kraftops.spark.dump.check_job import check
 from kraftops.spark.dump.count_job import Counted, count
 from kraftops.spark.dump.dump_job import Outcome, Output, dump
-from kraftops.spark.jobs.cutting import planned
-from kraftops.spark.jobs.planning import Split, plan_splits
+from kraftops.spark.jobs.planning import Split, plan_splits, planned
 from kraftops.spark.jobs.topic_ids import any_has_records, topic_ids
 from kraftops.spark.jobs.waves import begun_ahead
 from kraftops.spark.session.session import Session, started

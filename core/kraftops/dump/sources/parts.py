@@ -109,8 +109,8 @@ def plan_parts(
 ) -> Iterator[ByteRange]:
     """Yield the parts of files: logs and snapshots are cut into about *part_bytes*.
 
-    *max_bytes* of each log are read. A remote log is cut only if *cut_remote* is set: by the index
-    beside it, or it is read once more.
+    *max_bytes* of each log are read. A remote log is cut only if *cut_remote* is set, and by the
+    index beside it.
     """
     for path in map(path_text, paths):
         name = file_name(path)
@@ -129,8 +129,10 @@ def plan_parts(
         assert isinstance(log, LogFile)
         with log:
             limit = None if max_bytes == NO_LIMIT else max_bytes
-            parts = _cut_by_index(log, name, part_bytes, limit) if is_remote(path) else None
-            yield from cut_log(log, part_bytes, limit, identity) if parts is None else parts
+            if is_remote(path):
+                yield from _cut_by_index(log, name, part_bytes, limit) or [ByteRange(path)]
+            else:
+                yield from cut_log(log, part_bytes, limit, identity)
 
 
 def _cut_by_index(

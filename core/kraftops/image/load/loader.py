@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from copy import copy
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
 from kraftops.errors import DecodeError, SourceError
@@ -49,13 +49,6 @@ class Tail(NamedTuple):
     last: Batch | None = None
 
 
-class LoaderFactory(Protocol):
-    """Makes loaders of one class."""
-
-    def __call__(self, image: MetadataImage, limits: Limits) -> Loader:
-        """Return a loader into an image, as far as limits allow."""
-
-
 class Loader:
     """Feeds batches to a replay, and notes damage, gaps and repeats of the log."""
 
@@ -83,8 +76,6 @@ class Loader:
         self.order = LogOrder()
         self.tail: Tail | None = None
         """The position for reading on."""
-        self.factory: LoaderFactory = new_loader
-        """Makes other loaders of this class."""
         self._limits = replay.limits
         self._replay = replay
         self._progress = progress
@@ -320,13 +311,9 @@ class Loader:
         self._sources[file.path] = source
         return source
 
-    def _open_log(self, path: str) -> LogFile | LogStream:
-        """Open a file; a subclass may know parts of it."""
-        return open_log(path)
-
     def _open(self, path: str) -> LogFile | LogStream:
         try:
-            return self._open_log(path)
+            return open_log(path)
         except SourceError as error:
             if self._may_grow and not os.path.lexists(path):
                 raise VanishedFileError(error.message) from None

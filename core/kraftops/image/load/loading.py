@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
-from typing import TypeVar
 
 from kraftops.errors import SourceError, UsageError
 from kraftops.image.load.loader import Loader, Progress, VanishedFileError
@@ -18,7 +17,6 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.uris import Paths, path_texts
 
-L = TypeVar("L", bound="Loader")
 TRIES = 5  # a running server deletes files between listing and opening
 
 
@@ -64,31 +62,21 @@ def loaded(
     names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
 ) -> Loader:
     """Return the loader that has read *names*; errors as `load`."""
-    return loaded_by(
-        lambda may_grow: Loader(
-            Replay(MetadataImage(dialect), limits), progress, may_grow=may_grow
-        ),
-        names,
-        limits,
-    )
-
-
-def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
-    """Return a loader by *make*, which is called with `may_grow`, after it has read *names*."""
     for attempt in count(1):
         try:
-            return _loaded(make, names, limits)
+            return _loaded(names, limits, dialect, progress)
         except VanishedFileError as error:
             if attempt == TRIES:
                 raise SourceError(error.message) from None
     raise AssertionError
 
 
-def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
+def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress | None) -> Loader:
     files = files_of(names)
     first = loader = None
     for plan, findings in read_plans(files, limits):
-        loader = make(files.is_directory)
+        replay = Replay(MetadataImage(dialect), limits)
+        loader = Loader(replay, progress, may_grow=files.is_directory)
         loader.image.log_findings += findings
         first = first or loader
         if loader.read(plan):
@@ -102,9 +90,7 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
-        image.offer_prior_state(
-            partial(prior_state_of, files, ends[0], image.dialect, loader.factory)
-        )
+        image.offer_prior_state(partial(prior_state_of, files, ends[0], image.dialect))
     return loader
 
 

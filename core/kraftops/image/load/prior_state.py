@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.image.load.loader import LoaderFactory, new_loader
+from kraftops.image.load.loader import new_loader
 from kraftops.image.load.sources import LogFiles, SourceFile, base_offset_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change
@@ -26,19 +26,15 @@ _BREAKS = frozenset({DAMAGE, GAP, REPEAT})
 """Findings after which changes of the state may be missing."""
 
 
-def prior_state_of(
-    files: LogFiles, end_offset: int, dialect: str, factory: LoaderFactory = new_loader
-) -> PriorState | None:
+def prior_state_of(files: LogFiles, end_offset: int, dialect: str) -> PriorState | None:
     """Return the state that the log before a snapshot's end makes; None without an unbroken log.
 
     Args:
         files: the files of the log.
         end_offset: the snapshot's end offset.
         dialect: the dialect of its records.
-        factory: makes the loader of the whole log, or else, one after the other and for the same
-            image, the loaders of an older snapshot, of the log before its end, and of the rest.
     """
-    log = _PriorLog(files.snapshots, end_offset, dialect, factory)
+    log = _PriorLog(files.snapshots, end_offset, dialect)
     segments = [segment for segment in files.segments if base_offset_of(segment) < end_offset]
     while segments:
         state, broken = log.replay(segments)
@@ -66,7 +62,6 @@ class _PriorLog(NamedTuple):
     snapshots: Sequence[FileName]
     end_offset: int
     dialect: str
-    factory: LoaderFactory
 
     def replay(self, segments: Sequence[FileName]) -> tuple[PriorState | None, int | None]:
         """Return the state that segments make, and the number of the last one that is broken."""
@@ -80,7 +75,7 @@ class _PriorLog(NamedTuple):
             if seed is None:
                 return None, None
             limits = Limits(after=seed.covered, until=self.end_offset - 1)
-            rest = self.factory(seed.image, limits)
+            rest = new_loader(seed.image, limits)
             rest.order.next_offset = start
             rest.read(files)
         except KraftopsError:
@@ -122,10 +117,10 @@ class _PriorLog(NamedTuple):
         begin = start
         while True:
             image = MetadataImage(self.dialect)
-            if not self.factory(image, Limits()).read([snapshot]):
+            if not new_loader(image, Limits()).read([snapshot]):
                 return None
             image.fold.seed(is_seeded=True)
-            loader = self.factory(image, Limits(after=begin - 1, until=covered))
+            loader = new_loader(image, Limits(after=begin - 1, until=covered))
             loader.order.next_offset = start
             loader.read(files)
             image.fold.seed(is_seeded=False)

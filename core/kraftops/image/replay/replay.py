@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from collections.abc import Generator, Iterator
 from copy import copy
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from kraftops.engine.fold_contract import (
     BATCH_FIELDS,
@@ -52,24 +52,6 @@ _QUORUM_FIELDS = {
 """The attributes of `Quorum` by types of control records."""
 
 
-class Applier(Protocol):
-    """The part of `kraftops.engine.fold_contract.Fold` that a replay hands records to."""
-
-    def begin_unit(self) -> None:
-        """Begin a unit: the next records are a batch, or transaction, of their own."""
-
-    def apply(
-        self, data: bytes, address: int, position: int, number: int, stop: int
-    ) -> FoldProgress:
-        """Apply records of a batch, up to a marker of a transaction."""
-
-    def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
-        """Read records up to the marker of a transaction, without applying them."""
-
-    def drop(self, address: int, reason: str) -> None:
-        """Note that a record is left out."""
-
-
 class _Pending(NamedTuple):
     """Records *first* up to *stop* of the batch at *address*, from *position* on."""
 
@@ -82,19 +64,12 @@ class _Pending(NamedTuple):
 class Replay:
     """Applies batches, in the order of their offsets, to an image."""
 
-    def __init__(
-        self,
-        image: MetadataImage,
-        limits: Limits | None = None,
-        *,
-        applier: Applier | None = None,
-    ) -> None:
+    def __init__(self, image: MetadataImage, limits: Limits | None = None) -> None:
         """Apply batches to *image*, as far as *limits* allow.
 
         Args:
             image: gets findings and provenance, and the records in its fold.
             limits: the records that count.
-            applier: gets the records instead of the fold.
         """
         self.image = image
         self.limits = limits or Limits()
@@ -110,21 +85,17 @@ class Replay:
         """The newest time of the batches after the snapshot, in ms."""
         self.open_transaction: int | None = None
         """The address of the record that began the metadata transaction which is open."""
-        self.can_apply_windows = applier is None
-        self._applier = applier or image.fold
+        self.can_apply_windows = True
+        """Whether many batches may be applied at once."""
         self._progress: FoldProgress | None = None  # in the batch of `add`, by `apply_window`
         self._reported = self._window_reported = image.fold.dropped
         self._unreadable = 0  # records of this batch
         self._deferred: list[_Pending] = []  # the records of the open transaction
 
     def copy(self) -> Replay:
-        """Return a replay that goes on, after the last batch, with a copy of the image.
-
-        It applies records to the copy's fold, and has no other applier.
-        """
+        """Return a replay that goes on, after the last batch, with a copy of the image."""
         replay = copy(self)
         replay.image = self.image.copy()
-        replay._applier = replay.image.fold  # noqa: SLF001 - its own class
         replay._deferred = list(self._deferred)  # noqa: SLF001 - its own class
         return replay
 
@@ -228,7 +199,7 @@ class Replay:
             return
         self._progress = progress
         if progress is None:
-            self._applier.begin_unit()
+            self.image.fold.begin_unit()
         yield from self._add_records(inflated, address, span)
 
     def finish(self) -> None:
@@ -261,7 +232,7 @@ class Replay:
             record, position = read_record(view, position, batch.base_offset, batch.base_timestamp)
             decoded = control.decode(record.key, record.value, whole=False)
             if isinstance(decoded, Unknown):
-                self._applier.drop(here, decoded.reason)
+                self.image.fold.drop(here, decoded.reason)
                 yield from self._new_drops()
             elif not is_covered or decoded.type == _LEADER_CHANGE:
                 if decoded.type in _QUORUM_FIELDS:
@@ -320,7 +291,7 @@ class Replay:
         while number < stop and begin is None:
             step, self._progress = self._progress, None
             if step is None:
-                step = self._applier.apply(batch.data, base, position, number, stop)
+                step = self.image.fold.apply(batch.data, base, position, number, stop)
             self.image.forget()
             applied += step.applied
             dropped += step.dropped
@@ -331,7 +302,7 @@ class Replay:
             elif step.marker == BEGIN_TRANSACTION:
                 begin = address
             elif step.marker is not None:
-                self._applier.drop(address, NOT_OPEN)
+                self.image.fold.drop(address, NOT_OPEN)
                 self._note_stray_marker(batch, step.last)
                 dropped += 1
             yield from self._new_drops()
@@ -343,7 +314,7 @@ class Replay:
             yield RecordsProcessed(base, pending.first, number, applied, dropped, unreadable)
         if begin is not None:
             self.open_transaction = begin
-            self._applier.begin_unit()
+            self.image.fold.begin_unit()
             yield TransactionBegun(begin)
         elif number < stop:
             raise _malformed(batch, position)
@@ -357,7 +328,7 @@ class Replay:
     def _defer(self, batch: InflatedBatch, pending: _Pending) -> Generator[Event, None, _Pending]:
         """Keep records for the end of the transaction; return the records after its next marker."""
         base, position, first, stop = pending
-        step = self._applier.skim(batch.data, position, first, stop)
+        step = self.image.fold.skim(batch.data, position, first, stop)
         if step.is_malformed:
             raise _malformed(batch, step.position)
         self._unreadable += step.unreadable
@@ -369,7 +340,7 @@ class Replay:
             self._deferred.append(_Pending(base, position, first, step.number - 1))
             is_begin = step.marker == BEGIN_TRANSACTION
             if is_begin:
-                self._applier.drop(address, "a metadata transaction is open already")
+                self.image.fold.drop(address, "a metadata transaction is open already")
                 yield from self._new_drops()
             dropped = int(is_begin)
             yield RecordsProcessed(base, first, step.number, dropped=dropped, is_deferred=True)

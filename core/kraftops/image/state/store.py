@@ -180,11 +180,6 @@ class RecordStore:
         kept.crcs.extend(checksums[shared:])
         self._count += len(places)
 
-    def forget(self) -> None:
-        """Forget all batches; numbers begin at 0 again."""
-        self._all = self._all.beginning(self._source_count, 0)
-        self._count = 0
-
     def numbers(self) -> range:
         """Return the numbers of all batches, in the order in which they were added."""
         return range(self._count)

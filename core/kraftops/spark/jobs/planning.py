@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.parts import plan_parts, source_sizes
@@ -11,6 +11,9 @@ from kraftops.log.files import file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
+
+if TYPE_CHECKING:
+    from kraftops.spark.session.session import Session
 
 LEAST_BYTES = 16 << 20
 MOST_BYTES = 256 << 20
@@ -55,8 +58,9 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
 ) -> list[Split]:
     """Return the splits of sources, in order.
 
-    A file is cut at the boundaries of its batches, small files are put together. Files far away
-    must be fetched to be cut, so they stay whole where there are enough of them for all cores.
+    A file is cut at the boundaries of its batches, small files are put together. Files far away are
+    cut by their indexes, and stay whole without, or where there are enough of them for all cores: a
+    value may look like batches, so that nothing else tells a boundary without reading up to it.
     Files that cannot be read have splits, too: the task reports them.
 
     Args:
@@ -76,8 +80,14 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
     return list(packed(_labelled(sources, sizes, cuts), target))
 
 
+def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list[Split]:
+    """Return the splits of sources for a session."""
+    size = session.settings.split_bytes
+    return plan_splits(sources, session.cores, max_bytes=max_bytes, size=size)
+
+
 def cut_locally(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
-    """Return the ranges of each file, which this process reads to cut it."""
+    """Return the ranges of each file: one here is read to cut it, another has its index."""
     return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 
 

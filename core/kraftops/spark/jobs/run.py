@@ -17,7 +17,6 @@ from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.session.job_progress import Show, watched
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.shipping import ShippedWork, worker_state
-from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -193,11 +192,6 @@ def check_workers(session: Session) -> None:
     session.is_checked = True
 
 
-def runs_here(session: Session, paths: Iterable[str]) -> bool:
-    """Tell whether this process is as near to the files as any worker, so that no job is needed."""
-    return session.settings.is_local and not any(map(is_remote, paths))
-
-
 @contextmanager
 def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
     """Run jobs that must read the whole log *names*; Ctrl-C ends them all.
@@ -215,7 +209,7 @@ def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
         tries = session.settings.tries
         raise SparkError(
             f"{', '.join(names)}: not all of it was read: a worker died at each of {tries} tries",
-            hint="if they lack memory, more groups take less: --conf spark.kraftops.groups=1000",
+            hint="does it have the memory for the state of the log?",
         ) from error
 
 

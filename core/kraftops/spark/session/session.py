@@ -54,11 +54,6 @@ class Session:
             return self.settings.cores
         return _cores_of(self.spark) if self.jobs.is_connect else self.context.defaultParallelism
 
-    def tune(self, name: str, value: str) -> None:
-        """Configure a session of ours, unless the user or the site has given the name a value."""
-        if not (self.settings.is_borrowed or name in self.settings.configured):
-            self.spark.conf.set(name, value)
-
     @property
     def slow_text(self) -> str | None:
         """Warning about workers without the compiled engine; None if there are none."""

@@ -13,7 +13,7 @@ from kraftops.memory import VARIABLE
 DEFAULT_MASTER = "local[*,4]"
 CONF_PREFIX = "spark.kraftops."
 """Prefix of the names of our own configuration."""
-CONF_NAMES = ("splitBytes", "groups", "workerSeconds")
+CONF_NAMES = ("splitBytes", "workerSeconds")
 """Names of our own configuration, after the prefix."""
 _TRIES = 4  # the default of `spark.task.maxFailures`
 _WORKER_SECONDS = 120
@@ -109,15 +109,6 @@ class Settings:
             UsageError: it is not a number.
         """
         return self._number("splitBytes", least=1)
-
-    @property
-    def shards(self) -> int | None:
-        """The number of shards of an image (`spark.kraftops.groups`); None if it is not set.
-
-        Raises:
-            UsageError: it is not a number.
-        """
-        return self._number("groups", least=1)
 
     @property
     def worker_seconds(self) -> int:

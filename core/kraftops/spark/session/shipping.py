@@ -133,18 +133,6 @@ def worker_state(_: object) -> str:
     return json.dumps([None, reason and f"{gethostname()}: {reason}"])
 
 
-_own_directories: list[str] = []
-"""The directory of a worker, while it works in that of the driver."""
-
-
-def sent_file(name: str) -> str:
-    """Return the path, in a worker, of a file that Spark was told to send."""
-    from pyspark import SparkFiles
-
-    # Executors name their directory of files by a path from their own.
-    return os.path.join(*_own_directories[-1:], SparkFiles.getRootDirectory(), name)
-
-
 def _missing_module() -> str | None:
     """Return the text about a module that this worker lacks."""
     for name in MODULES:
@@ -169,11 +157,9 @@ def _inside(directory: str) -> Iterator[None]:
             module.__path__ = [os.path.abspath(place) for place in module.__path__]
     with suppress(OSError):
         os.chdir(directory)
-    _own_directories.append(home)
     try:
         yield
     finally:
-        _own_directories.pop()
         os.chdir(home)
 
 

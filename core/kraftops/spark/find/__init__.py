@@ -1,1 +1,0 @@
-"""Replay a metadata log in shards, and search each."""
