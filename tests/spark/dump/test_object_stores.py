@@ -13,6 +13,8 @@ import pytest
 
 from kraftops.dump.sources.names import expand
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.heads import heads
+from kraftops.log.indexes import OffsetEntry, offset_index_bytes
 from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem, list_directory
 from kraftops.spark.session.session import Session
@@ -96,7 +98,7 @@ def large(store: str) -> tuple[str, bytes]:
 def test_requests_for_a_large_log(
     session: Session, large: tuple[str, bytes], tmp_path: Path, tmp_path_factory: Any
 ) -> None:
-    """Requests of 8 MiB; cutting a log fetches it once more."""
+    """Requests of 8 MiB; without an index, one task reads the log, and nobody else."""
     log = tmp_path_factory.getbasetemp() / "moto0/log"
     uri, data = large
     ranges = -(-len(data) // (8 << 20))
@@ -108,8 +110,8 @@ def test_requests_for_a_large_log(
 
     parts = sorted((tmp_path / "out").iterdir())
     assert between - before == ranges
-    assert gets(log, uri) - between <= 2 * ranges + len(parts) + 1
-    assert len(parts) == 2
+    assert gets(log, uri) - between <= ranges + 1
+    assert len(parts) == 1
     assert done.code == 0
     assert b"".join(path.read_bytes() for path in parts) == local.out
 
@@ -176,8 +178,17 @@ def test_store_that_does_not_answer_is_one_line() -> None:
     ]
 
 
+def index_of(path: Path) -> bytes:
+    """Return an index with an entry for each batch but the first."""
+    with LogFile(str(path)) as log:
+        _, *others = heads(log, 0, log.size)
+    return offset_index_bytes([OffsetEntry(head.last_offset, head.position) for head in others], 0)
+
+
 def test_spark_reads_and_writes(session: Session, folder: str) -> None:
+    """The index beside the log cuts it."""
     uri = put(f"{folder}/__cluster_metadata-0/{LOG.name}", LOG.read_bytes())
+    put(f"{folder}/__cluster_metadata-0/{LOG.stem}.index", index_of(LOG))
 
     done = run_here(
         "--spark", "--output", f"{folder}/out", f"{folder}/__cluster_metadata-0", *SMALL

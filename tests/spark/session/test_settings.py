@@ -51,22 +51,6 @@ def test_site_wins_over_ours_and_the_user_over_both() -> None:
     assert conf["spark.sql.session.timeZone"] == "UTC"
 
 
-def test_small_driver_is_one_of_a_local_session_that_nobody_has_sized() -> None:
-    memory = (("spark.driver.memory", "3g"),)
-
-    small = Settings("local[2]", has_small_driver=True)
-
-    assert small.all_conf()["spark.memory.fraction"] == "0.15"
-    assert "-XX:+UseSerialGC" in small.all_conf()["spark.driver.extraJavaOptions"]
-    for other in (
-        Settings("local[2]", memory, has_small_driver=True),
-        Settings("local[2]", site=memory, has_small_driver=True),
-        Settings("yarn", has_small_driver=True),
-        Settings("local[2]"),
-    ):
-        assert "spark.driver.extraJavaOptions" not in other.all_conf()
-
-
 def test_tries_and_own_names_of_the_site_count() -> None:
     site = (("spark.task.maxFailures", "7"), ("spark.kraftops.splitBytes", "5"))
 

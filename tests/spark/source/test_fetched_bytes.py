@@ -93,3 +93,41 @@ def test_an_object_is_cut_by_its_index_and_fetched_once(store: CountingStore) ->
     gets = [request for request in store.requests if "GET" in request and ".log" in request]
     assert store.fetched.total() <= 1.02 * (len(SEGMENT) + len(INDEX))
     assert 3 <= len(gets) <= 2 * 3  # with the headers at the cuts
+
+
+def outer() -> tuple[bytes, bytes]:
+    """Return a segment whose values are segments with offsets in its own range, and its index."""
+    inner = b"".join(batch_bytes([Record(offset, 1, None, b"inner")]) for offset in range(25, 35))
+    content, entries = bytearray(), []
+    for offset in range(40):
+        if offset and not offset % 4:
+            entries.append(OffsetEntry(offset, len(content)))
+        value = inner * (1 + offset % 3) if offset % 2 else b"outer"
+        content += batch_bytes([Record(offset, 1, None, value)])
+    return bytes(content), offset_index_bytes(entries, 0)
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_a_value_that_is_a_segment_fools_no_split(
+    monkeypatch: pytest.MonkeyPatch, *, has_index: bool
+) -> None:
+    """Rows are the same at every split size: an index cuts, and nothing else."""
+    content, index = outer()
+    objects = {f"archive/orders-0/{0:020}.log": content}
+    if has_index:
+        objects[f"archive/orders-0/{0:020}.index"] = index
+    with counting_store(objects) as store:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "test")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", store.url)
+        counts = set()
+        for size in (1, 70, 500, 1000, 3000, 7000, 20_000, len(content), 1 << 30):
+            uri = f"s3://outer-{store.url[-5:]}/archive"
+            source = KraftopsDataSource({"path": uri, "decoder": "user", "splitBytes": str(size)})
+            reader = source.reader(source.schema())
+            partitions = reader.partitions()
+            rows = [r for p in partitions for b in reader.read(p) for r in b.to_pylist()]
+            counts.add(len(partitions))
+            assert [row["offset"] for row in rows] == [*range(40)]
+            assert {row["kind"] for row in rows} == {"user"}
+    assert (max(counts) > 5) is has_index

@@ -13,7 +13,6 @@ from kraftops.dump.check.units import Unit, check_unit
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.errors import KraftopsError
-from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.record_rows import damage_row
 from kraftops.query.row import Row
@@ -116,13 +115,9 @@ class CheckWork:
                 if is_last_try(self.tries):
                     deque(crash_rows(part, query, report, self.tries - 1), 0)
                     continue
-                deque(_checked_chunks(part, query, report), 0)
+                # Making the text of a byte range looks at all of it.
+                deque(PartPrinter(query).chunks(part, report), 0)
             yield Checked(report.rows, report.more, report.refusals)
-
-
-def _checked_chunks(part: ByteRange, query: Query, report: Report) -> Iterator[object]:
-    """Read a byte range by making its text, which looks at all of it."""
-    yield from PartPrinter(query).chunks(part, report)
 
 
 def check(

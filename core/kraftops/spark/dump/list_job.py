@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import scan_batches
@@ -27,14 +26,12 @@ from kraftops.spark.source.segment_list import (
     changed_files,
     directory_of,
     identities,
+    list_schema,
     path_of_list,
     read_list,
     tail_crc,
 )
 from kraftops.uris import is_remote
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def write_list(session: Session, base: str, sources: Sequence[Source], show: Show) -> int:
@@ -111,7 +108,7 @@ def _write(base: str, segments: Iterable[ListedSegment]) -> None:
     from pyarrow import BufferOutputStream, Table, parquet
 
     out = BufferOutputStream()
-    parquet.write_table(Table.from_pylist([asdict(row) for row in segments], _schema()), out)
+    parquet.write_table(Table.from_pylist([asdict(row) for row in segments], list_schema()), out)
     path, content = path_of_list(base), out.getvalue().to_pybytes()
     if not is_remote(path):
         write_file(path, f"{path}.{os.getpid()}.tmp", [content])
@@ -119,15 +116,6 @@ def _write(base: str, segments: Iterable[ListedSegment]) -> None:
     system, place = filesystem(path)
     with reading(path), system.open_output_stream(place) as file:
         file.write(content)
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    texts = {"file", "topic"}
-    kinds = {"partition": pa.int32()} | dict.fromkeys(texts, pa.string())
-    names = (field.name for field in fields(ListedSegment))
-    return pa.schema([(name, kinds.get(name, pa.int64())) for name in names])
 
 
 def _whole(paths: Sequence[str], target: int, most: int) -> list[list[ByteRange]]:

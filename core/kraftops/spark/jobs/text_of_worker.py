@@ -10,7 +10,7 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kraftops.spark.jobs.run import awaited, reading_whole_log, tasks
+from kraftops.spark.jobs.run import awaited, check_workers, reading_whole_log, tasks
 from kraftops.spark.session.job_progress import Show, watched
 from kraftops.spark.session.our_jobs import spark_may_be_gone
 from kraftops.spark.session.session import Session
@@ -65,6 +65,8 @@ def run_for_text(
     from pyspark import StorageLevel
     from pyspark.sql import functions as f
 
+    check_workers(session)
+    session.jobs.describe("a search in one worker")
     with ExitStack() as opened:
         opened.enter_context(reading_whole_log(session, names))
         table = tasks(session, [None], _Spooled(work), "number bigint, content binary")
@@ -92,7 +94,8 @@ def _contents(session: Session, table: DataFrame, first: int, last: int) -> Iter
 def _rows(table: DataFrame, first: int, last: int) -> list[Any]:
     from pyspark.sql import functions as f
 
-    return table.where(f.col("number").between(first, last)).orderBy("number").collect()
+    rows = table.where(f.col("number").between(first, last)).collect()
+    return sorted(rows, key=lambda row: int(row.number))
 
 
 def _released(table: DataFrame) -> None:

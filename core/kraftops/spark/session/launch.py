@@ -45,8 +45,6 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
     check_reachable(settings.master)
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
-    if settings.is_small:  # a hundred threads would keep 100 MB that they have freed
-        os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     if not settings.verbose:
         _silence_loggers()
         warnings.filterwarnings("ignore", module=r"pyspark\.")  # about its own pandas, for example

@@ -30,12 +30,6 @@ _BASE = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",  # see `kraftops.dump.scan.arrow`
 }
-_SMALL_DRIVER = {  # the heap is as large as what is in it, and Spark's share of it 100 MB
-    "spark.driver.memory": "1g",
-    "spark.memory.fraction": "0.15",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Xms64m -Xmn32m -XX:MinHeapFreeRatio=10"
-    " -XX:MaxHeapFreeRatio=20 -XX:TieredStopAtLevel=1",
-}
 _CONNECT = "sc://"
 _OF_SESSIONS = (
     "spark.sql.session.timeZone",
@@ -67,8 +61,6 @@ class Settings:
     site: tuple[tuple[str, str], ...] = ()
     is_borrowed: bool = False
     """Whether another program has started the session, and will end it."""
-    has_small_driver: bool = False
-    """Whether the JVM of a local session only passes on what workers make of a log."""
 
     @property
     def configured(self) -> dict[str, str]:
@@ -143,19 +135,11 @@ class Settings:
         """
         ours = {**_BASE, **({} if self.verbose else _NO_LOG)}
         ours |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
-        if self.is_small:
-            ours |= _SMALL_DRIVER
         if budget := os.environ.get(VARIABLE):
             ours[f"spark.executorEnv.{VARIABLE}"] = budget
         site = dict(self.site)
         defaults = {name: value for name, value in ours.items() if name not in site}
         return {**defaults, **dict(self.conf), "spark.master": self.full_master}
-
-    @property
-    def is_small(self) -> bool:
-        """Whether the JVM gets a heap that stays small: no other is configured."""
-        is_free = _SMALL_DRIVER.keys().isdisjoint(self.configured)
-        return self.has_small_driver and self.is_local and is_free
 
     def session_conf(self) -> dict[str, str]:
         """Return the configuration of ours for a session on a server of Spark Connect."""

@@ -17,6 +17,7 @@ from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.log.sought import resumed
 from kraftops.memory import keep_freed_memory
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
@@ -24,6 +25,7 @@ from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.source.committed import Isolation, isolations
 from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.partition_offsets import NO_LIMITS
 from kraftops.spark.source.pruning import with_matching_rows
 from kraftops.spark.source.pushdown import pushed, pushed_text
 from kraftops.spark.source.replicas import newest_replicas
@@ -123,6 +125,8 @@ class Reader(DataSourceReader):
 
     def with_matching_rows(self, sources: Sequence[Source]) -> Sequence[Source]:
         """Return the sources that may have rows, by names, indexes and lists of segments."""
+        if self.query.filter == Filter() and self._options.limits == NO_LIMITS:
+            return sources
         sources = with_matching_rows(sources, self.query, self._options.limits)
         if sources and has_limits(self.query.filter):
             return without_listed(self._options.names, sources, self.query.filter)

@@ -10,7 +10,8 @@ import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from kraftops.dump.sources.names import Source
 from kraftops.errors import SourceError
@@ -18,6 +19,9 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem, reading
 from kraftops.query.filters import Filter
 from kraftops.uris import is_remote, local_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LIST_NAME = "_kraftops-segments.parquet"
 _TAIL_BYTES = 4096
@@ -79,6 +83,16 @@ def read_list(base: str) -> Mapping[str, ListedSegment]:
     except (pa.ArrowException, TypeError):
         return {}  # of another release, or cut off: the next `kraftops spark index` writes it anew
     return {f"{directory_of(base)}/{segment.file}": segment for segment in segments}
+
+
+def list_schema() -> pa.Schema:
+    """Return the columns of a list."""
+    import pyarrow as pa
+
+    texts = {"file", "topic"}
+    kinds = {"partition": pa.int32()} | dict.fromkeys(texts, pa.string())
+    names = (field.name for field in fields(ListedSegment))
+    return pa.schema([(name, kinds.get(name, pa.int64())) for name in names])
 
 
 def without_listed(

@@ -13,9 +13,8 @@ from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.reader import Reader, SplitPartition, of_split
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.ends import End, end_of, limited_end
-from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog, stream_logs
-from kraftops.spark.stream.marks import Mark, Marks, moved
+from kraftops.spark.stream.marks import Mark, Marks, OnLoss, moved
 from kraftops.spark.stream.options import StreamOptions
 from kraftops.spark.stream.places import Loss, locate, resume_position
 from kraftops.spark.stream.ranges import UnreadLog, batch_splits, unread
@@ -115,8 +114,10 @@ class DirectoryStream:
             if last is None or log is None:
                 on_loss(f"{name}: the log is gone")
                 continue
-            first = first or End(log.beginning)
-            ranges.append(UnreadLog(log, first.mark, unread(log, first, last, on_loss)))
+            is_just_seen = self._ends.get(name) == (log, last)
+            ranges.append(
+                unread(log, first or End(log.beginning), last, on_loss, is_just_seen=is_just_seen)
+            )
         self._batches = {}
         self._remember(ends)
         by_path = {

@@ -18,8 +18,7 @@ from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.partition_offsets import EARLIEST, LATEST
 from kraftops.spark.source.schemas import arrow_columns
 from kraftops.spark.source.shape import Shape
-from kraftops.spark.stream.followed import OnLoss
-from kraftops.spark.stream.marks import UNREAD, Mark, Marks
+from kraftops.spark.stream.marks import UNREAD, Mark, Marks, OnLoss
 from kraftops.spark.stream.options import StreamOptions
 from kraftops.wire.quorum.fetch import FetchPosition, SnapshotId
 from kraftops.wire.quorum.live_parts import live_parts

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kraftops.errors import UsageError
 from kraftops.log.files import PARTITION_NAME, FileKind, file_name
 
+OnLoss = Callable[[str], None]
+"""Takes the reason of a loss; it may raise."""
 UNREAD, READ = "unread", "read"
 """What a stream has of a snapshot, with which a log of metadata begins."""
 _FIELDS = ("offsets", "epochs", "sizes", "snapshots")

@@ -57,7 +57,7 @@ def resume_position(log: StreamLog, mark: Mark, before: Head | None = None) -> P
 
 def _of_snapshot(log: StreamLog, mark: Mark) -> Place | Loss:
     """Return the place of a mark at the beginning or the end of a snapshot."""
-    rest = _from_offset(log, mark.offset)
+    rest = rest_of(log, mark.offset)
     if log.segments[0].base_offset > mark.offset:
         return _deleted(log, mark.offset)
     if not mark.is_unread_snapshot:
@@ -70,7 +70,7 @@ def _of_snapshot(log: StreamLog, mark: Mark) -> Place | Loss:
     return Place((Segment(path, 0, size), *rest), 0)
 
 
-def _from_offset(log: StreamLog, offset: int) -> tuple[Segment, ...]:
+def rest_of(log: StreamLog, offset: int) -> tuple[Segment, ...]:
     """Return the segments that may hold an offset or later ones."""
     kept = (segment for segment, after in pairwise(log.segments) if after.base_offset > offset)
     return (*kept, log.segments[-1])
@@ -86,7 +86,7 @@ def _deleted(log: StreamLog, offset: int) -> Loss:
 
 def _in_object(log: StreamLog, mark: Mark) -> Place | Loss:
     """Return the place of a mark that counts the bytes of an object; nothing is read."""
-    rest = _from_offset(log, mark.offset)
+    rest = rest_of(log, mark.offset)
     segment = rest[0]
     if segment.base_offset != mark.offset:
         reason = f"{log.name}: the segment {mark.offset} is gone, of which {mark.size} bytes"
@@ -102,7 +102,7 @@ def _by_offset(log: StreamLog, mark: Mark, before: Head | None) -> Place | Loss:
 
     The segment of the record before it is looked at: its batch has the epoch.
     """
-    rest = _from_offset(log, mark.offset - 1)
+    rest = rest_of(log, mark.offset - 1)
     if before is not None and next(_heads(rest[0], before.position), None) == before:
         return Place(rest, before.end)
     last: Head | None = None

@@ -12,18 +12,20 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log
 from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
 from kraftops.spark.stream.ends import End
-from kraftops.spark.stream.followed import OnLoss
 from kraftops.spark.stream.logs import StreamLog
-from kraftops.spark.stream.marks import Mark
-from kraftops.spark.stream.places import Loss, Place, locate
+from kraftops.spark.stream.marks import Mark, OnLoss
+from kraftops.spark.stream.places import Loss, Place, locate, rest_of
 from kraftops.uris import is_remote
 
 
 class UnreadLog(NamedTuple):
-    """A log, the mark up to which it was read, and the byte ranges after it."""
+    """A log, the mark up to which it was read, and the byte ranges after it.
+
+    The mark is None where the first range is known to begin with the record of the mark.
+    """
 
     log: StreamLog
-    start: Mark
+    start: Mark | None
     ranges: list[ByteRange]
 
 
@@ -38,8 +40,12 @@ class BatchSplit(NamedTuple):
     is_resumed: bool = False
 
 
-def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss) -> list[ByteRange]:
+def unread(
+    log: StreamLog, start: End, end: End, on_loss: OnLoss, *, is_just_seen: bool
+) -> UnreadLog:
     """Return the byte ranges of a log between two marks.
+
+    If the end *is_just_seen*, its batch is not looked at again.
 
     Before Spark 4.2, a query that is started again may get an *end* before *start*: compaction has
     removed the last batches below the high watermark, and it is unknown where the query was.
@@ -50,21 +56,27 @@ def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss) -> list[ByteRa
         SourceError: a segment cannot be read, or *on_loss* raises it.
         UsageError: *end* lies before *start*, and there are records between them.
     """
-    first, last = locate(log, start.mark, start.batch), locate(log, end.mark, end.batch)
+    first = locate(log, start.mark, start.batch)
+    if is_just_seen and end.batch:
+        last: Place | Loss = Place(rest_of(log, end.mark.offset - 1), end.batch.end)
+    else:
+        last = locate(log, end.mark, end.batch)
     for loss in dict.fromkeys(place for place in (first, last) if isinstance(place, Loss)):
         on_loss(loss.reason)
     begin, stop = (place.place if isinstance(place, Loss) else place for place in (first, last))
     if isinstance(first, Loss) or isinstance(last, Loss) or not end.mark.is_before(start.mark):
-        return list(_between(begin, stop))
+        parts = list(_between(begin, stop))
+        is_exact = bool(start.batch and parts and parts[0].start == start.batch.end)
+        return UnreadLog(log, None if is_exact else start.mark, parts)
     if start.mark.is_unread_snapshot:
-        return [ByteRange(begin.files[0].path, 0, begin.files[0].size)]
+        return UnreadLog(log, start.mark, [ByteRange(begin.files[0].path, 0, begin.files[0].size)])
     if any(_between(stop, begin)):
         raise UsageError(
             f"{log.name}: its end has gone back from offset {start.mark.offset} to"
             f" {end.mark.offset}",
             hint="start the query again when the high watermark is written anew",
         )
-    return []
+    return UnreadLog(log, start.mark, [])
 
 
 def _between(begin: Place, stop: Place) -> Iterator[ByteRange]:
@@ -103,13 +115,17 @@ def batch_splits(
     return [*halves, *(BatchSplit(split) for split in splits)]
 
 
-def _without_begin(labelled: LabelledRange, start: Mark, halves: list[BatchSplit]) -> LabelledRange:
+def _without_begin(
+    labelled: LabelledRange, start: Mark | None, halves: list[BatchSplit]
+) -> LabelledRange:
     """Return a range without its first batch, if this begins before the offset of the mark.
 
     That batch becomes a split of its own in *halves*, and so does the rest of an object that has
     grown, whose first batch a worker looks for.
     """
     part = labelled.range
+    if start is None:
+        return labelled
     if start.size and part.start:
         halves.append(BatchSplit(Split(len(halves), (labelled,), part.size), is_resumed=True))
         return labelled._replace(range=part._replace(start=part.stop or part.start))

@@ -15,7 +15,6 @@ from kraftops.spark.source.hints import shown_hints
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.directories import DirectoryStream
-from kraftops.spark.stream.followed import Followed
 from kraftops.spark.stream.live import QuorumStream
 from kraftops.spark.stream.marks import Marks, marks_from_json, marks_to_json
 from kraftops.spark.stream.options import HAS_LIMITS, StreamOptions
@@ -23,6 +22,8 @@ from kraftops.spark.stream.options import HAS_LIMITS, StreamOptions
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Followed = DirectoryStream | QuorumStream
+"""Logs that grow: where they begin and end, and the partitions and rows between two marks."""
 Offset = dict[str, Any]
 """The marks of logs as JSON, and where the *first* batch begins.
 
