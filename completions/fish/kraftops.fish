@@ -1229,7 +1229,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -a check -d 'Say what is damaged in logs: each partition is a task'
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -a report -d 'Tell what happened: an HTML page in one file, or its data as JSON'
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -a index -d 'List offsets, newest times and counts of all segments below DIRECTORY'
-complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -a find -d 'Find nodes of the metadata tree in a log too large for one machine'
+complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -a find -d 'Find nodes of the metadata tree of a log that workers read: one of them loads its state'
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from dump summary check report index find' -s h -l help -d 'Show this message and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from dump' -a '(__kraftops_paths \'.\')'

@@ -1,4 +1,4 @@
-"""`kraftops spark find`: `find` of the metadata shell for logs too large for one machine."""
+"""`kraftops spark find`: `find` of the metadata shell, run by a worker of Spark."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _options(words: tuple[str, ...], **options: object) -> ShellOptions:
     ),
     sections=(exit_status({2: "damage cuts the log short."}),),
     help="""\
-Find nodes of the metadata tree in a log too large for one machine.
+Find nodes of the metadata tree of a log that workers read: one of them loads its state.
 
 PATH and its tests are those of find in the metadata shell: kraftops metadata-shell find --help.""",
 )
