@@ -147,14 +147,14 @@ def stream_has_the_records_of_the_files(cluster: Cluster) -> None:
     while stream.step() or len(stream.rows) < 600:
         pass
     change_topics(cluster.brokers, "CreateTopics", [topic("late")])
-    assert until(lambda: any("late" in str(row["value"]) for row in stream.step()), 30)
+    assert until(lambda: any("late" in str(row["valueJson"]) for row in stream.step()), 30)
 
     types = [row["type"] for row in stream.rows]
     begin = types.index("SNAPSHOT_FOOTER") + 1
     assert types.count("SNAPSHOT_FOOTER") == 1
     files = table(str(metadata_folder(cluster.nodes[1])), fromStart="true")
-    known = {row["offset"]: row["value"] for row in files}
-    found = [(row["offset"], row["value"]) for row in stream.rows[begin:]]
+    known = {row["offset"]: row["valueJson"] for row in files}
+    found = [(row["offset"], row["valueJson"]) for row in stream.rows[begin:]]
     assert [offset for offset, _ in found] == [*range(found[0][0], found[-1][0] + 1)]
     assert found == [(offset, known[offset]) for offset, _ in found]
 
