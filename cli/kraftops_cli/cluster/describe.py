@@ -57,9 +57,7 @@ the one before.""",
 class DescribeOptions(TargetOptions):
     """The values of the options."""
 
-    ids: tuple[int, ...] = ids_option(
-        metavar="ID[,ID|-ID…]", text="Only these brokers; may be given more than once."
-    )
+    ids: tuple[int, ...] = ids_option(text="Only these brokers; may be given more than once.")
     racks: tuple[str, ...] = names_option(
         "--rack", "Only brokers of this rack; may be given more than once."
     )

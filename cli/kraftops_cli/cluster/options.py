@@ -33,14 +33,13 @@ def _ids(_context: click.Context, _param: click.Parameter, ids: Any) -> tuple[in
 
 def ids_option(
     *names: str,
-    metavar: str = "ID,...",
     is_required: bool = False,
     text: str = "The brokers; may be given more than once.",
 ) -> Any:
     """Return a field for ids of nodes, by default `--id`."""
     return option(
         *(names or ("--id", "-i")),
-        metavar=metavar,
+        metavar="ID[,ID|-ID…]",
         type=BrokerIds(),
         multiple=True,
         required=is_required,

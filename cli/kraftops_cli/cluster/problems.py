@@ -17,7 +17,7 @@ from kraftops.display.times import iso_time
 from kraftops.findings.finding import HAS_FINDINGS, Cure
 from kraftops.image.load.loading import load
 from kraftops.placement.answer import PARTITION_FIELDS
-from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+from kraftops.placement.metadata_facts import facts_of
 from kraftops.placement.placement import Placement, placement_of
 from kraftops.placement.problems import (
     HARMLESS,
@@ -104,8 +104,7 @@ def _in_cluster(
     if not access.sees_all():
         access.note("topics may be hidden: the user may not do everything on the cluster")
     needed = min_isr_of_topics(access, placement, default)
-    image = access.metadata()
-    facts = MetadataFacts() if image is None else facts_of(image, placement)
+    facts = facts_of(access.metadata(), placement)
     if access.brokers is None:
         return placement, needed, Evidence(log=facts)
     disks = disks_of(access, placement)

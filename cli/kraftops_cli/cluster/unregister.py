@@ -62,7 +62,6 @@ class UnregisterOptions(TargetOptions):
     """The values of the options; times are in ms."""
 
     ids: tuple[int, ...] = ids_option(
-        metavar="ID[,ID|-ID…]",
         text="The broker, several, or a range as 101-120; may be given more than once.",
     )
     racks: tuple[str, ...] = names_option(

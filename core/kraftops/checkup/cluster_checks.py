@@ -19,7 +19,7 @@ from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import log_size, newest_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.placement.disks import Disks
-from kraftops.placement.metadata_facts import MetadataFacts, facts_of
+from kraftops.placement.metadata_facts import facts_of
 from kraftops.placement.placement import placement_of
 from kraftops.placement.problems import Cause, Problem, State, find_problems
 from kraftops.placement.problems import Evidence as ProblemEvidence
@@ -103,7 +103,7 @@ def _live_problems(access: ClusterAccess) -> Iterator[Finding]:
             placement = access.placement()
             disks = disks_of(access, placement)
     image = access.metadata()
-    facts = MetadataFacts() if image is None else facts_of(image, placement)
+    facts = facts_of(image, placement)
     needed = min_isr_of_topics(access, placement, None)
     for problem in find_problems(placement, needed, ProblemEvidence(disks, disks, facts)):
         yield _problem_finding(problem)

@@ -52,12 +52,16 @@ class MetadataFacts:
     leaderships: Mapping[TopicPartition, Leadership] = field(default_factory=dict)
 
 
-def facts_of(image: MetadataImage, placement: Placement) -> MetadataFacts:
+def facts_of(image: MetadataImage | None, placement: Placement) -> MetadataFacts:
     """Return the facts about all brokers, and about partitions that are not as they should be.
+
+    Without an image, there are none.
 
     Raises:
         KraftopsError: a source cannot be read any more.
     """
+    if image is None:
+        return MetadataFacts()
     fenced, failed, failed_directories = {}, {}, {}
     present: dict[int, frozenset[bytes]] = {}
     for broker, entry in image.brokers.items():

@@ -91,8 +91,7 @@ def repair(work: Work, options: RepairOptions) -> int:
     access = work.access
     access.refuse_hidden_topics()
     placement, log_dirs = work.look()
-    image = access.metadata()
-    facts = MetadataFacts() if image is None else facts_of(image, placement)
+    facts = facts_of(access.metadata(), placement)
     lost = _lost(placement, options.ids, log_dirs, facts)
     limits = limits_of(placement, options, log_dirs)
     task = _Task(work, lost, limits, facts, _copies(access, options.disks))
