@@ -52,7 +52,7 @@ MISTAKES = (
     ("kraftops help quorum", 1, "see kraftops help a quorum is lost, or"),
     ("kraftops spark find -s META /image -nme x", 1, "-nme: did you mean -name?"),
     ("kraftops spark find /image -name x", 1, "hint: --config finds the source of a node; kraft"),
-    ("kraftops help voters", 1, "see kraftops help how recover works, or"),
+    ("kraftops help voters", 1, ", or kafka-cluster controllers -b b:9092, or"),
     ("kafka-cluster --timeout 1", 1, "--timeout goes after a command that takes it: cluster-id"),
     ("kafka-storage -c x format", 1, "-c goes after a command that takes it: info, format"),
     ('kraftops dump-log META --where "leader = 3"', 1, "perhaps value.leader"),
