@@ -102,14 +102,14 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
         if description.brokers is not None:
             _refuse_unlisted(options.ids, description.brokers)
         return 0
-    is_first = True
+    blank = ""  # between two descriptions
     while True:
         try:
             description = ask_description(target, kept)
             if options.form == "text":
                 moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(description.now / 1000))
-                terminal.write(f"{'' if is_first else chr(10)}{moment}\n")
-                is_first = False
+                terminal.write(f"{blank}{moment}\n")
+                blank = "\n"
             _print(terminal, options, chosen, description)
         except WireError as error:
             if not may_pass(error):
