@@ -71,9 +71,9 @@ AutoReqProv: no
 /usr/bin/*
 /usr/share/doc/kraftops
 /usr/share/man/man1/*
-/usr/share/bash-completion/completions/*
-/usr/share/zsh/site-functions/*
-/usr/share/fish/vendor_completions.d/*
+/usr/share/bash-completion
+/usr/share/zsh
+/usr/share/fish
 """
 _REPRODUCIBLE = (
     *("_buildhost", "reproducible"),
