@@ -11,8 +11,8 @@ work=$(cd "$2" && pwd)
 out=$3
 python=$(command -v "${PYTHON:-python3}")
 jobs=$(nproc)
-zig=$("$python" -c 'from importlib.metadata import version; print("ziglang==" + version("ziglang"))')
-grep -q "^$zig " "$here/builders.lock" || { echo "interpreter: builders.lock does not have $zig" >&2; exit 1; }
+zig=$("$python" -m ziglang version)
+grep -q "^ziglang==$zig " "$here/builders.lock" || { echo "interpreter: builders.lock does not have ziglang $zig" >&2; exit 1; }
 
 unpacked() { # NAME: check and unpack a source; print its directory
   "$python" - "$here/sources.toml" "$sources" "$work" "$1" <<'END'
