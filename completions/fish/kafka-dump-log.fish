@@ -55,6 +55,7 @@ complete -c kafka-dump-log -l format -x -a 'text json csv parquet' -d 'Kafka\'s 
 complete -c kafka-dump-log -l csv-safe -d 'CSV for spreadsheets: an apostrophe before texts that begin with = + - @ tab or CR'
 complete -c kafka-dump-log -l output -x -d 'Write to this file, whole or not at all'
 complete -c kafka-dump-log -l overwrite -d 'Replace the output if it exists, as a whole'
+complete -c kafka-dump-log -l max-output -x -d 'Most rows of a file, beyond 1,100 times its bytes'
 complete -c kafka-dump-log -l show-secrets -d 'Show credentials and secret configuration values in rows'
 complete -c kafka-dump-log -l summary -d 'Count instead of printing; --format json is for programs'
 complete -c kafka-dump-log -l log -x -d 'With --summary: everything about this log, instead of a line for each'

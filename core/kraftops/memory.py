@@ -25,6 +25,8 @@ LEAST_SHARE = 1 << 20
 _LARGEST_FREED_BLOCK = 30 << 20
 MOST_RATIO = 1100
 """Inflated bytes for each byte that are never too many; deflate reaches 1032, with zeros."""
+MAX_OUTPUT = 1 << 30
+"""Bytes of a file's rows beyond that, by default; Kafka's text is never cut."""
 
 
 def max_memory() -> int:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from kraftops.memory import MAX_OUTPUT
 from kraftops.query.formats import CHOICES
 from kraftops.query.summary_order import SORTS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
@@ -15,7 +16,7 @@ from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
 from kraftops_cli.dump_log.filters import FILTERS, FilterOptions
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.spark.options import SPARK, SparkOptions
-from kraftops_cli.syntax.values import Number
+from kraftops_cli.syntax.values import Number, Size
 from kraftops_cli.terminal.options import OVERWRITE
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -130,6 +131,13 @@ OUTPUT = (
     ),
     *OUTPUT_FILE,
     click.option(
+        "--max-output",
+        type=Size(0),
+        default=MAX_OUTPUT,
+        metavar="SIZE",
+        help="Most rows of a file, beyond 1,100 times its bytes.  [default: 1g]",
+    ),
+    click.option(
         "--show-secrets",
         is_flag=True,
         help="Show credentials and secret configuration values in rows.",
@@ -188,7 +196,16 @@ GROUPS = {
         *("salvage", "skip_invalid", *(topic.parameter for topic in INTERNAL_TOPICS)),
     ),
     "Records to print": (*FILTERS, "limit", "tail"),
-    "Output": ("form", "csv_safe", "output", "overwrite", "show_secrets", "follow", "jobs"),
+    "Output": (
+        "form",
+        "csv_safe",
+        "output",
+        "overwrite",
+        "max_output",
+        "show_secrets",
+        "follow",
+        "jobs",
+    ),
     "Kafka's text": (
         *("print_data_log", "deep_iteration", "skip_record_metadata", "max_message_size"),
         *("verify_index_only", "index_sanity_check", "key_decoder_class", "value_decoder_class"),
@@ -202,7 +219,7 @@ GROUPS = {
 
 @dataclass(frozen=True, kw_only=True)
 class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
-    """The values of the options; *max_bytes* and *max_message_size* are in bytes.
+    """The values of the options; *max_bytes*, *max_message_size* and *max_output* are in bytes.
 
     *decoders* are those that are asked for, in the order of Kafka's tool.
     """
@@ -214,6 +231,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     skip_record_metadata: bool = False
     max_bytes: int | None = None
     max_message_size: int = 5 * 1024 * 1024
+    max_output: int = MAX_OUTPUT
     verify_index_only: bool = False
     index_sanity_check: bool = False
     key_decoder_class: str | None = None

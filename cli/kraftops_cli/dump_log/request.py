@@ -362,6 +362,7 @@ def _query(ctx: click.Context, options: DumpOptions, names: Sequence[str] = ()) 
         skip_record_metadata=options.skip_record_metadata,
         max_bytes=NO_LIMIT if options.max_bytes is None else options.max_bytes,
         max_message_size=options.max_message_size,
+        max_output=options.max_output,
         verify_index_only=options.verify_index_only,
         index_sanity_check=options.index_sanity_check,
         form=form,

@@ -229,25 +229,50 @@ pub fn double(out: &mut Vec<u8>, number: f64) {
 
 /// UTF-8 as Java decodes it: U+FFFD for bad input, an encoded surrogate being one of them.
 pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
-    let mut raw = raw;
-    loop {
-        let error = match std::str::from_utf8(raw) {
-            Ok(text) => return put!(out, text),
-            Err(error) => error,
-        };
-        let (good, bad) = raw.split_at(error.valid_up_to());
-        out.extend_from_slice(good);
-        out.extend_from_slice(REPLACEMENT);
-        let mut size = error.error_len().unwrap_or(bad.len());
-        if let [0xED, 0xA0..=0xBF, rest @ ..] = bad {
-            size = if matches!(rest.first(), Some(0x80..=0xBF)) {
-                3
-            } else {
-                2
-            };
+    let error = match std::str::from_utf8(raw) {
+        Ok(text) => return put!(out, text),
+        Err(error) => error,
+    };
+    let (good, mut rest) = raw.split_at(error.valid_up_to());
+    out.extend_from_slice(good);
+    // What has one bad byte may be binary: to ask for the next good run again and again takes
+    // three times as long as this.
+    while let Some(&byte) = rest.first() {
+        if byte < 0x80 {
+            out.push(byte);
+            rest = &rest[1..];
+            continue;
         }
-        raw = bad.get(size..).unwrap_or(&[]);
+        let (size, is_good) = java_sequence(rest);
+        let (sequence, after) = rest.split_at(size);
+        out.extend_from_slice(if is_good { sequence } else { REPLACEMENT });
+        rest = after;
     }
+}
+
+/// The size of the sequence at the beginning of *raw*, and whether it is good; one that is bad ends
+/// before the first byte that cannot follow (`UTF_8.Decoder.malformedN`).
+fn java_sequence(raw: &[u8]) -> (usize, bool) {
+    let (size, second) = match raw {
+        [0xC2..=0xDF, ..] => (2, 0x80..=0xBF),
+        [0xE0, ..] => (3, 0xA0..=0xBF),
+        // Surrogates, 0xED 0xA0 to 0xBF, are read whole, and bad.
+        [0xE1..=0xEF, ..] => (3, 0x80..=0xBF),
+        [0xF0, ..] => (4, 0x90..=0xBF),
+        [0xF1..=0xF3, ..] => (4, 0x80..=0xBF),
+        [0xF4, ..] => (4, 0x80..=0x8F),
+        _ => return (1, false),
+    };
+    let Some(following) = raw.get(1) else {
+        return (1, false);
+    };
+    if !second.contains(following) {
+        return (1, false);
+    }
+    let tail = raw.iter().take(size).skip(2);
+    let end = 2 + tail.take_while(|byte| matches!(byte, 0x80..=0xBF)).count();
+    let is_surrogate = matches!(raw, [0xED, 0xA0..=0xBF, ..]);
+    (end, end == size && !is_surrogate)
 }
 
 const PLAIN: [bool; 256] = {
@@ -405,6 +430,33 @@ mod tests {
             "\u{FFFD}\u{FFFD}x\u{FFFD}"
         );
         assert_eq!(made(|out| java_utf8(out, b"\xed\xa0")), "\u{FFFD}");
+    }
+
+    /// What Rust's own decoder makes of bytes; it ends an encoded surrogate after its first byte.
+    fn standard(raw: &[u8]) -> String {
+        String::from_utf8_lossy(raw).into_owned()
+    }
+
+    #[test]
+    fn bad_utf8_but_for_surrogates_is_rusts() {
+        let bytes = [
+            0, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1,
+            0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
+        ];
+        let mut raws = vec![Vec::new()];
+        for start in 0..1 + bytes.len() + bytes.len().pow(2) + bytes.len().pow(3) {
+            for byte in bytes {
+                raws.push([raws[start].as_slice(), &[byte]].concat());
+            }
+        }
+        raws.retain(|raw| {
+            !raw.windows(2)
+                .any(|pair| matches!(pair, [0xED, 0xA0..=0xBF]))
+        });
+        assert!(raws.len() > 300_000);
+        for raw in raws {
+            assert_eq!(made(|out| java_utf8(out, &raw)), standard(&raw), "{raw:x?}");
+        }
     }
 
     #[test]

@@ -219,3 +219,29 @@ def test_details_of_too_many_records_for_their_bytes_are_refused(
         f"2000 records in a compressed batch of {len(batch)} bytes, more than the {most} whose"
         " details are read" in done.text
     )
+
+
+@each_engine
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_rows_of_a_file_are_cut_where_they_are_too_many(
+    form: str, engine: str, tmp_path: Path
+) -> None:
+    """Zeros take six bytes each in a row of JSON: 80 KB can be written as 1.5 GB."""
+    hostile, sound = tmp_path / LOG_NAME, tmp_path / "00000000000000000009.log"
+    hostile.write_bytes(inflating_to(MIB, "zstd") * 3)
+    sound.write_bytes(NEXT)
+    paths = ("--print-data-log", "--files", f"{hostile},{sound}")
+
+    with using(engine):
+        cut = run_here(*paths, "--format", form, "--max-output", "512k")
+        whole = run_here(*paths, "--format", form)
+        text = run_here(*paths, "--max-output", "0")
+
+    heads = form == "csv"
+    assert cut.code == 2
+    assert (len(cut.text.splitlines()), len(whole.text.splitlines())) == (2 + heads, 4 + heads)
+    assert len(cut.errors) == 1
+    assert cut.errors[0].startswith(f"{hostile}: position ")
+    assert cut.errors[0].endswith("and 524288 bytes; --max-output allows more")
+    assert (whole.code, text.code) == (0, 0)
+    assert text.text.count("offset: 0 ") == 3

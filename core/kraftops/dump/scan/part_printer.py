@@ -20,6 +20,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, FileId
 from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.streams import LogStream
+from kraftops.memory import MOST_RATIO
 from kraftops.query.query import NO_LIMIT, Query
 
 _EMITTED_BYTES = 8 << 20
@@ -82,9 +83,26 @@ class PartPrinter:
         request = Request(part.path, self._query)
         with self._open(part) as log:
             self._scan = scan = open_scan(request)
+            room = self._query.max_output
             for outcome in part_outcomes(log, part, scan, request, report):
                 add_notes(outcome.notes, part.path, report)
-                yield outcome.out
+                room -= len(outcome.out)
+                read = max(scan.position - part.start, 0)
+                if room + MOST_RATIO * read >= 0 or self._query.output_format.is_text:
+                    yield outcome.out
+                    continue
+                end = outcome.out.rfind(b"\n") + 1
+                yield outcome.out[:end] or outcome.out
+                if end:  # else a row is not at its end
+                    report.failure(part.path, scan.position, self._too_many_rows)
+                    return
+
+    @property
+    def _too_many_rows(self) -> str:
+        return (
+            f"the rows up to here take more than {MOST_RATIO} times the bytes read and"
+            f" {self._query.max_output} bytes; --max-output allows more"
+        )
 
     def _whole(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield Kafka's text of a byte range with all its batches."""
