@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, EntryChange
 from kraftops.engine.timeline_contract import TimedChange as KeptChange
 from kraftops.errors import KraftopsError
-from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
+from kraftops.image.state.broker import BrokerState, changed_broker, registered_broker
 from kraftops.image.state.image import MetadataImage
-from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
+from kraftops.records.metadata_numbers import REGISTER_BROKER
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
 from kraftops.timeline.authorizer import REQUESTS, Asked, Request, likely_principals
 from kraftops.timeline.changes import FIRST_VERSION
-from kraftops.timeline.words import words_of
-from kraftops.uuids import to_text
+from kraftops.timeline.words import broker_text, status_text, topic_text, words_of
 
 MOST_CHANGES = 600
 LONGEST_TEXT = 300
 """Characters of a text from data; the rest is cut."""
 
 _UNREGISTERED = "unregistered"
-_STATES = {"registered-fenced": "fenced"}
+_UNTOLD: Any = {"brokerEpoch": -1, "endPoints": [], "rack": None, "fenced": False}
+"""The fields of a broker that no kept change tells."""
 _KINDS: Mapping[str, ChangeWord] = {
     "configs": "config",
     "acls": "acl",
@@ -42,9 +42,16 @@ class BrokerStep(NamedTuple):
 
     time: int
     address: int
-    state: str | None
-    before: str | None
-    is_registration: bool
+    state: BrokerState | None
+    before: BrokerState | None
+
+    @property
+    def is_registration(self) -> bool:
+        """Whether a process of the broker has begun: each registers with an epoch of its own."""
+        state, before = self.state, self.before
+        return state is not None and (
+            before is None or before["brokerEpoch"] != state["brokerEpoch"]
+        )
 
 
 def cut(text: str) -> str:
@@ -68,32 +75,21 @@ def broker_steps(image: MetadataImage, kept: Iterable[KeptChange]) -> dict[int, 
     Where only a later part of a broker's changes is kept, fields that it does not tell have their
     defaults.
     """
-    states: dict[int, Any] = {}
     steps_by_broker: dict[int, list[BrokerStep]] = {}
-    for kept_change in kept:
-        if kept_change.change.table != "brokers":
+    for time, address, change in kept:
+        if change.table != "brokers":
             continue
-        broker: Any = kept_change.change.key[0]
+        broker: Any = change.key[0]
         steps = steps_by_broker.setdefault(broker, [])
-        if broker not in states:
-            states[broker] = _state_after(image, None, kept_change.change.before)
-        before = states[broker]
-        after = _state_after(image, before, kept_change.change.after)
-        states[broker] = after
-        is_registration = after is not None and after is not before and _is_new(before, after)
-        steps.append(
-            BrokerStep(
-                kept_change.time,
-                kept_change.address,
-                _status(after),
-                _status(before),
-                is_registration,
-            )
-        )
+        before = steps[-1].state if steps else _state_after(image, None, change.before)
+        after = _state_after(image, before, change.after)
+        steps.append(BrokerStep(time, address, after, before))
     return steps_by_broker
 
 
-def _state_after(image: MetadataImage, state: Any, address: int | None) -> Any:
+def _state_after(
+    image: MetadataImage, state: BrokerState | None, address: int | None
+) -> BrokerState | None:
     """Return a broker's state after the record at an address; None without a registration."""
     if address is None:
         return None
@@ -103,21 +99,7 @@ def _state_after(image: MetadataImage, state: Any, address: int | None) -> Any:
         return state
     if number == REGISTER_BROKER:
         return registered_broker(data)
-    assumed: Any = state or {"fenced": number == FENCE_BROKER, "inControlledShutdown": False}
-    if number in (FENCE_BROKER, UNFENCE_BROKER):
-        return assumed | {"fenced": number == FENCE_BROKER}
-    return changed_broker(assumed, number, data)
-
-
-def _is_new(before: Any, after: Any) -> bool:
-    return before is None or before.get("brokerEpoch") != after.get("brokerEpoch")
-
-
-def _status(state: Any) -> str | None:
-    if state is None:
-        return None
-    status = broker_status(state)
-    return _STATES.get(status, status)
+    return changed_broker(state or registered_broker(_UNTOLD), number, data)
 
 
 def without_consequences(kept: Iterable[KeptChange]) -> list[KeptChange]:
@@ -239,17 +221,14 @@ def _topic(
     assert address is not None
     _, data = image.read(address)
     name: str = data["name"]
+    text = topic_text(image, data["topicId"])
     if change.after is None:
-        return "topic-deleted", name, f"id {to_text(data['topicId'])}", None
-    count = image.fold.partition_count(data["topicId"])
-    partitions = f"{count} partition{'s' * (count != 1)}, " if count else ""
-    return "topic-created", name, None, f"{partitions}id {to_text(data['topicId'])}"
+        return "topic-deleted", name, text, None
+    return "topic-created", name, None, text
 
 
-def _broker_texts(step: BrokerStep) -> tuple[str | None, str | None]:
-    after = step.state or _UNREGISTERED
-    if step.is_registration:
-        after += ", registered"
-    elif step.state == step.before:
+def _broker_texts(step: BrokerStep) -> tuple[str | None, str]:
+    before, after = status_text(step.before), broker_text(step.state, step.before)
+    if after == before and after is not None:
         after += ", other fields"
-    return step.before, after
+    return before, after or _UNREGISTERED

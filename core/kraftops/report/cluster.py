@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from kraftops.engine.timeline_contract import Loss, Timeline
-from kraftops.image.state.broker import broker_status
+from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.health import health_counts
 from kraftops.report import document
 from kraftops.report.changes import (
@@ -46,6 +46,7 @@ _STATES: dict[str, BandState] = {
     "registered-fenced": "fenced",
     "controlled-shutdown": "controlled-shutdown",
 }
+_UNREGISTERED: Literal["unregistered"] = "unregistered"
 _UNITS = {
     "records": "records",
     "elections": "elections",
@@ -132,7 +133,7 @@ def _cluster(
             Broker(
                 broker,
                 None if rack is None else cut(rack),
-                _STATES[broker_status(state)],
+                _band_state(state),
                 _cut(endpoint_text(state)),
                 _last_change(steps.get(broker, [])),
             )
@@ -169,7 +170,11 @@ def _cut(text: str | None) -> str | None:
 
 def _last_change(steps: list[BrokerStep]) -> int | None:
     """Return the time since which a broker has its state, if it changed."""
-    changed = [step.time for step in steps if step.state != step.before or step.is_registration]
+    changed = [
+        step.time
+        for step in steps
+        if _band_state(step.state) != _band_state(step.before) or step.is_registration
+    ]
     return changed[-1] if changed else None
 
 
@@ -195,7 +200,7 @@ def _bands(
             assert state is not None
             offset = offset_of(image, entry.newest.address)
             command = commands.record(offset)
-            bands = [Band(_STATES[broker_status(state)], began, end, offset, command)]
+            bands = [Band(_band_state(state), began, end, offset, command)]
         bands_by_node.append(NodeBands(broker, rack, tuple(bands)))
     return tuple(bands_by_node)
 
@@ -205,30 +210,33 @@ def _bands_of(
 ) -> list[Band]:
     """Return the bands of a broker: from its first step back to the begin, and of each change."""
     bands: list[Band] = []
-    state, since, address = steps[0].before, began, None
-    is_new = state is None and steps[0].is_registration
+    state, since, address = _band_state(steps[0].before), began, None
+    is_new = steps[0].before is None and steps[0].is_registration
     for step in [*steps, None]:
-        if step is not None and step.state == state and step is not steps[0]:
+        if step is not None and _band_state(step.state) == state and step is not steps[0]:
             continue
         until = end if step is None else max(step.time, since)
-        is_known = state is not None or address is not None
+        is_known = state != _UNREGISTERED or address is not None
         if is_known and (until > since or step is None):
-            word: BandState = "unregistered" if state is None else _STATES[state]
             if (
-                word == "fenced"
+                state == "fenced"
                 and is_new
-                and not any(band.state != "unregistered" for band in bands)
+                and not any(band.state != _UNREGISTERED for band in bands)
             ):
-                word = "starting"  # a broker is fenced until it has caught up: no outage
+                state = "starting"  # a broker is fenced until it has caught up: no outage
             offset = offset_of(log.image, address)
-            if bands and bands[-1].state == word and bands[-1].end == since:
+            if bands and bands[-1].state == state and bands[-1].end == since:
                 last = bands.pop()
-                bands.append(Band(word, last.start, until, last.offset, last.command))
+                bands.append(Band(state, last.start, until, last.offset, last.command))
             else:
-                bands.append(Band(word, since, until, offset, commands.record(offset)))
+                bands.append(Band(state, since, until, offset, commands.record(offset)))
         if step is not None:
-            state, since, address = step.state, until, step.address
+            state, since, address = _band_state(step.state), until, step.address
     return bands
+
+
+def _band_state(state: BrokerState | None) -> BandState:
+    return _UNREGISTERED if state is None else _STATES[broker_status(state)]
 
 
 def _leaderships(log: MetadataLog, end: int, commands: MetadataCommands) -> tuple[Leadership, ...]:

@@ -29,13 +29,13 @@ from kraftops.image.replay.events import (
     TransactionEnded,
 )
 from kraftops.image.replay.limits import Limits
-from kraftops.image.state.broker import BrokerState, broker_status
+from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.image.travel.search import TABLES
 from kraftops.image.travel.travel import Travel
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.timeline.words import WORDED, endpoint_text, words_of
+from kraftops.timeline.words import WORDED, broker_text, status_text, topic_text, words_of
 from kraftops.uuids import to_text
 
 Kind = Literal[
@@ -59,7 +59,6 @@ _KIND_OF: Mapping[str, Kind] = {
     "features": "feature",
     "controllers": "quorum",
 }
-_STATUS = {"registered-fenced": "fenced", "controlled-shutdown": "in controlled shutdown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,16 +366,17 @@ class _Listener:
             return replace(
                 blank,
                 what=f"broker {broker}",
-                old=_status_text(raw.before),
-                new=_broker_text(raw.after, raw.before),
+                old=status_text(raw.before),
+                new=broker_text(raw.after, raw.before),
                 cause=events[broker],
                 broker=broker,
                 before=raw.before,
                 after=raw.after,
             )
         if change.table == "topics":
-            name = self._topic_name(change.key[0])
-            old, new = self._topic_texts(change)
+            topic_id: Any = change.key[0]
+            name, text = self._topic_name(topic_id), topic_text(self._image, topic_id)
+            old, new = (text, None) if change.after is None else (None, text)
             return replace(blank, kind="topic", what=f"topic {name}", old=old, new=new, topic=name)
         if change.table not in WORDED:
             return replace(blank, what=change.table)
@@ -393,17 +393,6 @@ class _Listener:
             blank, kind=_KIND_OF[change.table], what=what, old=texts[0], new=texts[1], cause=cause,
             topic=topic,
         )  # fmt: skip
-
-    def _topic_texts(self, change: EntryChange) -> tuple[str | None, str | None]:
-        topic_id: Any = change.key[0]
-        text = f"id {to_text(topic_id)}"
-        if change.after is None:
-            return text, None
-        first = self._image.fold.partition(topic_id, 0)
-        if first is not None:
-            count = self._image.fold.partition_count(topic_id)
-            text = f"{count} partition{'s' * (count != 1)}, {len(first.replicas)} replicas, {text}"
-        return None, text
 
 
 def _state(image: MetadataImage, change: EntryChange) -> PartitionState | BrokerState | None:
@@ -491,29 +480,4 @@ def _replicas_text(state: PartitionState) -> str:
         text += f", adding {_ids(state.adding_replicas)}"
     if state.removing_replicas:
         text += f", removing {_ids(state.removing_replicas)}"
-    return text
-
-
-def _status_text(state: BrokerState | None) -> str | None:
-    if state is None:
-        return None
-    status = broker_status(state)
-    return _STATUS.get(status, status)
-
-
-def _broker_text(state: BrokerState | None, before: BrokerState | None) -> str | None:
-    """Return a broker's state in words, with what else is new beside what it was *before*."""
-    text = _status_text(state)
-    if state is None or text is None:
-        return None
-    if before is None or before["brokerEpoch"] != state["brokerEpoch"]:
-        rack = f", rack {state['rack']}" if state["rack"] is not None else ""
-        return f"{text}, registered at {endpoint_text(state) or 'no listener'}{rack}"
-    for name, words in (
-        ("logDirs", "log directories"),
-        ("cordonedLogDirs", "cordoned directories"),
-    ):
-        old, new = (broker[name] or [] for broker in (before, state))  # type: ignore[literal-required]
-        if old != new:
-            text += f", {words} {len(old)} → {len(new)}"
     return text

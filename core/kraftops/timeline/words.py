@@ -7,14 +7,17 @@ from typing import Any
 
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
+from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.records.secrets.rules import REDACTED, is_secret_config
 from kraftops.storage.bootstrap.releases import by_level
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
+from kraftops.uuids import to_text
 
 Words = Callable[[int | None], str | None]
 """Returns the words for the value that the record at an address gave an entry; None of None."""
+_STATUS = {"registered-fenced": "fenced", "controlled-shutdown": "in controlled shutdown"}
 
 
 def words_of(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
@@ -33,6 +36,42 @@ def endpoint_text(data: Mapping[str, Any]) -> str | None:
     for endpoint in data["endPoints"]:
         return f"{endpoint['host']}:{endpoint['port']}"
     return None
+
+
+def status_text(state: BrokerState | None) -> str | None:
+    """Return whether a broker is active, fenced or in controlled shutdown; None without one."""
+    if state is None:
+        return None
+    status = broker_status(state)
+    return _STATUS.get(status, status)
+
+
+def broker_text(state: BrokerState | None, before: BrokerState | None) -> str | None:
+    """Return a broker's state in words, with what else is new beside what it was *before*."""
+    text = status_text(state)
+    if state is None or text is None:
+        return None
+    if before is None or before["brokerEpoch"] != state["brokerEpoch"]:
+        rack = f", rack {state['rack']}" if state["rack"] is not None else ""
+        return f"{text}, registered at {endpoint_text(state) or 'no listener'}{rack}"
+    for name, words in (
+        ("logDirs", "log directories"),
+        ("cordonedLogDirs", "cordoned directories"),
+    ):
+        old, new = (broker[name] or [] for broker in (before, state))  # type: ignore[literal-required]
+        if old != new:
+            text += f", {words} {len(old)} → {len(new)}"
+    return text
+
+
+def topic_text(image: MetadataImage, topic_id: bytes) -> str:
+    """Return the id of a topic, with the numbers of its partitions and replicas if it is there."""
+    text = f"id {to_text(topic_id)}"
+    first = image.fold.partition(topic_id, 0)
+    if first is None:
+        return text
+    count = image.fold.partition_count(topic_id)
+    return f"{count} partition{'s' * (count != 1)}, {len(first.replicas)} replicas, {text}"
 
 
 def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> Words:
