@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kraftops.answers.cells import cells_of, columns_of
@@ -135,7 +136,7 @@ def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> st
     dropped = [column.title for position, column in enumerate(columns) if position not in widths]
     if dropped and table.names_missing:
         tail = f"no room for {', '.join(dropped)}: a wider terminal or a pipe shows all columns"
-        lines.append(console.painted(tail, "muted"))
+        lines += [console.painted(line, "muted") for line in wrap(tail, console.width or len(tail))]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 

@@ -81,7 +81,10 @@ def test_columns_are_left_out_by_priority_and_named(width: list[int]) -> None:
     lines = plain(printed())
 
     assert lines[0] == "TOPIC     RECORDS     SIZE  DIRECTORY"
-    assert lines[-1] == ("no room for LAST COMMIT: a wider terminal or a pipe shows all columns")
+    assert lines[-2:] == [
+        "no room for LAST COMMIT: a wider terminal",
+        "or a pipe shows all columns",
+    ]
 
 
 @pytest.mark.parametrize("size", [12, 20, 30, 40, 60, 80, 120])

@@ -1,4 +1,4 @@
-"""Sessions on a real terminal of 40, 80 and 200 columns, compared with recorded screens."""
+"""Sessions on a real terminal of 40 to 200 columns, compared with recorded screens."""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _masked(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", _NOW.sub("NOW  ", text)).strip("\n")
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("session", SESSIONS)
 def test_session_shows_what_was_recorded(
     session: str,

@@ -145,10 +145,15 @@ def _table(
     state: FollowState, console: Console, room: int, *, has_keys: bool
 ) -> tuple[FollowState, list[str]]:
     logs = _logs(state)
-    state = placed(state, max(room - _LEAST, 1), len(logs))
-    chosen = state.cursor if has_keys else None
-    text = logs_text(logs, console, top=state.room, skip=state.top, chosen=chosen)
-    return state, text.splitlines()
+    lines: list[str] = []
+    for least in (_LEAST, _LEAST + 1):  # the columns that have no room take a line, or two
+        state = placed(state, max(room - least, 1), len(logs))
+        chosen = state.cursor if has_keys else None
+        text = logs_text(logs, console, top=state.room, skip=state.top, chosen=chosen)
+        lines = text.splitlines()
+        if len(lines) <= room:
+            break
+    return state, lines
 
 
 def _page(state: FollowState, console: Console) -> list[str]:

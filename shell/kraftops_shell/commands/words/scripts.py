@@ -13,6 +13,7 @@ from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import OK, Session
 from kraftops_terminal.escaping import escaped_lines
 from kraftops_terminal.screen import Screen
+from kraftops_terminal.widths import cut
 
 _SECONDS = 2.0
 _LEAST_SECONDS = 0.1
@@ -93,8 +94,8 @@ def _on_screen(
         with Screen(1, 0) as screen:
             while not session.is_over:
                 code, lines = _answer(session, console, words)
-                now = iso_time(int(time.time() * 1000))
-                screen.draw([f"\x1b[7m{now}  {title}\x1b[0m", *lines])
+                head = f"{iso_time(int(time.time() * 1000))}  {title}"
+                screen.draw([f"\x1b[7m{cut(head, screen.size[0])}\x1b[0m", *lines])
                 if _is_ended(screen.wait, seconds):
                     break
     except KeyboardInterrupt:

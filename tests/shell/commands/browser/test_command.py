@@ -30,7 +30,7 @@ def chosen(path: str) -> Callable[[Emulator], bool]:
     return lambda screen: any(re.search(rf"(^|│ ){path}$", one) for one in screen.lines)
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
 def test_screen_is_as_recorded(columns: int, recorded: RecordedScreens) -> None:
     with browser("/image/topics/byName", columns=columns) as screen:
         screen.wait_for("q quit")

@@ -1,4 +1,4 @@
-"""Tables of the shell on a real terminal of 40, 80 and 200 columns, compared with recorded screens."""
+"""Tables of the shell on a real terminal of 40 to 200 columns, compared with recorded screens."""
 
 from pathlib import Path
 from time import monotonic
@@ -29,7 +29,7 @@ STEPS = (
 )
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
 def test_tables_show_what_was_recorded(
     columns: int,
     tmp_path: Path,
