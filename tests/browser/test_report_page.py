@@ -165,6 +165,19 @@ def test_theme_is_switched_and_charts_follow(chromium: Browser, sample: Path) ->
     assert chromium.run(colour) != light
 
 
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_axe_finds_nothing_that_keeps_people_out(
+    chromium: Browser, sample: Path, *, is_dark: bool
+) -> None:
+    axe = pytest.importorskip("selenium_axe_python").Axe(chromium.driver)
+    chromium.open(sample, dark=is_dark)
+
+    axe.inject()
+
+    violations = axe.run()["violations"]
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in violations] == []
+
+
 def test_tables_fit_a_printed_page(chromium: Browser, tmp_path: Path) -> None:
     log = {
         "directory": f"/var/lib/kafka/data/{'a-long.topic-name-' * 5}17",
