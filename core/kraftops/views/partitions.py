@@ -212,7 +212,9 @@ class _Topics:
 def _in_order(places: _Topics, indexes: Iterable[int]) -> Iterator[int]:
     """Yield indexes by the names of topics; those of a topic are together, and in order."""
     indexes_by_place = {
-        place: list(group) for place, group in groupby(indexes, places.of_partition.__getitem__)
+        # An array, of four bytes an index: there may be a million.
+        place: array("I", group)
+        for place, group in groupby(indexes, places.of_partition.__getitem__)
     }
     for place in sorted(indexes_by_place, key=lambda place: natural_key(places.names[place])):
         yield from indexes_by_place[place]
