@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from io import BytesIO
 from struct import Struct
 
 from kraftops.errors import DecodeError
@@ -42,43 +43,35 @@ def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
         digest = hashlib.sha1(text + _WHITENER + body, usedforsecurity=False).digest()
         if not hmac.compare_digest(digest, data[-_DIGEST_SIZE:]):
             raise DecodeError("the password is wrong, or the store was tampered with")
-    reader = _Reader(body, _HEAD.size)
+    stream = BytesIO(body[_HEAD.size :])
     certificates = []
     for _ in range(count):
-        tag = reader.number(4)
-        reader.take(reader.number(2))  # alias
-        reader.take(8)  # time
+        tag = _number(stream, 4)
+        _take(stream, _number(stream, 2))  # alias
+        _take(stream, 8)  # time
         if tag == PRIVATE_KEY:
-            reader.take(reader.number(4))
-            for _ in range(reader.number(4)):
-                _certificate(reader, version)
+            _take(stream, _number(stream, 4))
+            for _ in range(_number(stream, 4)):
+                _certificate(stream, version)
         elif tag == TRUSTED:
-            certificates.append(_certificate(reader, version))
+            certificates.append(_certificate(stream, version))
         else:
             raise DecodeError(f"an entry of the unknown kind {tag}")
     return certificates
 
 
-def _certificate(reader: _Reader, version: int) -> bytes:
-    if version == 2 and (kind := reader.take(reader.number(2))) != X509:
+def _certificate(stream: BytesIO, version: int) -> bytes:
+    if version == 2 and (kind := _take(stream, _number(stream, 2))) != X509:
         raise DecodeError(f"a certificate of the unknown kind {kind!r}")
-    return reader.take(reader.number(4))
+    return _take(stream, _number(stream, 4))
 
 
-class _Reader:
-    def __init__(self, data: bytes, pos: int) -> None:
-        self._data = data
-        self._pos = pos
+def _take(stream: BytesIO, size: int) -> bytes:
+    part = stream.read(size)
+    if len(part) < size:
+        raise DecodeError(f"a field of {size} bytes where {len(part)} are left")
+    return part
 
-    def take(self, size: int) -> bytes:
-        end = self._pos + size
-        if end > len(self._data):
-            raise DecodeError(
-                f"a field of {size} bytes where {len(self._data) - self._pos} are left"
-            )
-        part = self._data[self._pos : end]
-        self._pos = end
-        return part
 
-    def number(self, size: int) -> int:
-        return int.from_bytes(self.take(size))
+def _number(stream: BytesIO, size: int) -> int:
+    return int.from_bytes(_take(stream, size))

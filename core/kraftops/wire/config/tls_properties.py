@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kraftops.wire.config.client_properties import ClientProperties
 from kraftops.wire.config.settings import Store, Tls
 
@@ -24,7 +26,7 @@ def tls_settings(properties: ClientProperties) -> Tls:
     if algorithm.lower() not in ("", "https"):
         raise properties.unsupported(_HOST_CHECK)
     return Tls(
-        trust=_trust_store(properties),
+        trust=_store(properties, "ssl.truststore", "ssl.truststore.certificates"),
         own=_key_store(properties),
         checks_host=bool(algorithm),
         versions=versions,
@@ -45,13 +47,16 @@ def _versions(properties: ClientProperties) -> tuple[str, ...]:
     return tuple(version for version in versions if version != "TLS")
 
 
-def _trust_store(properties: ClientProperties) -> Store | None:
-    prefix, certificates = "ssl.truststore", "ssl.truststore.certificates"
-    location, text = _location_or_text(properties, prefix, certificates)
+def _store(properties: ClientProperties, prefix: str, text_key: str) -> Store | None:
+    """Return a store by its path, or by its certificates as PEM text; only one may be given."""
+    location, text = properties.value(f"{prefix}.location"), properties.value(text_key)
+    if location and text:
+        reason = f"{prefix}.location and {text_key} exclude each other"
+        raise properties.error(f"{prefix}.location", reason)
     if not location and not text:
         return None
     return Store(
-        key=f"{prefix}.location" if location else certificates,
+        key=f"{prefix}.location" if location else text_key,
         location=location,
         password=properties.raw_value(f"{prefix}.password"),
         certificates=text,
@@ -60,29 +65,12 @@ def _trust_store(properties: ClientProperties) -> Store | None:
 
 def _key_store(properties: ClientProperties) -> Store | None:
     """Return our own certificate and key; in PEM, both must be there."""
-    prefix, chain, key = "ssl.keystore", "ssl.keystore.certificate.chain", "ssl.keystore.key"
-    location, text = _location_or_text(properties, prefix, chain)
+    chain, key = "ssl.keystore.certificate.chain", "ssl.keystore.key"
+    store = _store(properties, "ssl.keystore", chain)
     private_key = properties.value(key)
-    if private_key and not text:
-        raise properties.error(key, f"{key} is there, but no {chain}")
-    if not location and not text:
-        return None
-    if text and not private_key:
-        raise properties.error(chain, f"{chain} is there, but no {key}")
-    return Store(
-        key=f"{prefix}.location" if location else chain,
-        location=location,
-        password=properties.raw_value(f"{prefix}.password"),
-        certificates=text,
-        private_key=private_key,
-        key_password=properties.raw_value("ssl.key.password"),
-    )
-
-
-def _location_or_text(properties: ClientProperties, prefix: str, text_key: str) -> tuple[str, str]:
-    """Return the path of a store, or its certificates as PEM text; only one may be given."""
-    location, text = properties.value(f"{prefix}.location"), properties.value(text_key)
-    if location and text:
-        reason = f"{prefix}.location and {text_key} exclude each other"
-        raise properties.error(f"{prefix}.location", reason)
-    return location, text
+    has_chain = store is not None and bool(store.certificates)
+    if has_chain != bool(private_key):
+        present, missing = (chain, key) if has_chain else (key, chain)
+        raise properties.error(present, f"{present} is there, but no {missing}")
+    key_password = properties.raw_value("ssl.key.password")
+    return store and replace(store, private_key=private_key, key_password=key_password)
