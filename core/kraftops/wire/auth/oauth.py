@@ -85,15 +85,12 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
         with urlopen(request, timeout=seconds, context=context) as answer:  # noqa: S310
             fields = json.loads(_body(answer, deadline))
         return str(fields["access_token"])
-    except HTTPError as error:
-        error.close()
-        reason = f"{error.code} {error.reason}"
-        raise AuthError.at(sasl.token_url, f"no token: {reason}", hint=_ENDPOINT_HINT) from error
-    except URLError as error:
-        reason = str(error.reason)
-        raise AuthError.at(sasl.token_url, f"no token: {reason}", hint=_ENDPOINT_HINT) from error
     except OSError as error:
-        raise AuthError.at(sasl.token_url, f"no token: {error}", hint=_ENDPOINT_HINT) from error
+        reason: object = error.reason if isinstance(error, URLError) else error
+        if isinstance(error, HTTPError):
+            error.close()
+            reason = f"{error.code} {error.reason}"
+        raise AuthError.at(sasl.token_url, f"no token: {reason}", hint=_ENDPOINT_HINT) from error
     except (ValueError, KeyError, TypeError) as error:
         raise AuthError.at(
             sasl.token_url, "its answer is not JSON with an access_token", hint=_ENDPOINT_HINT

@@ -107,6 +107,17 @@ class LogReading:
                 endpoint, f"the snapshot {snapshot} ends within a batch", code="server-error"
             )
 
+    def _why_gone(self, fetched: FetchResult, offset: int) -> str | None:
+        """Return why the log does not go on from an offset, by an answer; None if it does."""
+        if fetched.snapshot:
+            part = f"log from offset {offset} on" if offset else "beginning of the log"
+            reason = f"the {part} is gone; the snapshot {fetched.snapshot} replaces it"
+        elif fetched.diverging:
+            reason = f"the log has another history since offset {fetched.diverging.end_offset}"
+        else:
+            return None
+        return f"{self._leader()}: {reason}"
+
     def _committed(
         self, fetched: FetchResult, start: int, stop: int
     ) -> Iterator[tuple[LiveBatch, FetchPosition]]:
@@ -198,16 +209,8 @@ class LiveLog(LogReading):
         while True:
             wait_ms = _WAIT_MS if follow and end is not None else 0
             fetched = self._connection.fetch(self._position, wait_ms=wait_ms)
-            if fetched.snapshot:
-                raise LogGone(
-                    f"{self._leader()}: the log from offset {self.offset} on is gone;"
-                    f" the snapshot {fetched.snapshot} replaces it"
-                )
-            if fetched.diverging:
-                raise LogGone(
-                    f"{self._leader()}: the log has another history since offset"
-                    f" {fetched.diverging.end_offset}"
-                )
+            if reason := self._why_gone(fetched, self.offset):
+                raise LogGone(reason)
             for batch, after in self._committed(fetched, self.offset, fetched.high_watermark):
                 self._position, self._has_read = after, True
                 yield batch

@@ -54,17 +54,13 @@ class LogSlices(LogReading):
                 return None
             return f"{self._leader()}: the snapshot {place} is gone", self.beginning()
         fetched = self._connection.fetch(place, max_bytes=1)
-        if fetched.snapshot and place.offset:
-            reason = f"the log from offset {place.offset} on is gone"
-        elif fetched.snapshot:
-            reason = "the beginning of the log is gone"
-        elif fetched.diverging:
-            reason = f"the log has another history since offset {fetched.diverging.end_offset}"
-            return f"{self._leader()}: {reason}", FetchPosition(*fetched.diverging)
-        else:
+        reason = self._why_gone(fetched, place.offset)
+        if reason is None:
             return None
-        reason = f"{reason}; the snapshot {fetched.snapshot} replaces it"
-        return f"{self._leader()}: {reason}", fetched.snapshot
+        if fetched.snapshot:
+            return reason, fetched.snapshot
+        assert fetched.diverging
+        return reason, FetchPosition(*fetched.diverging)
 
     def snapshot(self, snapshot: SnapshotId) -> Iterator[Event]:
         """Yield the batches of a snapshot, and `CaughtUp`.
@@ -85,8 +81,8 @@ class LogSlices(LogReading):
         position, deadline = start, Deadline(self._timeout)
         while position.offset < stop:
             fetched = self._connection.fetch(position)
-            if fetched.snapshot or fetched.diverging:
-                raise LogGone(f"{self._leader()}: the log from offset {position.offset} on is gone")
+            if reason := self._why_gone(fetched, position.offset):
+                raise LogGone(reason)
             before = position
             for batch, after in self._committed(fetched, position.offset, stop):
                 position = after
