@@ -335,36 +335,38 @@ def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> N
     from kraftops.recovery.refusal import RecoveryRefused
 
     answer = json_of(RECOVER.fields, Recovery(is_changed=False, backup=None, plan=plan))
-    brokers, voters = (",".join(map(str, ids)) for ids in (plan.unseen_brokers, plan.lost_ids))
-    warning = "Records that only the brokers below have are lost if they do not lead."
-    question = f"Type the ids of the brokers whose disks cannot be read ({brokers})"
-    if brokers and not _is_typed(terminal, warning, question, brokers):
+    if plan.unseen_brokers and not _is_typed(
+        terminal,
+        plan.unseen_brokers,
+        "Records that only the brokers below have are lost if they do not lead.",
+        "Type the ids of the brokers whose disks cannot be read",
+    ):
         raise plan.unseen_refusal(**answer)
-    warning, question = "", "Type yes to write this"
-    if voters:
-        warning = (
-            "If most of the old voters ever start with their old disks, there are two clusters "
-            "with one id."
-        )
-        question = "Type the ids of the voters, to confirm that their disks are wiped first"
-        question += f" ({voters})"
-    expected = voters or "yes"
-    if not (is_confirmed or _is_typed(terminal, warning, question, expected)):
-        raise RecoveryRefused(
-            "not-confirmed",
-            f"nothing was written: the question was not answered with {expected}",
-            "--yes says that no other voter starts with its old disk",
-            **answer,
-        )
+    if not is_confirmed and not _is_typed(
+        terminal,
+        plan.lost_ids,
+        "If most of the old voters ever start with their old disks, there are two clusters with "
+        "one id.",
+        "Type the ids of the voters, to confirm that their disks are wiped first",
+    ):
+        expected = ",".join(map(str, plan.lost_ids)) or "yes"
+        text = f"nothing was written: the question was not answered with {expected}"
+        hint = "--yes says that no other voter starts with its old disk"
+        raise RecoveryRefused("not-confirmed", text, hint, **answer)
 
 
-def _is_typed(terminal: Terminal, warning: str, question: str, expected: str) -> bool:
-    """Ask on a terminal; return whether the answer has the expected words. False off a terminal."""
+def _is_typed(terminal: Terminal, ids: Sequence[int], warning: str, question: str) -> bool:
+    """Ask on a terminal for ids, for `yes` without any; tell whether they are typed.
+
+    Off a terminal it is false.
+    """
     if not can_ask():
         return False
-    if warning:
-        terminal.line(warning)
-    return re.split(r"[,\s]+", asked(question)) == expected.split(",")
+    if not ids:
+        return asked("Type yes to write this") == "yes"
+    terminal.line(warning)
+    expected = [*map(str, ids)]
+    return re.split(r"[,\s]+", asked(f"{question} ({','.join(expected)})")) == expected
 
 
 def _undo(terminal: Terminal, config: ServerConfig, options: RecoverOptions) -> int:

@@ -91,19 +91,14 @@ class PartitionPlan:
     replica_brokers: frozenset[int]
 
     @property
-    def brokers(self) -> tuple[ComparedBroker, ...]:
-        """The brokers whose copies were read, in the order in which they should start."""
-        return self.comparison.brokers
-
-    @property
     def start_order(self) -> list[int]:
-        """The ids of these brokers."""
-        return [broker.broker for broker in self.brokers]
+        """The ids of the brokers whose copies were read, in the order of their start."""
+        return [broker.broker for broker in self.comparison.brokers]
 
     @property
     def first_brokers(self) -> list[ComparedBroker]:
         """The brokers to start before the others: each alone has newest copies of partitions."""
-        return [broker for broker in self.brokers if broker.newest_alone]
+        return [broker for broker in self.comparison.brokers if broker.newest_alone]
 
 
 def plan_partitions(

@@ -170,7 +170,7 @@ class RecoveryPlan:
     @property
     def loss_total(self) -> LossTotal:
         """Their numbers, or why they are unknown."""
-        if self.partitions.brokers:
+        if self.partitions.comparison.brokers:
             return total_of(self.losses)
         return SHOWN_BEFORE if self.is_copied else NO_COPIES
 
