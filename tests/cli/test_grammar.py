@@ -90,6 +90,7 @@ MEANINGS = {
     "--master": "Spark's master",
     "--max-bytes": "Kafka's",
     "--max-memory": "the memory budget",
+    "--max-output": "the most bytes of rows",
     "--max-message-size": "Kafka's",
     "--metadata": "metadata directories of other nodes",
     "--min-isr": "the default of min.insync.replicas",
