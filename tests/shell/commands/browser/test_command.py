@@ -37,6 +37,7 @@ def test_screen_is_as_recorded(columns: int, recorded: RecordedScreens) -> None:
         screen.send(RIGHT + DOWN + RIGHT + DOWN)
         screen.wait(chosen("/image/topics/byName/[^/ ]+/0"))
         screen.wait(lambda one: any(re.match("> +0( |$)", line) for line in one.lines))
+        screen.wait(lambda one: one.lines[-1].endswith(" of 32"))  # it is written last
 
         place, *lines = screen.lines
         recorded.check(f"browse-{columns}", [re.sub(r"  /.*", "  …", place), *lines])
