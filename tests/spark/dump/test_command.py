@@ -16,7 +16,7 @@ from kraftops.spark.dump.dump_task import MOST_LINES
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
-from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, run_command, run_here
 from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 OFFSETS = str(IN / "v3.9.1/consumer_offsets/00000000000000000000.log")
@@ -359,6 +359,19 @@ def test_sql_in_all_forms(session: Session, tmp_path: Path) -> None:
     ]
     assert comma.text.splitlines() == ["type,n", *(f"{row['type']},{row['n']}" for row in rows)]
     assert pq.read_table(tmp_path / "out").to_pylist() == rows
+
+
+def test_sql_has_the_list_of_segments(session: Session, tmp_path: Path) -> None:
+    shutil.copytree(IN / "user/none", tmp_path / "orders-0")
+    sql = ("--spark", "--sql", "SELECT sum(records) AS n FROM kraftops_segments")
+    without = run_here(*sql, str(tmp_path))
+    assert f"hint: kraftops spark index {tmp_path}" in without.err
+
+    run_here("spark", "index", str(tmp_path), program=KRAFTOPS)
+    done = run_here(*sql, "--format", "json", str(tmp_path))
+
+    rows = run_here("--format", "json", str(tmp_path)).text.splitlines()
+    assert json.loads(done.text) == {"n": len(rows)}
 
 
 def test_json_of_sql_is_that_of_the_output(session: Session, tmp_path: Path) -> None:

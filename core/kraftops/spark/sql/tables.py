@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
+from kraftops.errors import UsageError
 from kraftops.query.formats import CSV_SAFE, FORMATS, JSON
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
@@ -20,14 +21,15 @@ from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
 from kraftops.spark.source.options import query_text
 from kraftops.spark.source.schemas import row_schema
+from kraftops.spark.source.segment_list import list_schema, read_list
 from kraftops.spark.sql.named_columns import named_columns
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-VIEW = "log"
+VIEW, SEGMENTS_VIEW = "log", "kraftops_segments"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _LINE_OPTIONS = {
     "csv": {"escape": '"'},
@@ -95,6 +97,8 @@ def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) 
 
     spark = session.spark
     with job_errors():
+        if SEGMENTS_VIEW in sql:
+            _define_segments(spark, sources)
         whole = row_schema(query.decoders([source.decoder for source in sources]))
         spark.createDataFrame([], whole).createOrReplaceTempView(VIEW)
         columns = named_columns(spark, sql, whole.names)
@@ -105,6 +109,25 @@ def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) 
         except AnalysisException:  # as of * EXCEPT (a column)
             log_table(session, sources, query)
             return spark.sql(sql)
+
+
+def _define_segments(spark: SparkSession, sources: Sequence[Source]) -> None:
+    """Define the view of what `kraftops spark index` has listed in the log directories.
+
+    Raises:
+        UsageError: it has not.
+    """
+    import pyarrow as pa
+
+    bases = dict.fromkeys(os.path.dirname(os.path.dirname(source.path)) for source in sources)
+    rows = [asdict(segment) for base in bases for segment in read_list(base).values()]
+    if not rows:
+        directory = next(iter(bases), "DIRECTORY")
+        raise UsageError(
+            f"no segments are listed in {directory}", hint=f"kraftops spark index {directory}"
+        )
+    table: Any = pa.Table.from_pylist(rows, list_schema())
+    spark.createDataFrame(table).createOrReplaceTempView(SEGMENTS_VIEW)
 
 
 def rows_of(table: DataFrame, *, times_as_text: bool = False) -> Iterator[list[Any]]:
