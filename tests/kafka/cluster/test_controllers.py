@@ -75,6 +75,7 @@ def test_controllers_change_one_at_a_time(jars: Path, tmp_path: Path, release: s
             stops = tool(
                 "safe-to-stop", "-b", cluster.brokers, "--id", f"{kept},4", "--format", "json"
             )
+            unknown = tool("safe-to-stop", "-b", cluster.brokers, "--id", "99")
             each = tool("safe-to-stop", "-C", cluster.controllers, "--format", "json")
             change(cluster, "remove", "-i", str(lost))
             stays = controllers(
@@ -83,6 +84,7 @@ def test_controllers_change_one_at_a_time(jars: Path, tmp_path: Path, release: s
 
     assert voters(by_broker) == {1, 2, 3}
     assert by_broker["isDynamic"]
+    assert (unknown.code, "broker 99 is not registered" in unknown.err) == (4, True)
     assert {m["release"] for m in by_broker["members"]} == {release.rsplit(".", 1)[0]}
     assert [m["kind"] for m in by_broker["members"] if m["role"] == "observer"] == ["broker"]
     assert all(m["directoryId"] and m["isCaughtUp"] for m in by_broker["members"] if m["id"] < 9)

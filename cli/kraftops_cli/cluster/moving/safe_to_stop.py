@@ -71,8 +71,10 @@ def safe_to_stop(work: Work, options: StopOptions) -> int:
     access, nodes = work.access, frozenset(options.ids)
     placement = access.placement()
     quorum = _quorum(access, nodes)
-    if access.lists_fenced:
-        check_registered(placement, nodes - (quorum.voters if quorum else frozenset()))
+    unknown = nodes - placement.brokers.keys() - (quorum.voters if quorum else frozenset())
+    # Brokers before Kafka 4.0 do not list fenced ones (KIP-1073): the metadata log does.
+    if unknown and (access.lists_fenced or access.find_controllers()):
+        check_registered(access.placement(), unknown)
     access.refuse_hidden_topics()
     check_topics(placement, options.exclude_topic)
     placement = without_topics(placement, options.exclude_topic)
