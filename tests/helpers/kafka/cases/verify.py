@@ -102,7 +102,7 @@ def run_hints(config: Config) -> None:
 def voter_with_its_directory(config: Config) -> None:
     """Set the directory id that the hint of the finding names."""
     text = " ".join(finding.cure for finding in verified(config))
-    found = re.search(r"set directory.id=(\S+) if", text)
+    found = re.search(r"set directory.id=(\S+) in meta.properties", text)
     assert found
     with_properties({"directory.id": found[1]})(config)
 
@@ -340,7 +340,7 @@ CASES = {
     "static voters taken out of the configuration": Case(
         "used",
         WAITS,
-        "set controller.quorum.voters, as it was",
+        "set controller.quorum.voters",
         configured(
             {
                 "controller.quorum.voters": None,
