@@ -132,8 +132,8 @@ impl ColumnBuilder {
 
 impl ColumnBuilder {
     /// Append numbers of *N* bytes, little-endian; None is null.
-    fn numbers<const N: usize>(&mut self, found: impl Iterator<Item = Option<[u8; N]>>) {
-        for number in found {
+    fn numbers<const N: usize>(&mut self, numbers: impl Iterator<Item = Option<[u8; N]>>) {
+        for number in numbers {
             self.push_valid(number.is_some());
             self.data.extend_from_slice(&number.unwrap_or([0; N]));
         }
@@ -314,21 +314,21 @@ impl Columns {
     pub fn take(&mut self) -> Vec<(&'static str, Buffers)> {
         let wanted: Vec<Column> = self.columns.iter().map(|named| named.column).collect();
         let full = std::mem::replace(self, Columns::new(&wanted));
-        let mut found = Vec::new();
+        let mut buffers = Vec::new();
         for named in full.columns {
             let mut builder = named.builder;
             if named.kind == Kind::Bool {
                 builder.data = named.bits.bytes;
             }
-            found.push((named.name, builder.take()));
+            buffers.push((named.name, builder.take()));
             if named.kind == Kind::Headers {
                 continue;
             }
         }
         if wanted.contains(&Column::Headers) {
-            found.push(("headers.key", full.header_keys.take()));
-            found.push(("headers.value", full.header_values.take()));
+            buffers.push(("headers.key", full.header_keys.take()));
+            buffers.push(("headers.value", full.header_values.take()));
         }
-        found
+        buffers
     }
 }

@@ -15,8 +15,8 @@ pub enum Json<'a> {
 /// Parse a text that is JSON as a whole.
 pub fn parse(text: &[u8]) -> Option<Json<'_>> {
     let mut parser = Parser { text, at: 0 };
-    let found = parser.value(0)?;
-    (parser.at == text.len()).then_some(found)
+    let json = parser.value(0)?;
+    (parser.at == text.len()).then_some(json)
 }
 
 /// The deepest nesting; no message has more.
@@ -158,15 +158,15 @@ impl<'a> Json<'a> {
                 .iter()
                 .rev()
                 .find(|(member, _)| **member == *name)
-                .map(|(_, found)| found),
+                .map(|(_, member)| member),
             _ => None,
         }
     }
 
     /// Return the value at a path of names and numbers.
     pub fn at(&self, path: &[Vec<u8>]) -> Option<&Json<'a>> {
-        path.iter().try_fold(self, |found, part| match found {
-            Json::Object(_) => found.member(part),
+        path.iter().try_fold(self, |json, part| match json {
+            Json::Object(_) => json.member(part),
             Json::Array(items) if !part.is_empty() && part.iter().all(u8::is_ascii_digit) => {
                 items.get(std::str::from_utf8(part).ok()?.parse::<usize>().ok()?)
             }
@@ -187,13 +187,13 @@ mod tests {
 
     #[test]
     fn paths_lead_to_values() {
-        let found = parse(br#"{"a":[{"b":"x\n\u001F"},1.50],"c":null}"#).expect("JSON");
+        let json = parse(br#"{"a":[{"b":"x\n\u001F"},1.50],"c":null}"#).expect("JSON");
         let path = |text: &str| {
             text.split('.')
                 .map(|p| p.as_bytes().to_vec())
                 .collect::<Vec<_>>()
         };
-        let at = |of: &str| found.at(&path(of));
+        let at = |of: &str| json.at(&path(of));
         assert_eq!(at("a.0.b"), Some(&Json::Text(b"x\n\x1f"[..].into())));
         assert_eq!(at("a.1"), Some(&Json::Number(b"1.50")));
         assert_eq!(at("c"), Some(&Json::Null));

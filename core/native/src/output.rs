@@ -258,13 +258,13 @@ mod tests {
             output.rendered(Encoding::Plain, Part::Value, &scratch);
             output.bytes.extend_from_slice(b">\n");
             output.end_line(&mut scratch);
-            let mut found = Vec::new();
+            let mut pieces = Vec::new();
             while output.has_rest() {
                 output.go_on(&records, 1 << 16);
                 assert!(output.bytes.len() < 1 << 20);
-                found.append(&mut output.bytes);
+                pieces.append(&mut output.bytes);
             }
-            assert_eq!(found, [b"<", &whole[..], &records[..], b">\n"].concat());
+            assert_eq!(pieces, [b"<", &whole[..], &records[..], b">\n"].concat());
         }
     }
 }

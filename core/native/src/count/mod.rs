@@ -134,11 +134,11 @@ impl Counter {
         let is_control = header.is_control();
         let may_miss = !self.scan.select.is_empty || (skip, most) != (0, u64::MAX);
         let mut reader = Reader::new(records, one.at);
-        let mut found = Counted::default();
+        let mut counted = Counted::default();
         let mut numbers = Vec::new();
         let total = header.count.max(0) as u32;
         for number in 0..total {
-            if found.count >= most {
+            if counted.count >= most {
                 break;
             }
             let from = reader.at;
@@ -147,25 +147,25 @@ impl Counter {
                 if !self.scan.selects(header, &record, one.position) {
                     continue;
                 }
-                if found.skipped < skip {
-                    found.skipped += 1;
+                if counted.skipped < skip {
+                    counted.skipped += 1;
                     continue;
                 }
                 numbers.push(number);
             }
             let size = (reader.at - from) as u64;
-            found.count += 1;
-            found.size += size;
+            counted.count += 1;
+            counted.size += size;
             let (offset, time) = (record.offset, record.time);
             let wider = |(least, most): (i64, i64), one: i64| (least.min(one), most.max(one));
-            found.offsets = Some(wider(found.offsets.unwrap_or((offset, offset)), offset));
-            found.times = Some(wider(found.times.unwrap_or((time, time)), time));
+            counted.offsets = Some(wider(counted.offsets.unwrap_or((offset, offset)), offset));
+            counted.times = Some(wider(counted.times.unwrap_or((time, time)), time));
             if let Some(reason) = self.scan.error_of(header, &record) {
-                found.errors.push((offset, size, reason));
+                counted.errors.push((offset, size, reason));
             }
             if is_control {
                 let number = self.scan.control.number_of(record.key);
-                found.controls.push((number, size));
+                counted.controls.push((number, size));
                 continue;
             }
             let label = self.scan.decoder.label(&record);
@@ -174,10 +174,10 @@ impl Counter {
                 tops.add(&record, size, one.position, label);
             }
         }
-        if found.count < total as u64 {
-            found.numbers = Some(numbers);
+        if counted.count < total as u64 {
+            counted.numbers = Some(numbers);
         }
-        Some(found)
+        Some(counted)
     }
 
     /// Count the whole batches of *data* from *next* on in the tally, and advance that.

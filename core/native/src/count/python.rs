@@ -75,8 +75,8 @@ impl PyCounter {
         };
         let mut amounts = Amounts::default();
         let counter = &mut self.counter;
-        let found = guarded(|| py.detach(|| counter.add(one, limits, &mut amounts)))?;
-        Ok(found.map(|found| counted_fields(found, amounts)))
+        let counted = guarded(|| py.detach(|| counter.add(one, limits, &mut amounts)))?;
+        Ok(counted.map(|counted| counted_fields(counted, amounts)))
     }
 
     /// Count the whole batches of *data* from *start* on in the tally, up to one that it declines
@@ -135,12 +135,12 @@ impl PyCounter {
 
 /// The fields of a `HeavyHitters`: counts, total and error.
 fn hitters<Key, Shown>(
-    found: &HeavyHitters<Key>,
+    hitters: &HeavyHitters<Key>,
     show: impl Fn(&Key) -> Shown,
 ) -> (Vec<(Shown, u64)>, u64, u64) {
-    let counts = found.counts.iter();
+    let counts = hitters.counts.iter();
     let shown = counts.map(|(key, count)| (show(key), *count)).collect();
-    (shown, found.total, found.error)
+    (shown, hitters.total, hitters.error)
 }
 
 fn amount_fields(amounts: Amounts) -> Vec<Amount> {
@@ -150,16 +150,16 @@ fn amount_fields(amounts: Amounts) -> Vec<Amount> {
         .collect()
 }
 
-fn counted_fields(found: Counted, amounts: Amounts) -> CountedFields {
+fn counted_fields(counted: Counted, amounts: Amounts) -> CountedFields {
     (
-        found.count,
-        found.size,
-        found.skipped,
-        found.offsets,
-        found.times,
+        counted.count,
+        counted.size,
+        counted.skipped,
+        counted.offsets,
+        counted.times,
         amount_fields(amounts),
-        found.numbers,
-        found.errors,
+        counted.numbers,
+        counted.errors,
     )
 }
 
@@ -242,16 +242,16 @@ type ProducerFields = (
 );
 type TransactionFields = (u64, u64, Vec<(u64, u64)>, Vec<ProducerFields>, Vec<i64>);
 
-fn transaction_fields(found: Transactions) -> TransactionFields {
-    let producers = found.producers.into_iter();
+fn transaction_fields(transactions: Transactions) -> TransactionFields {
+    let producers = transactions.producers.into_iter();
     (
-        found.committed,
-        found.aborted,
-        found.durations.into_iter().collect(),
+        transactions.committed,
+        transactions.aborted,
+        transactions.durations.into_iter().collect(),
         producers
             .map(|(id, one)| producer_fields(id, &one))
             .collect(),
-        found.idempotent.into_iter().collect(),
+        transactions.idempotent.into_iter().collect(),
     )
 }
 

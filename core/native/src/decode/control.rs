@@ -41,15 +41,18 @@ impl Control {
 
     /// Tell of a transaction marker whether it commits; None of all other types.
     pub fn marker(&self, number: i32) -> Option<bool> {
-        let found = self.types.get(&number)?;
-        found.label.is_none().then(|| &*found.name == "COMMIT")
+        let control_type = self.types.get(&number)?;
+        control_type
+            .label
+            .is_none()
+            .then(|| &*control_type.name == "COMMIT")
     }
 
     /// Append the text that Kafka's tool prints; it dies of the error.
     pub fn text(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
         refuse_large(record)?;
         let number = Control::number(record.key)?;
-        let Some(found) = self.types.get(&number) else {
+        let Some(control_type) = self.types.get(&number) else {
             put!(out, "controlType: UNKNOWN(", number, ")");
             return Ok(());
         };
@@ -59,7 +62,7 @@ impl Control {
         let Some(version) = int16(value) else {
             return Err(format!("a control record's value of {} bytes", value.len()));
         };
-        let Some(label) = &found.label else {
+        let Some(label) = &control_type.label else {
             if version < 0 {
                 return Err(format!("a transaction marker of version {version}"));
             }
@@ -69,21 +72,21 @@ impl Control {
             put!(
                 out,
                 "endTxnMarker: ",
-                &*found.name,
+                &*control_type.name,
                 " coordinatorEpoch: ",
                 epoch
             );
             return Ok(());
         };
         put!(out, &**label);
-        let Some(plan) = found.shown.nearest(version) else {
+        let Some(plan) = control_type.shown.nearest(version) else {
             return Ok(());
         };
         if plan
             .json(&mut Reader::new(value, 0), out, &mut Slots::default())
             .is_err()
         {
-            let checked = plan.check(&mut Reader::new(value, 0), &found.message.name);
+            let checked = plan.check(&mut Reader::new(value, 0), &control_type.message.name);
             return Err(checked.err().map_or_else(String::new, |reason| reason.text));
         }
         Ok(())
@@ -121,15 +124,15 @@ impl Control {
         value: Option<&[u8]>,
         scratch: &mut Scratch,
     ) -> Result<(&str, i32), String> {
-        let Some(found) = self.types.get(&number) else {
+        let Some(control_type) = self.types.get(&number) else {
             return Err(format!("unknown control record type {number}"));
         };
         let Some((value, version)) = value.and_then(|value| Some((value, int16(value)?))) else {
             return Err("a control record without a whole value".into());
         };
         // A marker's version comes before its fields, the others' is the first of them.
-        let start = if found.label.is_none() { 2 } else { 0 };
-        let plan = found
+        let start = if control_type.label.is_none() { 2 } else { 0 };
+        let plan = control_type
             .message
             .nearest(version)
             .ok_or("a version that is not known")?;
@@ -139,10 +142,10 @@ impl Control {
             .json(&mut reader, &mut scratch.value, &mut Slots::default())
             .is_err()
         {
-            let checked = plan.check(&mut Reader::new(value, start), &found.message.name);
+            let checked = plan.check(&mut Reader::new(value, start), &control_type.message.name);
             return Err(checked.err().map_or_else(String::new, |reason| reason.text));
         }
-        Ok((&found.name, version))
+        Ok((&control_type.name, version))
     }
 }
 

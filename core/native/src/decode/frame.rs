@@ -88,7 +88,7 @@ pub fn read_body<'a, T>(
     let unreadable = || unreadable(frame.number);
     let plan = message.nearest(frame.version).ok_or_else(unreadable)?;
     let mut reader = Reader::new(value, frame.body);
-    let found = read(plan, &mut reader).map_err(|_| unreadable())?;
+    let body = read(plan, &mut reader).map_err(|_| unreadable())?;
     if message.plan(frame.version).is_none()
         && frame.version > message.first
         && message.has_structs(plan, &Reader::new(value, frame.body))
@@ -102,5 +102,5 @@ pub fn read_body<'a, T>(
             frame.number
         ));
     }
-    Ok(found)
+    Ok(body)
 }

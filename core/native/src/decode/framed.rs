@@ -73,12 +73,12 @@ impl Framed {
     /// Return the parts of a value that `--where` needs: number, version, type, plan, body.
     pub fn plan_of(&self, value: &[u8]) -> Option<(i32, i32, &Type, &Plan, usize)> {
         let frame = self.frame(value).ok()?;
-        let found = self.type_of(frame.number)?;
+        let record_type = self.type_of(frame.number)?;
         Some((
             frame.number,
             frame.version,
-            found,
-            found.message.plan(frame.version)?,
+            record_type,
+            record_type.message.plan(frame.version)?,
             frame.body,
         ))
     }
@@ -98,15 +98,15 @@ impl Framed {
             number: Some(frame.number),
             version: Some(frame.version),
         };
-        let Some(found) = self.type_of(frame.number) else {
+        let Some(record_type) = self.type_of(frame.number) else {
             return Err(failed(unknown_type(frame.number)));
         };
-        read_body(&found.message, &frame, raw, |plan, reader| {
-            before(out, found, &frame);
+        read_body(&record_type.message, &frame, raw, |plan, reader| {
+            before(out, record_type, &frame);
             plan.json(reader, out, slots)
         })
         .map_err(failed)?;
-        Ok((found, frame))
+        Ok((record_type, frame))
     }
 
     pub fn texts<'a>(&self, record: &Record<'a>, scratch: &mut Scratch) -> Texts<'a> {
@@ -148,29 +148,32 @@ impl Framed {
         if is_remote && record.value.is_none() {
             return Err("the record has no value".into());
         }
-        let found = self.json(
+        let record_type = self.json(
             record.value,
             out,
             &mut Slots::default(),
-            |out, found, frame| {
+            |out, record_type, frame| {
                 put!(
                     out,
                     "{\"type\":\"",
-                    &*found.name,
+                    &*record_type.name,
                     "\",\"version\":",
                     frame.version,
                     ",\"data\":"
                 );
             },
         );
-        let (found, frame) = found.map_err(|unknown| unknown.reason)?;
-        let Some(template) = &found.template else {
+        let (record_type, frame) = record_type.map_err(|unknown| unknown.reason)?;
+        let Some(template) = &record_type.template else {
             out.push(b'}');
             return Ok(());
         };
         out.clear();
         let failed = || unreadable(frame.number);
-        let plan = found.message.nearest(frame.version).ok_or_else(failed)?;
+        let plan = record_type
+            .message
+            .nearest(frame.version)
+            .ok_or_else(failed)?;
         let mut reader = Reader::new(record.value.unwrap_or(b""), frame.body);
         let data = plan.value(&mut reader).map_err(|_| failed())?;
         template.show(&data, out)
@@ -185,9 +188,9 @@ impl Framed {
     pub fn ids<'a>(&'a self, record: &Record<'a>) -> Option<Meaning<'a>> {
         let raw = record.value.unwrap_or(b"");
         let frame = self.frame(raw).ok()?;
-        let found = self.type_of(frame.number)?;
-        let plan = found.message.plan(frame.version)?;
-        let located = read_body(&found.message, &frame, raw, |plan, reader| {
+        let record_type = self.type_of(frame.number)?;
+        let plan = record_type.message.plan(frame.version)?;
+        let located = read_body(&record_type.message, &frame, raw, |plan, reader| {
             plan.locate(reader)
         });
         let located = located.ok()?;
@@ -197,7 +200,7 @@ impl Framed {
             _ => None,
         };
         Some(Meaning {
-            type_name: TypeName::Name(&found.name),
+            type_name: TypeName::Name(&record_type.name),
             version: Some(frame.version),
             topic: plan.wire_kind(0).and_then(|_| located.uuid(0)),
             partition: number(1),
@@ -228,16 +231,16 @@ impl Framed {
     ) -> Meaning<'a> {
         let mut slots = Slots::default();
         scratch.value.clear();
-        let found = self.json(record.value, &mut scratch.value, &mut slots, |_, _, _| {});
-        let (found, frame) = match found {
+        let record_type = self.json(record.value, &mut scratch.value, &mut slots, |_, _, _| {});
+        let (record_type, frame) = match record_type {
             Err(unknown) => return self.unread(record, unknown, scratch, redacts),
-            Ok((found, frame)) => match found.message.plan(frame.version) {
-                Some(_) => (found, frame),
+            Ok((record_type, frame)) => match record_type.message.plan(frame.version) {
+                Some(_) => (record_type, frame),
                 None => {
                     let unknown = Unknown {
                         reason: format!(
                             "unknown version {} of {}",
-                            frame.version, found.message.name
+                            frame.version, record_type.message.name
                         ),
                         number: Some(frame.number),
                         version: Some(frame.version),
@@ -247,8 +250,8 @@ impl Framed {
             },
         };
         let raw = record.value.unwrap_or(b"");
-        if let Some(redacted) = found.redacted.as_ref().filter(|_| redacts) {
-            if found.is_secret(&frame, raw, &slots) {
+        if let Some(redacted) = record_type.redacted.as_ref().filter(|_| redacts) {
+            if record_type.is_secret(&frame, raw, &slots) {
                 scratch.value.clear();
                 let mut reader = Reader::new(raw, frame.body);
                 let plan = redacted.nearest(frame.version);
@@ -267,7 +270,7 @@ impl Framed {
         };
         let topic = slots.0[0].and_then(|(at, _)| Reader::new(raw, at as usize).array().ok());
         Meaning {
-            type_name: TypeName::Name(&found.name),
+            type_name: TypeName::Name(&record_type.name),
             version: Some(frame.version),
             key: record.key.map_or(Shown::Null, Shown::Base64),
             value: Shown::Json,
@@ -286,16 +289,16 @@ impl Framed {
         redacts: bool,
     ) -> Meaning<'a> {
         let number = unknown.number;
-        let mut found = Meaning::unknown(&self.kind, record, unknown);
+        let mut meaning = Meaning::unknown(&self.kind, record, unknown);
         if let Some(known) = number.and_then(|number| self.type_of(number)) {
-            found.type_name = TypeName::Name(&known.name);
+            meaning.type_name = TypeName::Name(&known.name);
             if redacts && known.redacted.is_some() {
                 scratch.value.clear();
                 put!(&mut scratch.value, "\"<redacted>\"");
-                found.value = Shown::Json;
+                meaning.value = Shown::Json;
             }
         }
-        found
+        meaning
     }
 }
 

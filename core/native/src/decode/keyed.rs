@@ -33,7 +33,7 @@ impl Keyed {
 
     /// The name of a type, if it is known.
     pub fn type_name(&self, number: i32) -> Option<&str> {
-        self.types.get(&number).map(|found| &*found.name)
+        self.types.get(&number).map(|keyed_type| &*keyed_type.name)
     }
 
     fn failed(version: i32, what: &str, reason: Reason) -> String {
@@ -74,22 +74,22 @@ impl Keyed {
     }
 
     fn key_json(
-        found: &KeyedType,
+        keyed_type: &KeyedType,
         number: i32,
         raw: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let Some(plan) = found.key.plan(0) else {
+        let Some(plan) = keyed_type.key.plan(0) else {
             return Err("a key without version 0".into());
         };
-        Keyed::json(&found.key, plan, raw, number, "key", out)
+        Keyed::json(&keyed_type.key, plan, raw, number, "key", out)
     }
 
-    fn version(found: &KeyedType, number: i32, raw: &[u8]) -> Result<i32, String> {
+    fn version(keyed_type: &KeyedType, number: i32, raw: &[u8]) -> Result<i32, String> {
         let Some(version) = int16(raw) else {
             return Err("Could not read version from value's buffer.".into());
         };
-        if found.value.plan(version).is_none() {
+        if keyed_type.value.plan(version).is_none() {
             return Err(format!(
                 "Found an unknown record version {version} for {number} type"
             ));
@@ -98,17 +98,17 @@ impl Keyed {
     }
 
     fn value_json(
-        found: &KeyedType,
+        keyed_type: &KeyedType,
         version: i32,
         raw: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         let at = out.len();
-        let Some(plan) = found.value.plan(version) else {
+        let Some(plan) = keyed_type.value.plan(version) else {
             return Err("a version that is not known".into());
         };
-        Keyed::json(&found.value, plan, raw, version, "value", out)?;
-        let Some((start, other)) = &found.other else {
+        Keyed::json(&keyed_type.value, plan, raw, version, "value", out)?;
+        let Some((start, other)) = &keyed_type.other else {
             return Ok(());
         };
         match other.plan(version) {
@@ -192,21 +192,21 @@ impl Keyed {
                 "Could not read version from key's buffer.".into(),
             ));
         };
-        let Some(found) = self.types.get(&number) else {
+        let Some(keyed_type) = self.types.get(&number) else {
             return Err(Trouble::UnknownType(number));
         };
         let out = &mut scratch.key;
         put!(out, "{\"type\":\"", number, "\",\"data\":");
-        Keyed::key_json(found, number, key, out).map_err(Trouble::Unreadable)?;
+        Keyed::key_json(keyed_type, number, key, out).map_err(Trouble::Unreadable)?;
         out.push(b'}');
         let out = &mut scratch.value;
         let Some(raw) = value else {
             put!(out, "<DELETE>");
             return Ok(true);
         };
-        let version = Keyed::version(found, number, raw).map_err(Trouble::Unreadable)?;
+        let version = Keyed::version(keyed_type, number, raw).map_err(Trouble::Unreadable)?;
         put!(out, "{\"version\":\"", version, "\",\"data\":");
-        Keyed::value_json(found, version, raw, out).map_err(Trouble::Unreadable)?;
+        Keyed::value_json(keyed_type, version, raw, out).map_err(Trouble::Unreadable)?;
         out.push(b'}');
         Ok(true)
     }
@@ -224,7 +224,7 @@ impl Keyed {
             let reason = "Could not read version from key's buffer.";
             return self.unknown(record, Unknown::of(reason), deep);
         };
-        let Some(found) = self.types.get(&number) else {
+        let Some(keyed_type) = self.types.get(&number) else {
             let reason = format!("unknown record type {number}");
             let unknown = Unknown {
                 reason,
@@ -235,11 +235,11 @@ impl Keyed {
         };
         scratch.key.clear();
         scratch.value.clear();
-        if let Err(reason) = Keyed::key_json(found, number, key, &mut scratch.key) {
+        if let Err(reason) = Keyed::key_json(keyed_type, number, key, &mut scratch.key) {
             return self.unknown(record, Unknown::of(reason), deep);
         }
         let mut meaning = Meaning {
-            type_name: TypeName::Name(&found.name),
+            type_name: TypeName::Name(&keyed_type.name),
             ..Meaning::of(&self.kind)
         };
         let Some(raw) = record.value else {
@@ -250,8 +250,9 @@ impl Keyed {
         if !deep {
             return meaning;
         }
-        let version = Keyed::version(found, number, raw);
-        match version.and_then(|version| Keyed::value_json(found, version, raw, &mut scratch.value))
+        let version = Keyed::version(keyed_type, number, raw);
+        match version
+            .and_then(|version| Keyed::value_json(keyed_type, version, raw, &mut scratch.value))
         {
             Ok(()) => {
                 meaning.key = Shown::Json;
@@ -274,13 +275,13 @@ impl Keyed {
     }
 
     fn unknown<'a>(&'a self, record: &Record<'a>, unknown: Unknown, deep: bool) -> Meaning<'a> {
-        let found = Meaning::unknown(&self.kind, record, unknown);
+        let meaning = Meaning::unknown(&self.kind, record, unknown);
         if deep {
-            return found;
+            return meaning;
         }
         Meaning {
-            type_name: found.type_name,
-            version: found.version,
+            type_name: meaning.type_name,
+            version: meaning.version,
             ..Meaning::of(&self.kind)
         }
     }

@@ -136,13 +136,13 @@ impl<'a> Meaning<'a> {
         }
     }
 
-    fn unknown(kind: &'a str, record: &Record<'a>, found: Unknown) -> Self {
+    fn unknown(kind: &'a str, record: &Record<'a>, unknown: Unknown) -> Self {
         Meaning {
-            type_name: found.number.map_or(TypeName::None, TypeName::Unknown),
-            version: found.version,
+            type_name: unknown.number.map_or(TypeName::None, TypeName::Unknown),
+            version: unknown.version,
             key: record.key.map_or(Shown::Null, Shown::Base64),
             value: record.value.map_or(Shown::Null, Shown::Base64),
-            error: Some(format!("{} at offset {}", found.reason, record.offset)),
+            error: Some(format!("{} at offset {}", unknown.reason, record.offset)),
             ..Meaning::of(kind)
         }
     }
@@ -225,7 +225,7 @@ impl Decoder {
                 let frame = framed.frame(record.value?).ok()?;
                 framed
                     .type_of(frame.number)
-                    .map(|found| (frame.number, &*found.name))
+                    .map(|record_type| (frame.number, &*record_type.name))
             }
             Decoder::Keyed(keyed) => {
                 let number = int16(record.key?)?;

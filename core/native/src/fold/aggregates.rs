@@ -122,15 +122,15 @@ impl Fold {
     }
 
     pub(super) fn partitions_with(&self, mask: u32) -> Numbers {
-        let mut found = Vec::new();
+        let mut by_topic = Vec::new();
         for topic in self.topics.in_order() {
             let some = topic.partitions().filter(|(_, one)| self.meets(one, mask));
             let numbers: Vec<i32> = some.map(|(number, _)| number).collect();
             if !numbers.is_empty() {
-                found.push((topic.id, numbers));
+                by_topic.push((topic.id, numbers));
             }
         }
-        found
+        by_topic
     }
 
     /// The newest change of a topic and its partitions, or of all; *exact* gives the addresses.
@@ -192,17 +192,17 @@ impl Fold {
         })?;
         suspects.sort_unstable();
         let topics = self.topics.in_order();
-        let mut found: Numbers = Vec::new();
+        let mut by_topic: Numbers = Vec::new();
         for (at, number) in suspects {
             let Some(topic) = topics.get(at) else {
                 continue;
             };
-            match found.last_mut() {
+            match by_topic.last_mut() {
                 Some((id, numbers)) if *id == topic.id => numbers.push(number),
-                _ => found.push((topic.id, vec![number])),
+                _ => by_topic.push((topic.id, vec![number])),
             }
         }
-        Ok(found)
+        Ok(by_topic)
     }
 
     /// The partitions whose digests differ from those of another fold.
@@ -213,7 +213,7 @@ impl Fold {
             starts.insert(topic.id, start);
             start += topic.count();
         }
-        let mut found = Vec::new();
+        let mut by_topic = Vec::new();
         let mut at = 0;
         for topic in self.topics.in_order() {
             let (Some(there), Some(start)) = (other.topics.get(&topic.id), starts.get(&topic.id))
@@ -250,10 +250,10 @@ impl Fold {
                 }
             }
             if !numbers.is_empty() {
-                found.push((topic.id, numbers));
+                by_topic.push((topic.id, numbers));
             }
         }
-        found
+        by_topic
     }
 
     /// The number of replicas on each broker, by topic.
@@ -267,17 +267,17 @@ impl Fold {
         let topics = self.topics.in_order();
         let mut all: Vec<_> = counts.into_iter().collect();
         all.sort_unstable();
-        let mut found: ReplicaCounts = Vec::new();
+        let mut by_broker: ReplicaCounts = Vec::new();
         for ((broker, at), count) in all {
             let Some(topic) = topics.get(at) else {
                 continue;
             };
-            match found.last_mut() {
+            match by_broker.last_mut() {
                 Some((last, topics)) if *last == broker => topics.push((topic.id, count)),
-                _ => found.push((broker, vec![(topic.id, count)])),
+                _ => by_broker.push((broker, vec![(topic.id, count)])),
             }
         }
-        Ok(found)
+        Ok(by_broker)
     }
 
     /// The numbers of replicas and of led partitions of each broker.

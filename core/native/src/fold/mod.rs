@@ -353,19 +353,19 @@ impl Fold {
             timeline.tick(record.time, place);
         }
         match &record.found {
-            Ok(found) if found.op.is_marker() => {
-                progress.marker = Some((found.op, found.number));
+            Ok(metadata) if metadata.op.is_marker() => {
+                progress.marker = Some((metadata.op, metadata.number));
                 return true;
             }
-            Ok(found) => {
+            Ok(metadata) => {
                 if let Some(topic) = record.topic {
                     self.topics.hint = topic;
                 }
-                match self.apply_record(found, place) {
+                match self.apply_record(metadata, place) {
                     Ok(()) => {
                         progress.applied += 1;
                         if let Some(timeline) = timeline {
-                            self.note_in(timeline, found, place);
+                            self.note_in(timeline, metadata, place);
                         }
                     }
                     Err(reason) => {
@@ -452,8 +452,8 @@ impl Fold {
         timeline.apply(record, address, &self.topics, places, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
             let name = self.config_names.known(&self.limits.min_isr.name);
-            let found = self.configs.get(&resource).zip(name);
-            found.is_some_and(|(keys, name)| keys.has(&name))
+            let entry = self.configs.get(&resource).zip(name);
+            entry.is_some_and(|(keys, name)| keys.has(&name))
         });
     }
 
@@ -464,8 +464,8 @@ impl Fold {
         while let Some(record) = records.next(&self.rules) {
             progress.pass(&record);
             match &record.found {
-                Ok(found) if found.op.is_marker() => {
-                    progress.marker = Some((found.op, found.number));
+                Ok(metadata) if metadata.op.is_marker() => {
+                    progress.marker = Some((metadata.op, metadata.number));
                     return progress;
                 }
                 Ok(_) => {}

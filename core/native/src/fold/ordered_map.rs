@@ -59,9 +59,9 @@ impl<K: Eq + Hash, V> OrderedMap<K, V> {
     }
 
     pub fn in_order(&self) -> Vec<(&K, &V)> {
-        let mut found: Vec<_> = self.entries.iter().collect();
-        found.sort_by_key(|(_, (since, _))| *since);
-        found
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|(_, (since, _))| *since);
+        entries
             .into_iter()
             .map(|(key, (_, value))| (key, value))
             .collect()
@@ -118,10 +118,10 @@ impl<K: Eq + Hash + Clone, L: Eq + Hash> OrderedMap<K, OrderedMap<L, u64>> {
 
     pub fn remove_from(&mut self, outer: &K, inner: &L) -> Option<u64> {
         let table = self.get_mut(outer)?;
-        let found = table.remove(inner);
+        let since = table.remove(inner);
         if table.is_empty() {
             self.remove(outer);
         }
-        found
+        since
     }
 }

@@ -193,8 +193,8 @@ impl<'a, 'py> Batches<'a, 'py> {
         let is_last = matches!(&self.last, Some((last, _)) if *last == number);
         if !is_last {
             self.last = None;
-            let found = self.fetch.bind(self.py).call1((number,))?;
-            self.last = Some((number, found.cast_into::<PyBytes>()?));
+            let batch = self.fetch.bind(self.py).call1((number,))?;
+            self.last = Some((number, batch.cast_into::<PyBytes>()?));
         }
         match &self.last {
             Some((_, data)) => Ok(data),
@@ -252,27 +252,27 @@ impl Fold {
     ) -> PyResult<Vec<Vec<KeyPart>>> {
         let mut order: Vec<usize> = (0..addresses.len()).collect();
         order.sort_by_key(|at| addresses[*at]);
-        let mut found = vec![Vec::new(); addresses.len()];
+        let mut keys = vec![Vec::new(); addresses.len()];
         for at in order {
             let address = addresses[at];
             let data = batches.get(address >> POSITION_BITS)?.as_bytes();
             let mut reader = Reader::new(data, (address & POSITION) as usize);
             let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
-            found[at] = key_of(&self.rules.read(&record).map_err(|_| gone())?);
+            keys[at] = key_of(&self.rules.read(&record).map_err(|_| gone())?);
         }
-        Ok(found)
+        Ok(keys)
     }
 
     /// The digests of all partitions, in the order of topics and numbers.
     pub(super) fn digests(&self, batches: &mut Batches) -> PyResult<Vec<u64>> {
-        let mut found = vec![0; self.partition_count(None)];
+        let mut digests = vec![0; self.partition_count(None)];
         self.each_partition(|_, _, count, partition| {
-            if let Some(place) = found.get_mut(count) {
+            if let Some(place) = digests.get_mut(count) {
                 *place = self.digest_of(partition, batches)?;
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(digests)
     }
 
     /// Visit the states of all partitions; see `each_partition`.

@@ -155,15 +155,15 @@ impl Fold {
 
     /// The numbers of replicas in all directories.
     pub(super) fn directories(&self, batches: &mut Batches) -> PyResult<Directories> {
-        let mut found: HashMap<(Id, i32), u64> = HashMap::new();
+        let mut counts: HashMap<(Id, i32), u64> = HashMap::new();
         self.placed(batches, None, |placed| {
             for (broker, id) in placed.replicas().zip(placed.directories()) {
-                *found.entry((id, broker)).or_default() += 1;
+                *counts.entry((id, broker)).or_default() += 1;
             }
             false
         })?;
         let mut directories = Directories::new();
-        for ((id, broker), count) in found {
+        for ((id, broker), count) in counts {
             directories.entry(id).or_default().insert(broker, count);
         }
         Ok(directories)
@@ -184,12 +184,12 @@ impl Fold {
 }
 
 fn by_topic(chosen: Vec<(&Topic, i32, &Partition)>, wanted: &[bool]) -> Numbers {
-    let mut found: Numbers = Vec::new();
+    let mut by_topic: Numbers = Vec::new();
     for ((topic, number, _), _) in chosen.into_iter().zip(wanted).filter(|(_, is)| **is) {
-        match found.last_mut() {
+        match by_topic.last_mut() {
             Some((id, numbers)) if *id == topic.id => numbers.push(number),
-            _ => found.push((topic.id, vec![number])),
+            _ => by_topic.push((topic.id, vec![number])),
         }
     }
-    found
+    by_topic
 }

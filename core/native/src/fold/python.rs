@@ -62,9 +62,9 @@ type ClusterTables<'py> = (
 );
 type ByTopic<'py> = Vec<(Bound<'py, PyBytes>, Vec<i32>)>;
 
-fn by_topic(py: Python, found: Vec<(Id, Vec<i32>)>) -> ByTopic {
-    let found = found.into_iter();
-    found
+fn by_topic(py: Python, numbers_by_topic: Vec<(Id, Vec<i32>)>) -> ByTopic {
+    let numbers_by_topic = numbers_by_topic.into_iter();
+    numbers_by_topic
         .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
         .collect()
 }
@@ -200,8 +200,8 @@ impl PyFold {
     }
 
     fn dropped_record(&self, number: usize) -> PyResult<(u64, &str)> {
-        let found = self.fold.dropped.get(number);
-        found.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("no record of this number"))
+        let record = self.fold.dropped.get(number);
+        record.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("no record of this number"))
     }
 
     fn forget_dropped(&mut self) {
@@ -263,19 +263,19 @@ impl PyFold {
         let addresses: Vec<u64> = changes.iter().map(|one| one.change.keyed()).collect();
         let mut batches = Batches::new(py, &self.fetch);
         let keys = self.fold.keys_of(&addresses, &mut batches)?;
-        let found = PyList::empty(py);
+        let list = PyList::empty(py);
         for (one, key) in changes.iter().zip(&keys) {
-            found.append((one.time, one.address, one.change.with_key(py, key)?))?;
+            list.append((one.time, one.address, one.change.with_key(py, key)?))?;
         }
-        timeline_tuple(py, timeline, found).map(Some)
+        timeline_tuple(py, timeline, list).map(Some)
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
+        let ids = PyDict::new(py);
         for (name, id) in self.fold.topics.names_in_order() {
-            found.set_item(&**name, PyBytes::new(py, &id))?;
+            ids.set_item(&**name, PyBytes::new(py, &id))?;
         }
-        Ok(found)
+        Ok(ids)
     }
 
     fn topic_ids<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
@@ -353,12 +353,12 @@ impl PyFold {
             return Ok(Vec::new());
         };
         let mut batches = Batches::new(py, &self.fetch);
-        let mut found = Vec::new();
+        let mut partitions = Vec::new();
         for (number, partition) in topic.partitions() {
             let state = self.fold.state_of(partition, &mut batches)?;
-            found.push((number, state.to_python(py)?));
+            partitions.push((number, state.to_python(py)?));
         }
-        Ok(found)
+        Ok(partitions)
     }
 
     /// Return the states of partitions, in this order; each batch is fetched once.
@@ -375,15 +375,15 @@ impl PyFold {
             }
         }
         places.sort_unstable_by_key(|(base, ..)| *base);
-        let mut found = vec![None; chosen.len()];
+        let mut states = vec![None; chosen.len()];
         let mut batches = Batches::new(py, &self.fetch);
         for (_, at, partition) in places {
             let state = self.fold.state_of(partition, &mut batches)?;
-            if let Some(place) = found.get_mut(at) {
+            if let Some(place) = states.get_mut(at) {
                 *place = Some(state.to_python(py)?);
             }
         }
-        Ok(found)
+        Ok(states)
     }
 
     fn count_with(&self, py: Python, condition: u32) -> usize {
@@ -411,21 +411,21 @@ impl PyFold {
     fn different<'py>(&self, py: Python<'py>, other: PyRef<PyFold>) -> PyResult<ByTopic<'py>> {
         let mine = self.fold.digests(&mut Batches::new(py, &self.fetch))?;
         let theirs = other.fold.digests(&mut Batches::new(py, &other.fetch))?;
-        let found = self.fold.different(&mine, &other.fold, &theirs);
-        Ok(by_topic(py, found))
+        let partitions = self.fold.different(&mine, &other.fold, &theirs);
+        Ok(by_topic(py, partitions))
     }
 
     fn replica_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
+        let by_broker = PyDict::new(py);
         let mut batches = Batches::new(py, &self.fetch);
         for (broker, counts) in self.fold.replica_counts(&mut batches)? {
             let topics = PyDict::new(py);
             for (id, count) in counts {
                 topics.set_item(PyBytes::new(py, &id), count)?;
             }
-            found.set_item(broker, topics)?;
+            by_broker.set_item(broker, topics)?;
         }
-        Ok(found)
+        Ok(by_broker)
     }
 
     fn broker_loads(&self, py: Python) -> PyResult<BTreeMap<i32, (u64, u64)>> {
@@ -442,8 +442,8 @@ impl PyFold {
     ) -> PyResult<ByTopic<'py>> {
         let (topics, mut batches) = (ids_of(topics)?, Batches::new(py, &self.fetch));
         let topics = topics.as_deref();
-        let found = self.fold.with_role(&mut batches, role, &brokers, topics)?;
-        Ok(by_topic(py, found))
+        let partitions = self.fold.with_role(&mut batches, role, &brokers, topics)?;
+        Ok(by_topic(py, partitions))
     }
 
     fn in_directory<'py>(
@@ -454,17 +454,17 @@ impl PyFold {
     ) -> PyResult<ByTopic<'py>> {
         let (topics, mut batches) = (ids_of(topics)?, Batches::new(py, &self.fetch));
         let (id, topics) = (id_of(directory)?, topics.as_deref());
-        let found = self.fold.in_directory(&mut batches, &id, topics)?;
-        Ok(by_topic(py, found))
+        let partitions = self.fold.in_directory(&mut batches, &id, topics)?;
+        Ok(by_topic(py, partitions))
     }
 
     fn directories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
+        let by_directory = PyDict::new(py);
         let mut batches = Batches::new(py, &self.fetch);
         for (id, brokers) in self.fold.directories(&mut batches)? {
-            found.set_item(PyBytes::new(py, &id), brokers)?;
+            by_directory.set_item(PyBytes::new(py, &id), brokers)?;
         }
-        Ok(found)
+        Ok(by_directory)
     }
 
     fn short_of<'py>(
@@ -475,8 +475,8 @@ impl PyFold {
     ) -> PyResult<ByTopic<'py>> {
         let needed = needed.iter().map(|(id, count)| Ok((id_of(id)?, *count)));
         let needed: HashMap<Id, u64> = needed.collect::<PyResult<_>>()?;
-        let found = py.detach(|| self.fold.short_of(&needed, usual));
-        Ok(by_topic(py, found))
+        let partitions = py.detach(|| self.fold.short_of(&needed, usual));
+        Ok(by_topic(py, partitions))
     }
 
     fn state_columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -545,8 +545,8 @@ impl PyFold {
             controllers.set_item(id, address)?;
         }
         let features = PyDict::new(py);
-        for (name, found) in fold.features.in_order() {
-            features.set_item(name, *found)?;
+        for (name, level) in fold.features.in_order() {
+            features.set_item(name, *level)?;
         }
         Ok((
             controllers,
@@ -641,11 +641,11 @@ fn inner<'py>(
     py: Python<'py>,
     table: &super::ordered_map::OrderedMap<String, u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
+    let addresses = PyDict::new(py);
     for (key, address) in table.in_order() {
-        found.set_item(key, address)?;
+        addresses.set_item(key, address)?;
     }
-    Ok(found)
+    Ok(addresses)
 }
 
 fn entity_of<'py>(py: Python<'py>, entity: &QuotaEntity) -> PyResult<Bound<'py, PyTuple>> {

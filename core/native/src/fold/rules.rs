@@ -129,15 +129,15 @@ impl Rules {
         let raw = record.value.unwrap_or(b"");
         refuse_large(record)?;
         let frame = Framing::Kafka.frame(raw)?;
-        let found = usize::try_from(frame.number)
+        let record_rules = usize::try_from(frame.number)
             .ok()
             .and_then(|at| self.types.get(at)?.as_ref());
-        let found = found.ok_or_else(|| unknown_type(frame.number))?;
-        let (plan, fields) = read_body(&found.message, &frame, raw, |plan, reader| {
+        let record_rules = record_rules.ok_or_else(|| unknown_type(frame.number))?;
+        let (plan, fields) = read_body(&record_rules.message, &frame, raw, |plan, reader| {
             Ok((plan, plan.locate(reader)?))
         })?;
         Ok(MetadataRecord {
-            op: found.op,
+            op: record_rules.op,
             number: frame.number,
             version: frame.version,
             plan,

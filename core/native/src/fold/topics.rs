@@ -63,7 +63,7 @@ impl Topic {
             .and_then(|at| self.dense.get_mut(at))
             .filter(|one| one.is_there());
         match dense {
-            Some(found) => Some(found),
+            Some(partition) => Some(partition),
             None => self.sparse.get_mut(&number),
         }
     }
@@ -234,16 +234,16 @@ impl Topics {
 
     /// Topics in the order in which they came.
     pub fn in_order(&self) -> Vec<&Topic> {
-        let mut found: Vec<&Topic> = self.all.iter().flatten().collect();
-        found.sort_by_key(|topic| topic.since);
-        found
+        let mut topics: Vec<&Topic> = self.all.iter().flatten().collect();
+        topics.sort_by_key(|topic| topic.since);
+        topics
     }
 
     /// Names and ids in the order in which the names came.
     pub fn names_in_order(&self) -> Vec<(&Arc<str>, Id)> {
-        let mut found: Vec<_> = self.names.iter().collect();
-        found.sort_by_key(|(_, (since, _))| *since);
-        found
+        let mut names: Vec<_> = self.names.iter().collect();
+        names.sort_by_key(|(_, (since, _))| *since);
+        names
             .into_iter()
             .map(|(name, (_, id))| (name, *id))
             .collect()

@@ -96,8 +96,8 @@ pub fn table_name(number: usize) -> &'static str {
 impl EntryChange {
     /// The place of the table in `NAMES`.
     pub fn table_number(&self) -> usize {
-        let found = NAMES.iter().position(|(_, table)| *table == self.table);
-        found.unwrap_or(NAMES.len())
+        let number = NAMES.iter().position(|(_, table)| *table == self.table);
+        number.unwrap_or(NAMES.len())
     }
 
     /// The record that has the key: the newest, or the one before.

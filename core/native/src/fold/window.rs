@@ -170,7 +170,7 @@ impl Fold {
         };
         while sum.number < count && !sum.is_malformed && !sum.has_changes {
             let is_open = open.is_some();
-            let found = if is_open {
+            let group = if is_open {
                 self.skim(batch, sum.position, sum.number, count)
             } else {
                 self.set_clock(header);
@@ -183,14 +183,14 @@ impl Fold {
                     address,
                     position: sum.position,
                     number: sum.number,
-                    stop: found.number - found.marker.is_some() as i64,
+                    stop: group.number - group.marker.is_some() as i64,
                 });
             }
             sum = FoldProgress {
-                applied: sum.applied + found.applied,
-                dropped: sum.dropped + found.dropped,
-                unreadable: sum.unreadable + found.unreadable,
-                ..found
+                applied: sum.applied + group.applied,
+                dropped: sum.dropped + group.dropped,
+                unreadable: sum.unreadable + group.unreadable,
+                ..group
             };
             let Some((op, kind)) = sum.marker else {
                 continue;

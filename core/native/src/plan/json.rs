@@ -96,13 +96,13 @@ impl Plan {
         for field in &self.wire {
             field.skip(&mut ahead, self.flexible)?;
         }
-        let mut found: Vec<Option<Reader>> = self.tagged.iter().map(|_| None).collect();
+        let mut tagged_readers: Vec<Option<Reader>> = self.tagged.iter().map(|_| None).collect();
         let mut has_unknown = false;
         for _ in 0..ahead.uvarint()? as i32 {
             let tag = ahead.uvarint()?;
             let size = ahead.uvarint()? as i32;
             if let Some(at) = self.tagged.iter().position(|field| field.tag == Some(tag)) {
-                found[at] = Some(ahead);
+                tagged_readers[at] = Some(ahead);
                 self.tagged[at].skip(&mut ahead, true)?;
             } else if self.absent.contains(&tag) {
                 return Err(Malformed);
@@ -111,7 +111,7 @@ impl Plan {
                 has_unknown = true;
             }
         }
-        let mut tagged: Vec<_> = self.tagged.iter().zip(found).collect();
+        let mut tagged: Vec<_> = self.tagged.iter().zip(tagged_readers).collect();
         tagged.sort_by_key(|(field, _)| field.order);
         let mut tagged = tagged.into_iter().peekable();
         let mut show_tagged = |out: &mut Vec<u8>, before: u16| -> ReadResult<()> {

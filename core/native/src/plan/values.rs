@@ -13,20 +13,20 @@ impl Plan {
         for field in &self.wire {
             field.skip(reader, self.flexible)?;
         }
-        let mut found = None;
+        let mut latest = None;
         for _ in 0..reader.uvarint()? as i32 {
             let tag = reader.uvarint()?;
             let size = reader.uvarint()? as i32;
             if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
                 if &*field.name == name {
-                    found = Some((field, *reader));
+                    latest = Some((field, *reader));
                 }
                 field.skip(reader, true)?;
             } else {
                 reader.take(usize::try_from(size).map_err(|_| Malformed)?)?;
             }
         }
-        Ok(found)
+        Ok(latest)
     }
 
     /// Decode the struct at the reader; absent tagged fields have no value.

@@ -68,23 +68,23 @@ impl Scan {
             self.output.bytes.push(b']');
         }
         let before = self.output.bytes.len();
-        let found = if header.is_control() {
+        let shown_as = if header.is_control() {
             if self.request.skip_metadata {
                 Ok(())
             } else {
                 self.output.bytes.push(b' ');
                 self.scratch.value.clear();
-                let found = self.control.text(record, &mut self.scratch.value);
+                let shown_as = self.control.text(record, &mut self.scratch.value);
                 self.output
                     .rendered(Encoding::Plain, Part::Value, &self.scratch);
-                found
+                shown_as
             }
         } else if self.request.payload {
             self.payload(record, records, lead, (position, start))
         } else {
             Ok(())
         };
-        if let Err(reason) = found {
+        if let Err(reason) = shown_as {
             self.output.truncate(before);
             put!(
                 &mut self.output.bytes,

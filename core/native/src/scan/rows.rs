@@ -70,15 +70,15 @@ impl Scan {
             true => Depth::All,
             false => Depth::Head,
         };
-        let found = self.meaning(header, record, &mut scratch, depth);
+        let meaning = self.meaning(header, record, &mut scratch, depth);
         let row = Row {
             common: self.request.origin.common(header, position, self.is_valid),
             record,
-            meaning: &found,
+            meaning: &meaning,
             scratch: &scratch,
         };
         let has = self.select.matches_row(&row, verdict);
-        drop(found);
+        drop(meaning);
         self.scratch = scratch;
         has
     }
@@ -109,7 +109,7 @@ impl Scan {
         verdict: Option<Verdict>,
     ) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let found = if header.is_control() {
+        let meaning = if header.is_control() {
             self.control.meaning(record, &mut scratch)
         } else {
             let (depth, redacts) = (self.request.depth, self.request.redacts);
@@ -118,12 +118,12 @@ impl Scan {
         let row = Row {
             common: self.request.origin.common(header, position, self.is_valid),
             record,
-            meaning: &found,
+            meaning: &meaning,
             scratch: &scratch,
         };
         let is_chosen = verdict.is_none_or(|verdict| self.select.matches_row(&row, verdict));
         if is_chosen {
-            if let Some(reason) = found.error.clone().filter(|_| self.request.check) {
+            if let Some(reason) = meaning.error.clone().filter(|_| self.request.check) {
                 let at = self.output_size();
                 self.notes.push(Note {
                     is_failure: false,

@@ -132,7 +132,7 @@ impl Condition {
 
     /// Return what is known of the outcome.
     pub fn verdict(&self, source: &impl Source) -> Verdict {
-        let can_hold = |found: u8| found & TRUE != 0;
+        let can_hold = |outcomes: u8| outcomes & TRUE != 0;
         let outcomes = match self {
             Condition::And(parts) => all(parts.iter().map(|part| part.outcomes(source)), can_hold),
             other => other.outcomes(source),
@@ -195,40 +195,40 @@ fn one(known: Known, decide: impl Fn(&Operand) -> Option<bool>) -> u8 {
     let Some(each) = known.each() else {
         return of_each(ANY);
     };
-    let mut found = 0;
+    let mut outcomes = 0;
     for (value, sets) in each.into_iter().filter(|(_, sets)| *sets != 0) {
-        found |= of_each(bit(decide(value))) & sets;
+        outcomes |= of_each(bit(decide(value))) & sets;
     }
-    found
+    outcomes
 }
 
 fn two(left: Known, right: Known, decide: impl Fn(&Operand, &Operand) -> Option<bool>) -> u8 {
     let (Some(left), Some(right)) = (left.each(), right.each()) else {
         return of_each(ANY);
     };
-    let mut found = 0;
+    let mut outcomes = 0;
     for (one, of_one) in left {
         for (other, of_other) in right {
             let sets = of_one & of_other;
             if sets != 0 {
-                found |= of_each(bit(decide(one, other))) & sets;
+                outcomes |= of_each(bit(decide(one, other))) & sets;
             }
         }
     }
-    found
+    outcomes
 }
 
 /// Tell whether a list has a value; a null leaves it open.
 fn contains(list: &Operand, value: &Operand) -> Option<bool> {
-    let mut found = Some(false);
+    let mut verdict = Some(false);
     for item in list.items()? {
         match value.order(&item) {
             Some(Ordering::Equal) => return Some(true),
-            None => found = None,
+            None => verdict = None,
             Some(_) => {}
         }
     }
-    found
+    verdict
 }
 
 fn negated(outcomes: u8) -> u8 {
@@ -236,21 +236,21 @@ fn negated(outcomes: u8) -> u8 {
 }
 
 /// Whether anything after an outcome of parts of `and` can change it.
-fn is_open(found: u8) -> bool {
-    found != of_each(FALSE)
+fn is_open(outcomes: u8) -> bool {
+    outcomes != of_each(FALSE)
 }
 
 /// The outcomes of `and`, until it does not go on.
 fn all(parts: impl Iterator<Item = u8>, goes_on: impl Fn(u8) -> bool) -> u8 {
-    let mut found = of_each(TRUE);
+    let mut outcomes = of_each(TRUE);
     for part in parts {
-        let readable = both(found >> READABLE, part >> READABLE);
-        found = both(found & ANY, part & ANY) | readable << READABLE;
-        if !goes_on(found) {
+        let readable = both(outcomes >> READABLE, part >> READABLE);
+        outcomes = both(outcomes & ANY, part & ANY) | readable << READABLE;
+        if !goes_on(outcomes) {
             break;
         }
     }
-    found
+    outcomes
 }
 
 /// The outcomes of two parts of `and`: of false and null it is false.

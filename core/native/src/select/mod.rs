@@ -228,7 +228,7 @@ impl Select {
         }
         let (key, value) = (row.cell(Column::Key), row.cell(Column::Value));
         let parsed = |cell: &'_ Cell<'_>| match cell {
-            Cell::Text(text) => parse(text).is_some_and(|found| self.names_topic(&found)),
+            Cell::Text(text) => parse(text).is_some_and(|json| self.names_topic(&json)),
             _ => false,
         };
         if parsed(&key) || parsed(&value) {
@@ -251,9 +251,9 @@ impl Select {
     }
 
     /// Tell whether a key or value names one of the topics.
-    fn names_topic(&self, found: &Json) -> bool {
+    fn names_topic(&self, topics: &Json) -> bool {
         let text_is_topic = |one: &Json| matches!(one, Json::Text(text) if self.is_topic(text));
-        match found {
+        match topics {
             Json::Array(items) => items.iter().any(|one| self.names_topic(one)),
             Json::Object(members) => members.iter().any(|(name, value)| {
                 let lower = name.to_ascii_lowercase();

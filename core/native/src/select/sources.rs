@@ -77,7 +77,7 @@ impl OfRecord<'_> {
         let Some(value) = self.record.value else {
             return Known::Any;
         };
-        let Some((_, _, found, plan, body)) = framed.plan_of(value) else {
+        let Some((_, _, record_type, plan, body)) = framed.plan_of(value) else {
             return Known::Any;
         };
         let slot = match path.column {
@@ -98,7 +98,7 @@ impl OfRecord<'_> {
                 _ => Known::Any,
             };
         }
-        if self.is_redacted && found.may_be_secret() {
+        if self.is_redacted && record_type.may_be_secret() {
             return Known::Any;
         }
         let Some((name, rest)) = path.rest.split_first() else {
@@ -144,7 +144,7 @@ fn field_value<'a>(
     flexible: bool,
     rest: &[Vec<u8>],
 ) -> Known<'a> {
-    let mut found = match field.shown_ints(reader, flexible) {
+    let mut operand = match field.shown_ints(reader, flexible) {
         Some(raw) => Operand::Ints(raw),
         None => {
             let Ok(Some(value)) = field.shown_value(&mut reader, flexible) else {
@@ -157,9 +157,9 @@ fn field_value<'a>(
         }
     };
     for part in rest {
-        found = index_of(part).map_or(Operand::Null, |at| found.into_item(at));
+        operand = index_of(part).map_or(Operand::Null, |at| operand.into_item(at));
     }
-    Known::OrNull(found)
+    Known::OrNull(operand)
 }
 
 fn index_of(part: &[u8]) -> Option<usize> {
@@ -224,7 +224,7 @@ impl Source for OfRow<'_> {
             column if path.rest.is_empty() => Operand::of_cell(self.row.cell(column)),
             column @ (C::Key | C::Value) => self
                 .json(column)
-                .and_then(|found| found.at(&path.rest))
+                .and_then(|json| json.at(&path.rest))
                 .map_or(Operand::Null, Operand::of_json),
             _ => Operand::Null,
         })

@@ -31,8 +31,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    pub fn of_json(found: &'a Json<'a>) -> Operand<'a> {
-        match found {
+    pub fn of_json(json: &'a Json<'a>) -> Operand<'a> {
+        match json {
             Json::Null => O::Null,
             Json::Bool(flag) => O::Bool(*flag),
             Json::Number(digits) => number(digits),

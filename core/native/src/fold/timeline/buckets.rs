@@ -150,14 +150,14 @@ fn add_at(values: &mut Vec<u64>, place: usize) {
 
 /// Join *factor* values each; the first *shift* are missing.
 fn joined(values: &[u64], factor: usize, shift: usize, join: impl Fn(u64, u64) -> u64) -> Vec<u64> {
-    let mut found: Vec<u64> = Vec::new();
+    let mut sums: Vec<u64> = Vec::new();
     for (place, value) in (shift..).zip(values) {
-        match found.get_mut(place / factor) {
+        match sums.get_mut(place / factor) {
             Some(last) => *last = join(*last, *value),
-            None => found.push(*value),
+            None => sums.push(*value),
         }
     }
-    found
+    sums
 }
 
 /// A copy without the zeros at the end.

@@ -69,13 +69,13 @@ impl Worst {
 
 impl Timeline {
     pub fn losses(&self) -> Losses {
-        let mut found = self.gone.clone();
+        let mut losses = self.gone.clone();
         for topic in self.topics.iter().flatten() {
-            self.add_losses(topic, false, &mut found);
+            self.add_losses(topic, false, &mut losses);
         }
-        found.partitions.sort(self.request.worst);
-        found.topics.sort(self.request.worst);
-        found
+        losses.partitions.sort(self.request.worst);
+        losses.topics.sort(self.request.worst);
+        losses
     }
 
     /// Add the losses of a topic and its partitions.

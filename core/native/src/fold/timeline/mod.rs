@@ -167,18 +167,18 @@ impl Progress {
 }
 
 /// Find the different ids of one list that another does not have, in order.
-fn missing(list: &[i32], other: &[i32], found: &mut Vec<i32>) {
-    found.clear();
+fn missing(list: &[i32], other: &[i32], missing_ids: &mut Vec<i32>) {
+    missing_ids.clear();
     let all = list.iter().copied();
     if list.len() < 32 && other.len() < 32 {
-        found.extend(all.filter(|id| !other.contains(id)));
+        missing_ids.extend(all.filter(|id| !other.contains(id)));
     } else {
         let known: HashSet<i32> = other.iter().copied().collect();
-        found.extend(all.filter(|id| !known.contains(id)));
+        missing_ids.extend(all.filter(|id| !known.contains(id)));
     }
-    if found.len() > 1 {
-        found.sort_unstable();
-        found.dedup();
+    if missing_ids.len() > 1 {
+        missing_ids.sort_unstable();
+        missing_ids.dedup();
     }
 }
 
@@ -493,9 +493,9 @@ impl Timeline {
 
     /// The kept changes in order.
     pub fn changes(&self) -> Vec<&KeptChange> {
-        let mut found: Vec<&KeptChange> = self.kept.iter().flatten().collect();
-        found.sort_unstable_by_key(|one| one.order);
-        found
+        let mut changes: Vec<&KeptChange> = self.kept.iter().flatten().collect();
+        changes.sort_unstable_by_key(|kept| kept.order);
+        changes
     }
 
     /// The numbers of changes that are not kept, by the number of the table.
@@ -508,7 +508,7 @@ impl Timeline {
     pub fn series(&self) -> Vec<(&'static str, Option<i32>, Vec<u64>)> {
         let buckets = &self.progress.buckets;
         let levels = LEVELS.iter().zip(&buckets.peaks);
-        let mut found: Vec<_> = levels
+        let mut series: Vec<_> = levels
             .map(|(name, values)| (*name, None, trimmed(values)))
             .collect();
         let brokers = buckets.brokers.iter().filter_map(|(broker, at)| {
@@ -518,11 +518,11 @@ impl Timeline {
         for (broker, counts) in std::iter::once((None, &buckets.totals)).chain(brokers) {
             for (name, values) in COUNTS.iter().zip(counts) {
                 if !values.is_empty() {
-                    found.push((name, broker, trimmed(values)));
+                    series.push((name, broker, trimmed(values)));
                 }
             }
         }
-        found
+        series
     }
 
     /// The replicas of all partitions of the topics that are there.
