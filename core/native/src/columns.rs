@@ -286,16 +286,22 @@ impl Columns {
         for named in &mut self.columns {
             let column = &mut named.builder;
             let before = column.data.len();
-            let each = records.iter();
+            let chosen_records = records.iter();
             match named.column {
-                Column::Offset => column.numbers(each.map(|one| Some(one.offset.to_le_bytes()))),
-                Column::Timestamp => column.numbers(each.map(|one| Some(one.time.to_le_bytes()))),
-                Column::KeySize => column.numbers(each.map(|one| size(one.key))),
-                Column::ValueSize => column.numbers(each.map(|one| size(one.value))),
-                Column::Key => each.for_each(|one| column.text(one.key)),
-                Column::Value => each.for_each(|one| column.text(one.value)),
-                Column::Sequence => each.for_each(|one| {
-                    named.put(&common.sequence(one.offset));
+                Column::Offset => {
+                    column.numbers(chosen_records.map(|record| Some(record.offset.to_le_bytes())))
+                }
+                Column::Timestamp => {
+                    column.numbers(chosen_records.map(|record| Some(record.time.to_le_bytes())))
+                }
+                Column::KeySize => column.numbers(chosen_records.map(|record| size(record.key))),
+                Column::ValueSize => {
+                    column.numbers(chosen_records.map(|record| size(record.value)))
+                }
+                Column::Key => chosen_records.for_each(|record| column.text(record.key)),
+                Column::Value => chosen_records.for_each(|record| column.text(record.value)),
+                Column::Sequence => chosen_records.for_each(|record| {
+                    named.put(&common.sequence(record.offset));
                 }),
                 Column::Kind => {
                     named.put_all(&Cell::Text(kind.as_bytes().into()), records.len());

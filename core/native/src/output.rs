@@ -52,10 +52,13 @@ impl Encoding {
         if matches!(self, Encoding::Base64 | Encoding::Hex) {
             return PIECE;
         }
-        let is_inside = |at: usize| raw.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte));
+        let is_inside = |index: usize| {
+            raw.get(index)
+                .is_some_and(|byte| (0x80..0xC0).contains(byte))
+        };
         (PIECE - 3..=PIECE)
             .rev()
-            .find(|at| !is_inside(*at))
+            .find(|index| !is_inside(*index))
             .unwrap_or(PIECE)
     }
 }

@@ -93,7 +93,7 @@ impl Column {
     pub fn of(name: &str) -> Option<Column> {
         COLUMNS
             .iter()
-            .find(|(one, _)| *one == name)
+            .find(|(column, _)| *column == name)
             .map(|(_, column)| *column)
     }
 

@@ -55,22 +55,22 @@ pub fn int(out: &mut Vec<u8>, number: i64) {
         return;
     }
     let mut digits = [0u8; 20];
-    let mut at = 20;
+    let mut start = 20;
     while left >= 100 {
         let pair = (left % 100) as usize * 2;
         left /= 100;
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
     }
     if left >= 10 {
         let pair = left as usize * 2;
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
     } else {
-        at -= 1;
-        digits[at] = b'0' + left as u8;
+        start -= 1;
+        digits[start] = b'0' + left as u8;
     }
-    out.extend_from_slice(&digits[at..]);
+    out.extend_from_slice(&digits[start..]);
 }
 
 /// A short text for many appends: copying a fixed size is faster than copying any size.

@@ -65,14 +65,14 @@ impl Amounts {
     #[inline]
     fn place_of(&mut self, label: Label) -> usize {
         let end = self.list.len();
-        let number = |one: Option<i32>| one.map_or(usize::MAX, |one| one as usize);
-        let (kind, version) = (number(label.0), number(label.1));
+        let index_of = |number: Option<i32>| number.map_or(usize::MAX, |number| number as usize);
+        let (kind, version) = (index_of(label.0), index_of(label.1));
         if kind < SMALL.0 && version < SMALL.1 {
             if self.small.is_empty() {
                 self.small.resize(SMALL.0 * SMALL.1, 0);
             }
-            let at = kind * SMALL.1 + version;
-            if let Some(place) = self.small.get_mut(at) {
+            let index = kind * SMALL.1 + version;
+            if let Some(place) = self.small.get_mut(index) {
                 if *place == 0 {
                     *place = end as u32 + 1;
                 }
@@ -120,20 +120,20 @@ impl Counter {
     /// None if the bytes are not exactly the records in the header; nothing is counted then.
     fn add(
         &mut self,
-        one: Inflated,
+        inflated: Inflated,
         (skip, most): (u64, u64),
         amounts: &mut Amounts,
     ) -> Option<Counted> {
         let Inflated {
             header, records, ..
-        } = one;
-        if !holds_its_records(records, one.at, header) {
+        } = inflated;
+        if !holds_its_records(records, inflated.at, header) {
             return None;
         }
-        self.scan.begin(header, one.batch);
+        self.scan.begin(header, inflated.batch);
         let is_control = header.is_control();
         let may_miss = !self.scan.select.is_empty || (skip, most) != (0, u64::MAX);
-        let mut reader = Reader::new(records, one.at);
+        let mut reader = Reader::new(records, inflated.at);
         let mut counted = Counted::default();
         let mut numbers = Vec::new();
         let total = header.count.max(0) as u32;
@@ -144,7 +144,7 @@ impl Counter {
             let from = reader.at;
             let record = read_record(&mut reader, header).ok()?;
             if may_miss {
-                if !self.scan.selects(header, &record, one.position) {
+                if !self.scan.selects(header, &record, inflated.position) {
                     continue;
                 }
                 if counted.skipped < skip {
@@ -157,7 +157,7 @@ impl Counter {
             counted.count += 1;
             counted.size += size;
             let (offset, time) = (record.offset, record.time);
-            let wider = |(least, most): (i64, i64), one: i64| (least.min(one), most.max(one));
+            let wider = |(least, most): (i64, i64), next: i64| (least.min(next), most.max(next));
             counted.offsets = Some(wider(counted.offsets.unwrap_or((offset, offset)), offset));
             counted.times = Some(wider(counted.times.unwrap_or((time, time)), time));
             if let Some(reason) = self.scan.error_of(header, &record) {
@@ -171,7 +171,7 @@ impl Counter {
             let label = self.scan.decoder.label(&record);
             amounts.add(label, 1, size);
             if let Some(tops) = &mut self.tops {
-                tops.add(&record, size, one.position, label);
+                tops.add(&record, size, inflated.position, label);
             }
         }
         if counted.count < total as u64 {
@@ -218,14 +218,14 @@ impl Counter {
                     (_, codec, None) => return Step::Inflate(codec, *next + HEADER_SIZE, end),
                 };
                 let position = base.wrapping_add(*next as i64);
-                let one = Inflated {
+                let batch_records = Inflated {
                     header: &header,
                     batch,
                     records,
                     at,
                     position,
                 };
-                if !self.add_to_tally(one) {
+                if !self.add_to_tally(batch_records) {
                     return Step::Declined;
                 }
                 inflated = None;
@@ -237,16 +237,16 @@ impl Counter {
     }
 
     /// Count a batch in the tally; return whether its records can be read.
-    fn add_to_tally(&mut self, one: Inflated) -> bool {
-        let header = one.header;
-        let size = one.records.len() - one.at;
+    fn add_to_tally(&mut self, inflated: Inflated) -> bool {
+        let header = inflated.header;
+        let size = inflated.records.len() - inflated.at;
         let count = header.count as usize;
         if count > size / LEAST_RECORD {
             return false;
         }
         let mut amounts = std::mem::take(&mut self.tally.amounts);
         let counted = if count > 0 && (self.walks || header.is_control()) {
-            self.add(one, (0, u64::MAX), &mut amounts)
+            self.add(inflated, (0, u64::MAX), &mut amounts)
         } else {
             if count > 0 {
                 amounts.add((None, None), count as u64, size as u64);
@@ -261,11 +261,11 @@ impl Counter {
         let Some(counted) = counted else {
             return false;
         };
-        self.tally.note(&one, &counted, &self.scan.control);
+        self.tally.note(&inflated, &counted, &self.scan.control);
         if counted.count > 0 || self.scan.select.is_empty {
-            self.tally.add_batch(&one, size as u64, &counted);
+            self.tally.add_batch(&inflated, size as u64, &counted);
             if let Some(tops) = &mut self.tops {
-                tops.add_batch(&one, &counted);
+                tops.add_batch(&inflated, &counted);
             }
         }
         true

@@ -66,7 +66,7 @@ impl PyCounter {
         let Next::Batch(header) = next_batch(batch, 0) else {
             return Ok(None);
         };
-        let one = Inflated {
+        let inflated = Inflated {
             header: &header,
             batch,
             records,
@@ -75,7 +75,7 @@ impl PyCounter {
         };
         let mut amounts = Amounts::default();
         let counter = &mut self.counter;
-        let counted = guarded(|| py.detach(|| counter.add(one, limits, &mut amounts)))?;
+        let counted = guarded(|| py.detach(|| counter.add(inflated, limits, &mut amounts)))?;
         Ok(counted.map(|counted| counted_fields(counted, amounts)))
     }
 
@@ -165,26 +165,26 @@ fn counted_fields(counted: Counted, amounts: Amounts) -> CountedFields {
 
 type LargeFields = (u64, i64, i64, i64, Option<usize>, Option<usize>, Label);
 
-fn large_fields(one: &Large) -> LargeFields {
+fn large_fields(large: &Large) -> LargeFields {
     (
-        one.size,
-        one.position,
-        one.offset,
-        one.time,
-        one.key_size,
-        one.value_size,
-        one.label,
+        large.size,
+        large.position,
+        large.offset,
+        large.time,
+        large.key_size,
+        large.value_size,
+        large.label,
     )
 }
 
-fn batch_fields(one: &LargeBatch) -> (u64, i64, i64, u64, &'static str, Option<i64>) {
+fn batch_fields(batch: &LargeBatch) -> (u64, i64, i64, u64, &'static str, Option<i64>) {
     (
-        one.size,
-        one.position,
-        one.base_offset,
-        one.records,
-        one.codec,
-        one.producer,
+        batch.size,
+        batch.position,
+        batch.base_offset,
+        batch.records,
+        batch.codec,
+        batch.producer,
     )
 }
 
@@ -249,19 +249,24 @@ fn transaction_fields(transactions: Transactions) -> TransactionFields {
         transactions.aborted,
         transactions.durations.into_iter().collect(),
         producers
-            .map(|(id, one)| producer_fields(id, &one))
+            .map(|(id, producer)| producer_fields(id, &producer))
             .collect(),
         transactions.idempotent.into_iter().collect(),
     )
 }
 
-fn producer_fields(id: i64, one: &Producer) -> ProducerFields {
+fn producer_fields(id: i64, producer: &Producer) -> ProducerFields {
     (
         id,
-        one.epoch,
-        (one.batches, one.records, one.committed, one.aborted),
-        one.head,
-        one.first_end,
-        one.tail,
+        producer.epoch,
+        (
+            producer.batches,
+            producer.records,
+            producer.committed,
+            producer.aborted,
+        ),
+        producer.head,
+        producer.first_end,
+        producer.tail,
     )
 }

@@ -72,11 +72,11 @@ impl History {
                     .splice(0..0, std::iter::repeat_n((0, 0), missing));
                 self.first = key;
             }
-            let at = (key - self.first) as usize;
-            if at >= self.buckets.len() {
-                self.buckets.resize(at + 1, (0, 0));
+            let place = (key - self.first) as usize;
+            if place >= self.buckets.len() {
+                self.buckets.resize(place + 1, (0, 0));
             }
-            if let Some(bucket) = self.buckets.get_mut(at) {
+            if let Some(bucket) = self.buckets.get_mut(place) {
                 bucket.0 += count;
                 bucket.1 += size;
             }
@@ -88,11 +88,11 @@ impl History {
         let first = self.first >> 1;
         let mut wide: Vec<(u64, u64)> = Vec::new();
         for (number, (count, size)) in self.buckets.iter().enumerate() {
-            let at = (((self.first + number as i64) >> 1) - first) as usize;
-            if at >= wide.len() {
-                wide.resize(at + 1, (0, 0));
+            let place = (((self.first + number as i64) >> 1) - first) as usize;
+            if place >= wide.len() {
+                wide.resize(place + 1, (0, 0));
             }
-            if let Some(bucket) = wide.get_mut(at) {
+            if let Some(bucket) = wide.get_mut(place) {
                 bucket.0 += count;
                 bucket.1 += size;
             }
@@ -142,24 +142,24 @@ impl Tally {
     }
 
     /// Count the control records of a batch, and its records that cannot be read.
-    pub fn note(&mut self, one: &Inflated, counted: &Counted, control: &Control) {
+    pub fn note(&mut self, batch: &Inflated, counted: &Counted, control: &Control) {
         for (offset, size, reason) in &counted.errors {
-            let error = (one.position, *offset, *size, reason.clone());
+            let error = (batch.position, *offset, *size, reason.clone());
             self.errors.push(error);
         }
         for (number, size) in &counted.controls {
-            let known = self.controls.entry(*number).or_default();
-            known.0 += 1;
-            known.1 += size;
+            let control_counts = self.controls.entry(*number).or_default();
+            control_counts.0 += 1;
+            control_counts.1 += size;
             if let Some(is_commit) = number.and_then(|number| control.marker(number)) {
-                self.transactions.add_marker(one.header, is_commit);
+                self.transactions.add_marker(batch.header, is_commit);
             }
         }
     }
 
     /// Count a batch; *inflated* are the bytes of all its records.
-    pub fn add_batch(&mut self, one: &Inflated, inflated: u64, counted: &Counted) {
-        let header = one.header;
+    pub fn add_batch(&mut self, batch: &Inflated, inflated: u64, counted: &Counted) {
+        let header = batch.header;
         let (mut first, mut last) = (header.base_offset, header.last_offset());
         let (mut first_time, mut last_time) = (header.base_time, header.max_time);
         if header.has_append_time_or_horizon() {
@@ -192,9 +192,9 @@ impl Tally {
         *self.records_per_batch.entry(count).or_default() += 1;
         if header.leader_epoch >= 0 {
             let begun = (header.base_offset, 0, 0);
-            let known = self.epochs.entry(header.leader_epoch).or_insert(begun);
-            known.1 += 1;
-            known.2 += count;
+            let epoch = self.epochs.entry(header.leader_epoch).or_insert(begun);
+            epoch.1 += 1;
+            epoch.2 += count;
         }
         if let Some(codec) = self.codecs.get_mut(header.codec()) {
             codec.0 += 1;
@@ -229,10 +229,17 @@ mod tests {
         assert_eq!(history.shift, 7);
         assert_eq!(history.first, 999 >> 7);
         assert_eq!(
-            history.buckets.iter().map(|one| one.0).collect::<Vec<_>>()[..2],
+            history
+                .buckets
+                .iter()
+                .map(|bucket| bucket.0)
+                .collect::<Vec<_>>()[..2],
             [2, 2]
         );
-        assert_eq!(history.buckets.iter().map(|one| one.1).sum::<u64>(), 50);
+        assert_eq!(
+            history.buckets.iter().map(|bucket| bucket.1).sum::<u64>(),
+            50
+        );
         history.add(i64::MAX, 1, 1);
         history.add(0, 1, 1);
         assert!(history.buckets.len() as i64 <= MOST_BUCKETS);

@@ -137,16 +137,16 @@ impl Tops {
             label,
         };
         // Records of a damaged batch may have one offset: they stay in their order.
-        let at = self
+        let rank = self
             .largest
-            .partition_point(|one| one.rank() <= large.rank());
-        self.largest.insert(at, large);
+            .partition_point(|other| other.rank() <= large.rank());
+        self.largest.insert(rank, large);
         self.largest.truncate(self.limits.largest);
     }
 
     /// Add a batch, unless it is a control batch.
-    pub fn add_batch(&mut self, one: &Inflated, counted: &Counted) {
-        let header = one.header;
+    pub fn add_batch(&mut self, batch: &Inflated, counted: &Counted) {
+        let header = batch.header;
         if header.is_control() {
             return;
         }
@@ -161,16 +161,16 @@ impl Tops {
         }
         let large = LargeBatch {
             size,
-            position: one.position,
+            position: batch.position,
             base_offset: header.base_offset,
             records: counted.count,
             codec: header.codec_name(),
             producer,
         };
-        let at = self
+        let rank = self
             .batches
-            .partition_point(|one| one.rank() <= large.rank());
-        self.batches.insert(at, large);
+            .partition_point(|batch| batch.rank() <= large.rank());
+        self.batches.insert(rank, large);
         self.batches.truncate(self.limits.largest);
     }
 

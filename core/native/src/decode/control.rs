@@ -152,9 +152,9 @@ impl Control {
 impl Control {
     pub fn compile(described: &Described) -> PyResult<Control> {
         let mut types = HashMap::new();
-        for one in described.try_iter()? {
+        for control_type in described.try_iter()? {
             let (number, name, label, message): (i32, String, Option<String>, Described) =
-                one?.extract()?;
+                control_type?.extract()?;
             types.insert(
                 number,
                 ControlType {

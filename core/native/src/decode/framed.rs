@@ -38,8 +38,8 @@ impl Type {
             return true;
         };
         let plan = self.message.plan(frame.version);
-        let name = slots.0[3].and_then(|(at, _)| plan?.string_at(raw, at));
-        let code = slots.0[4].and_then(|(at, _)| raw.get(at as usize));
+        let name = slots.0[3].and_then(|(start, _)| plan?.string_at(raw, start));
+        let code = slots.0[4].and_then(|(start, _)| raw.get(start as usize));
         match (code, name) {
             (Some(code), Some(name)) => configs.is_secret(*code as i8, name),
             _ => true,
@@ -50,9 +50,11 @@ impl Type {
 impl Framed {
     /// The names of the known types, by number.
     pub fn type_names(&self) -> Vec<(i32, String)> {
-        let known = self.types.iter().enumerate();
-        known
-            .filter_map(|(number, one)| Some((number as i32, one.as_ref()?.name.to_string())))
+        let types = self.types.iter().enumerate();
+        types
+            .filter_map(|(number, record_type)| {
+                Some((number as i32, record_type.as_ref()?.name.to_string()))
+            })
             .collect()
     }
 
@@ -60,7 +62,7 @@ impl Framed {
     pub fn type_of(&self, number: i32) -> Option<&Type> {
         usize::try_from(number)
             .ok()
-            .and_then(|at| self.types.get(at))?
+            .and_then(|place| self.types.get(place))?
             .as_ref()
     }
 
@@ -120,12 +122,12 @@ impl Framed {
                 .types
                 .iter()
                 .flatten()
-                .any(|one| one.template.is_some());
-            let at = if is_remote { "offset " } else { "" };
+                .any(|record_type| record_type.template.is_some());
+            let before_offset = if is_remote { "offset " } else { "" };
             put!(
                 out,
                 "Error at ",
-                at,
+                before_offset,
                 offset,
                 ", skipping. ",
                 reason.as_str()
@@ -144,7 +146,7 @@ impl Framed {
             .types
             .iter()
             .flatten()
-            .any(|one| one.template.is_some());
+            .any(|other_type| other_type.template.is_some());
         if is_remote && record.value.is_none() {
             return Err("the record has no value".into());
         }
@@ -215,8 +217,8 @@ impl Framed {
         };
         let name = self.type_of(frame.number);
         Meaning {
-            type_name: name.map_or(TypeName::Unknown(frame.number), |one| {
-                TypeName::Name(&one.name)
+            type_name: name.map_or(TypeName::Unknown(frame.number), |record_type| {
+                TypeName::Name(&record_type.name)
             }),
             version: Some(frame.version),
             ..Meaning::of(&self.kind)
@@ -260,15 +262,15 @@ impl Framed {
             }
         }
         let number = |slot: usize| {
-            let (at, kind) = slots.0[slot]?;
-            let mut reader = Reader::new(raw, at as usize);
+            let (start, kind) = slots.0[slot]?;
+            let mut reader = Reader::new(raw, start as usize);
             match kind {
                 Kind::Int32 => reader.i32().ok(),
                 Kind::Int16 => reader.i16().ok().map(i32::from),
                 _ => None,
             }
         };
-        let topic = slots.0[0].and_then(|(at, _)| Reader::new(raw, at as usize).array().ok());
+        let topic = slots.0[0].and_then(|(start, _)| Reader::new(raw, start as usize).array().ok());
         Meaning {
             type_name: TypeName::Name(&record_type.name),
             version: Some(frame.version),
@@ -311,15 +313,15 @@ impl Framed {
             other => return Err(PyValueError::new_err(format!("no framing {other}"))),
         };
         let mut types: Vec<Option<Type>> = Vec::new();
-        for one in item(described, "types")?.try_iter()? {
-            let one = one?.cast_into::<PyDict>()?;
-            let message = item(&one, "message")?;
-            let slots: Vec<(String, u8)> = item(&one, "slots")?.extract()?;
+        for described_type in item(described, "types")?.try_iter()? {
+            let described_type = described_type?.cast_into::<PyDict>()?;
+            let message = item(&described_type, "message")?;
+            let slots: Vec<(String, u8)> = item(&described_type, "slots")?.extract()?;
             let plain = PlanOptions {
                 slots: slots.clone(),
                 ..PlanOptions::default()
             };
-            let secret: Vec<String> = item(&one, "secret")?.extract()?;
+            let secret: Vec<String> = item(&described_type, "secret")?.extract()?;
             let redacted = if secret.is_empty() {
                 None
             } else {
@@ -330,7 +332,7 @@ impl Framed {
                 };
                 Some(Message::compile(&message, &options)?)
             };
-            let number: usize = item(&one, "number")?.extract()?;
+            let number: usize = item(&described_type, "number")?.extract()?;
             if number > i16::MAX as usize {
                 return Err(PyValueError::new_err(format!("no type {number}")));
             }
@@ -338,14 +340,14 @@ impl Framed {
                 types.resize_with(number + 1, || None);
             }
             types[number] = Some(Type {
-                name: item(&one, "name")?.extract::<String>()?.into(),
+                name: item(&described_type, "name")?.extract::<String>()?.into(),
                 message: Message::compile(&message, &plain)?,
                 redacted,
-                configs: match item(&one, "configs")? {
+                configs: match item(&described_type, "configs")? {
                     none if none.is_none() => None,
                     described => Some(Configs::compile(&described)?),
                 },
-                template: Template::compile(&item(&one, "text")?)?,
+                template: Template::compile(&item(&described_type, "text")?)?,
             });
         }
         let kind: String = item(described, "kind")?.extract()?;

@@ -27,7 +27,7 @@ impl Keyed {
     pub fn type_names(&self) -> Vec<(i32, String)> {
         self.types
             .iter()
-            .map(|(number, one)| (*number, one.name.to_string()))
+            .map(|(number, keyed_type)| (*number, keyed_type.name.to_string()))
             .collect()
     }
 
@@ -103,7 +103,7 @@ impl Keyed {
         raw: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let at = out.len();
+        let begun = out.len();
         let Some(plan) = keyed_type.value.plan(version) else {
             return Err("a version that is not known".into());
         };
@@ -112,8 +112,12 @@ impl Keyed {
             return Ok(());
         };
         match other.plan(version) {
-            Some(plan) if out.get(at..).is_some_and(|shown| shown.starts_with(start)) => {
-                out.truncate(at);
+            Some(plan)
+                if out
+                    .get(begun..)
+                    .is_some_and(|shown| shown.starts_with(start)) =>
+            {
+                out.truncate(begun);
                 Keyed::json(other, plan, raw, version, "value", out)
             }
             _ => Ok(()),
@@ -295,10 +299,10 @@ enum Trouble {
 impl Keyed {
     pub fn compile(described: &Bound<PyDict>) -> PyResult<Keyed> {
         let mut types = HashMap::new();
-        for one in item(described, "types")?.try_iter()? {
-            let one = one?.cast_into::<PyDict>()?;
-            let value = item(&one, "value")?;
-            let embedded = item(&one, "embedded")?;
+        for described_type in item(described, "types")?.try_iter()? {
+            let described_type = described_type?.cast_into::<PyDict>()?;
+            let value = item(&described_type, "value")?;
+            let embedded = item(&described_type, "embedded")?;
             let other = if embedded.is_none() {
                 None
             } else {
@@ -310,10 +314,10 @@ impl Keyed {
                 Some((start.into_bytes(), Message::compile(&value, &options)?))
             };
             types.insert(
-                item(&one, "number")?.extract()?,
+                item(&described_type, "number")?.extract()?,
                 KeyedType {
-                    name: item(&one, "name")?.extract::<String>()?.into(),
-                    key: Message::compile(&item(&one, "key")?, &PlanOptions::default())?,
+                    name: item(&described_type, "name")?.extract::<String>()?.into(),
+                    key: Message::compile(&item(&described_type, "key")?, &PlanOptions::default())?,
                     value: Message::compile(&value, &PlanOptions::default())?,
                     other,
                 },

@@ -52,7 +52,10 @@ impl Configs {
         if LINE_ENDS.iter().any(|end| has(end)) {
             return None;
         }
-        let mut named = self.of_mechanisms.iter().filter(|one| key.ends_with(one));
+        let mut named = self
+            .of_mechanisms
+            .iter()
+            .filter(|ending| key.ends_with(ending));
         Some(named.next().map_or(key, Vec::as_slice))
     }
 }

@@ -66,7 +66,7 @@ fn state(template: &str, number: i64) -> Option<&str> {
     let (_, names) = template.split_once(':')?;
     usize::try_from(number)
         .ok()
-        .and_then(|at| names.split(',').nth(at))
+        .and_then(|place| names.split(',').nth(place))
 }
 
 fn show_pieces(pieces: &[Piece], data: &Value, out: &mut Vec<u8>) {

@@ -58,18 +58,25 @@ impl<'a> Ids<'a> {
     fn has_each_once(&self, list: &[i32]) -> bool {
         match self {
             Ids::Many(set) => set.len() == list.len(),
-            Ids::Few(_) => (1..list.len()).all(|at| !list[..at].contains(&list[at])),
+            Ids::Few(_) => (1..list.len()).all(|place| !list[..place].contains(&list[place])),
         }
     }
 }
 
-/// Tell whether no server makes this state; *known* are the directories of brokers.
-fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>, limits: &Limits) -> bool {
+/// Tell whether no server makes this state; *directories* are those of brokers.
+fn is_suspect(
+    state: &PartitionState,
+    directories: &HashMap<i32, HashSet<Id>>,
+    limits: &Limits,
+) -> bool {
     let replicas = Ids::of(&state.replicas);
     let isr = Ids::of(&state.isr);
     if state.replicas.is_empty()
         || !replicas.has_each_once(&state.replicas)
-        || state.replicas.iter().any(|id| !known.contains_key(id))
+        || state
+            .replicas
+            .iter()
+            .any(|id| !directories.contains_key(id))
         || !replicas.has_all(&state.isr)
         || !replicas.has_all(&state.elr)
         || !replicas.has_all(&state.adding)
@@ -83,7 +90,7 @@ fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>, limits:
     placed.into_iter().any(|(id, directory)| {
         let is_lost = *directory == limits.lost_directory && isr.has(id);
         let is_reserved = u128::from_be_bytes(*directory) < limits.reserved_directories;
-        let has = known
+        let has = directories
             .get(id)
             .is_none_or(|has| has.is_empty() || has.contains(directory));
         is_lost || !(has || is_reserved)
@@ -124,7 +131,9 @@ impl Fold {
     pub(super) fn partitions_with(&self, mask: u32) -> Numbers {
         let mut by_topic = Vec::new();
         for topic in self.topics.in_order() {
-            let some = topic.partitions().filter(|(_, one)| self.meets(one, mask));
+            let some = topic
+                .partitions()
+                .filter(|(_, partition)| self.meets(partition, mask));
             let numbers: Vec<i32> = some.map(|(number, _)| number).collect();
             if !numbers.is_empty() {
                 by_topic.push((topic.id, numbers));
@@ -145,10 +154,10 @@ impl Fold {
         };
         let mut newest: Option<(u64, u32, bool)> = None;
         // A record may have changed several, and of one of them nobody can tell.
-        let rank = |one: &(u64, u32, bool)| (one.0, one.2, one.1);
-        let mut see = |one: (u64, u32, bool)| {
-            if newest.is_none_or(|best| rank(&one) > rank(&best)) {
-                newest = Some(one);
+        let rank = |candidate: &(u64, u32, bool)| (candidate.0, candidate.2, candidate.1);
+        let mut see = |candidate: (u64, u32, bool)| {
+            if newest.is_none_or(|best| rank(&candidate) > rank(&best)) {
+                newest = Some(candidate);
             }
         };
         for topic in chosen {
@@ -182,19 +191,19 @@ impl Fold {
     pub(super) fn suspects(
         &self,
         batches: &mut Batches,
-        known: &HashMap<i32, HashSet<Id>>,
+        directories: &HashMap<i32, HashSet<Id>>,
     ) -> PyResult<Numbers> {
         let mut suspects: Vec<(usize, i32)> = Vec::new();
         self.each_state(batches, |topic, number, _, state| {
-            if is_suspect(state, known, &self.limits) {
+            if is_suspect(state, directories, &self.limits) {
                 suspects.push((topic, number));
             }
         })?;
         suspects.sort_unstable();
         let topics = self.topics.in_order();
         let mut by_topic: Numbers = Vec::new();
-        for (at, number) in suspects {
-            let Some(topic) = topics.get(at) else {
+        for (place, number) in suspects {
+            let Some(topic) = topics.get(place) else {
                 continue;
             };
             match by_topic.last_mut() {
@@ -214,11 +223,11 @@ impl Fold {
             start += topic.count();
         }
         let mut by_topic = Vec::new();
-        let mut at = 0;
+        let mut place = 0;
         for topic in self.topics.in_order() {
             let (Some(there), Some(start)) = (other.topics.get(&topic.id), starts.get(&topic.id))
             else {
-                at += topic.count();
+                place += topic.count();
                 continue;
             };
             let mut numbers = Vec::new();
@@ -228,18 +237,18 @@ impl Fold {
             loop {
                 match (ours.peek().copied(), others.peek().copied()) {
                     (None, None) => break,
-                    (Some(one), Some(same)) if one == same => {
-                        if mine.get(at) != theirs.get(other_at) {
-                            numbers.push(one);
+                    (Some(number), Some(same)) if number == same => {
+                        if mine.get(place) != theirs.get(other_at) {
+                            numbers.push(number);
                         }
                         ours.next();
                         others.next();
-                        (at, other_at) = (at + 1, other_at + 1);
+                        (place, other_at) = (place + 1, other_at + 1);
                     }
-                    (Some(one), other) if other.is_none_or(|other| one < other) => {
-                        numbers.push(one);
+                    (Some(number), other) if other.is_none_or(|other| number < other) => {
+                        numbers.push(number);
                         ours.next();
-                        at += 1;
+                        place += 1;
                     }
                     (_, Some(other)) => {
                         numbers.push(other);
@@ -268,8 +277,8 @@ impl Fold {
         let mut all: Vec<_> = counts.into_iter().collect();
         all.sort_unstable();
         let mut by_broker: ReplicaCounts = Vec::new();
-        for ((broker, at), count) in all {
-            let Some(topic) = topics.get(at) else {
+        for ((broker, place), count) in all {
+            let Some(topic) = topics.get(place) else {
                 continue;
             };
             match by_broker.last_mut() {

@@ -44,18 +44,18 @@ impl Dropped {
     }
 
     pub fn add(&mut self, address: u64, reason: &str) {
-        let at = match self.known.get(reason) {
-            Some(at) => *at,
+        let text_number = match self.known.get(reason) {
+            Some(text_number) => *text_number,
             None => {
                 let text: Arc<str> = reason.into();
-                let at = self.texts.len() as u32;
+                let text_number = self.texts.len() as u32;
                 self.texts.push(Arc::clone(&text));
-                self.known.insert(text, at);
-                at
+                self.known.insert(text, text_number);
+                text_number
             }
         };
         self.addresses.push(address);
-        self.reasons.push(at);
+        self.reasons.push(text_number);
     }
 
     /// About the bytes of a copy.
@@ -69,8 +69,8 @@ impl Dropped {
         self.reasons.truncate(count);
     }
 
-    pub fn get(&self, at: usize) -> Option<(u64, &str)> {
-        let reason = *self.reasons.get(at)? as usize;
-        Some((*self.addresses.get(at)?, self.texts.get(reason)?))
+    pub fn get(&self, number: usize) -> Option<(u64, &str)> {
+        let reason = *self.reasons.get(number)? as usize;
+        Some((*self.addresses.get(number)?, self.texts.get(reason)?))
     }
 }

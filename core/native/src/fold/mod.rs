@@ -121,7 +121,7 @@ struct ReadRecord<'a> {
     end: usize,
     /// Its time after that of its batch, in ms.
     time: i64,
-    found: Result<MetadataRecord<'a>, String>,
+    metadata: Result<MetadataRecord<'a>, String>,
     /// The place of the topic that it changes, as far as it was looked up.
     topic: Option<usize>,
 }
@@ -152,7 +152,7 @@ impl<'a> Records<'a> {
             start,
             end: self.reader.at,
             time: record.time,
-            found: rules.read(&record),
+            metadata: rules.read(&record),
             topic: None,
         })
     }
@@ -352,7 +352,7 @@ impl Fold {
         if let Some(timeline) = &mut timeline {
             timeline.tick(record.time, place);
         }
-        match &record.found {
+        match &record.metadata {
             Ok(metadata) if metadata.op.is_marker() => {
                 progress.marker = Some((metadata.op, metadata.number));
                 return true;
@@ -393,17 +393,20 @@ impl Fold {
         let mut count = 0;
         let (mut last, mut place) = (Id::default(), None);
         for record in group.iter_mut().flatten() {
-            let Ok(found) = &record.found else {
+            let Ok(metadata) = &record.metadata else {
                 continue;
             };
-            if matches!(found.op, Op::PutPartition | Op::ChangePartition) {
-                let id = found.fields.uuid(slot::TOPIC).unwrap_or_default();
+            if matches!(metadata.op, Op::PutPartition | Op::ChangePartition) {
+                let id = metadata.fields.uuid(slot::TOPIC).unwrap_or_default();
                 if id != last {
                     (last, place) = (id, self.topics.place(&id));
                 }
                 record.topic = place;
-                if let (Some(at), Some(place)) = (record.topic, chosen.get_mut(count)) {
-                    *place = (at, found.fields.int32(slot::NUMBER).unwrap_or_default());
+                if let (Some(topic_place), Some(place)) = (record.topic, chosen.get_mut(count)) {
+                    *place = (
+                        topic_place,
+                        metadata.fields.int32(slot::NUMBER).unwrap_or_default(),
+                    );
                     count += 1;
                 }
             }
@@ -411,16 +414,16 @@ impl Fold {
         let chosen = chosen.get(..count).unwrap_or(&[]);
         // Each step reads one thing of each record: only then the next depends on it.
         let mut partitions = [(None, None); GROUP];
-        for (found, (at, _)) in partitions.iter_mut().zip(chosen) {
-            let tracks = timeline.and_then(|timeline| timeline.places(*at));
-            *found = (self.topics.at(*at), tracks);
+        for (place, (topic_place, _)) in partitions.iter_mut().zip(chosen) {
+            let tracks = timeline.and_then(|timeline| timeline.places(*topic_place));
+            *place = (self.topics.at(*topic_place), tracks);
         }
         let mut places = [(0, 0); GROUP];
-        for ((found, (topic, tracks)), (_, number)) in
+        for ((place, (topic, tracks)), (_, number)) in
             places.iter_mut().zip(&partitions).zip(chosen)
         {
             let changes = topic.map_or(usize::MAX, |topic| topic.touch(*number));
-            *found = (
+            *place = (
                 changes,
                 tracks.map_or(usize::MAX, |tracks| tracks.touch(*number)),
             );
@@ -440,7 +443,7 @@ impl Fold {
             timeline.keep(self.watch.changes.drain(..), address);
         }
         let fields = &record.fields;
-        let at = match record.op {
+        let topic_place = match record.op {
             // The slot of the id.
             Op::PutTopic => self.topics.find(&fields.uuid(0).unwrap_or_default()),
             Op::PutPartition | Op::ChangePartition => self
@@ -448,7 +451,7 @@ impl Fold {
                 .find(&fields.uuid(slot::TOPIC).unwrap_or_default()),
             _ => None,
         };
-        let places = (at, self.topics.take_removed());
+        let places = (topic_place, self.topics.take_removed());
         timeline.apply(record, address, &self.topics, places, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
             let name = self.config_names.known(&self.limits.min_isr.name);
@@ -463,7 +466,7 @@ impl Fold {
         let mut progress = FoldProgress::new(position, number);
         while let Some(record) = records.next(&self.rules) {
             progress.pass(&record);
-            match &record.found {
+            match &record.metadata {
                 Ok(metadata) if metadata.op.is_marker() => {
                     progress.marker = Some((metadata.op, metadata.number));
                     return progress;

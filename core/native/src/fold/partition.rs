@@ -97,8 +97,8 @@ impl Partition {
         (self.changes as usize).wrapping_sub(1)
     }
 
-    pub fn set_changes(&mut self, at: usize) {
-        self.changes = at as u32 + 1;
+    pub fn set_changes(&mut self, place: usize) {
+        self.changes = place as u32 + 1;
     }
 
     /// Tell whether a count does not fit here; the changes then have the lists.

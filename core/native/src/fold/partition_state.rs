@@ -42,7 +42,7 @@ impl PartitionState {
             return None;
         }
         let fields = read.fields;
-        let list = |at: usize| fields.ids(at).collect();
+        let list = |field: usize| fields.ids(field).collect();
         let mut made = PartitionState {
             replicas: list(slot::REPLICAS),
             directories: fields.uuids(slot::DIRECTORIES).collect(),
@@ -158,8 +158,8 @@ fn feed(hasher: &mut impl Hasher, list: &[u8]) {
 /// The digest of a PartitionRecord's state, computed without the state.
 fn digest_of_record(fields: &LocatedFields) -> u64 {
     let mut hasher = digester();
-    for at in LISTS {
-        feed(&mut hasher, fields.bytes(at, 4));
+    for field in LISTS {
+        feed(&mut hasher, fields.bytes(field, 4));
     }
     if fields.has_nonzero_uuid(slot::DIRECTORIES) {
         feed(&mut hasher, fields.bytes(slot::DIRECTORIES, 16));
@@ -168,7 +168,7 @@ fn digest_of_record(fields: &LocatedFields) -> u64 {
         feed(&mut hasher, &vec![0; 16 * replicas]);
     }
     let numbers = [slot::LEADER, slot::LEADER_EPOCH, slot::PARTITION_EPOCH];
-    let numbers = numbers.map(|at| fields.int32(at).unwrap_or(0));
+    let numbers = numbers.map(|field| fields.int32(field).unwrap_or(0));
     (numbers, fields.int8(slot::RECOVERY).unwrap_or(0)).hash(&mut hasher);
     hasher.finish()
 }
@@ -251,14 +251,14 @@ impl Fold {
         batches: &mut Batches,
     ) -> PyResult<Vec<Vec<KeyPart>>> {
         let mut order: Vec<usize> = (0..addresses.len()).collect();
-        order.sort_by_key(|at| addresses[*at]);
+        order.sort_by_key(|place| addresses[*place]);
         let mut keys = vec![Vec::new(); addresses.len()];
-        for at in order {
-            let address = addresses[at];
+        for place in order {
+            let address = addresses[place];
             let data = batches.get(address >> POSITION_BITS)?.as_bytes();
             let mut reader = Reader::new(data, (address & POSITION) as usize);
             let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
-            keys[at] = key_of(&self.rules.read(&record).map_err(|_| gone())?);
+            keys[place] = key_of(&self.rules.read(&record).map_err(|_| gone())?);
         }
         Ok(keys)
     }
@@ -297,21 +297,21 @@ impl Fold {
     ) -> PyResult<()> {
         let topics = self.topics.in_order();
         let mut places: Vec<(u64, u32, i32, u32)> = Vec::with_capacity(self.partition_count(None));
-        for (at, topic) in topics.iter().enumerate() {
+        for (topic_place, topic) in topics.iter().enumerate() {
             for (number, partition) in topic.partitions() {
                 let count = places.len() as u32;
-                places.push((self.base_of(partition), at as u32, number, count));
+                places.push((self.base_of(partition), topic_place as u32, number, count));
             }
         }
         if !places.is_sorted_by_key(|place| place.0) {
             places.sort_unstable_by_key(|place| place.0);
         }
-        for (_, at, number, count) in places {
-            let Some(topic) = topics.get(at as usize) else {
+        for (_, topic_place, number, count) in places {
+            let Some(topic) = topics.get(topic_place as usize) else {
                 continue;
             };
             if let Some(partition) = topic.get(number) {
-                visit(at as usize, number, count as usize, partition)?;
+                visit(topic_place as usize, number, count as usize, partition)?;
             }
         }
         Ok(())

@@ -99,15 +99,15 @@ impl Fold {
     ) -> PyResult<Numbers> {
         let chosen = self.chosen(topics);
         let mut places: Vec<(u64, usize)> = Vec::with_capacity(chosen.len());
-        for (at, (_, _, partition)) in chosen.iter().enumerate() {
-            places.push((self.base_of(partition), at));
+        for (chosen_place, (_, _, partition)) in chosen.iter().enumerate() {
+            places.push((self.base_of(partition), chosen_place));
         }
         if !places.is_sorted() {
             places.sort_unstable();
         }
         let mut wanted = vec![false; chosen.len()];
-        for (base, at) in places {
-            let Some((_, _, partition)) = chosen.get(at) else {
+        for (base, chosen_place) in places {
+            let Some((_, _, partition)) = chosen.get(chosen_place) else {
                 continue;
             };
             let data = batches.get(base >> POSITION_BITS)?.as_bytes();
@@ -122,7 +122,7 @@ impl Fold {
                 changes: self.topics.changes_of(partition),
                 has_directories: partition.flags() & flag::DIRECTORIES != 0,
             };
-            if let Some(place) = wanted.get_mut(at) {
+            if let Some(place) = wanted.get_mut(chosen_place) {
                 *place = is_wanted(&placed);
             }
         }

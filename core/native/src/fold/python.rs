@@ -260,12 +260,16 @@ impl PyFold {
             return Ok(None);
         };
         let changes = timeline.changes();
-        let addresses: Vec<u64> = changes.iter().map(|one| one.change.keyed()).collect();
+        let addresses: Vec<u64> = changes.iter().map(|change| change.change.keyed()).collect();
         let mut batches = Batches::new(py, &self.fetch);
         let keys = self.fold.keys_of(&addresses, &mut batches)?;
         let list = PyList::empty(py);
-        for (one, key) in changes.iter().zip(&keys) {
-            list.append((one.time, one.address, one.change.with_key(py, key)?))?;
+        for (change, key) in changes.iter().zip(&keys) {
+            list.append((
+                change.time,
+                change.address,
+                change.change.with_key(py, key)?,
+            ))?;
         }
         timeline_tuple(py, timeline, list).map(Some)
     }
@@ -368,18 +372,18 @@ impl PyFold {
         chosen: Vec<(Vec<u8>, i32)>,
     ) -> PyResult<Vec<Option<Bound<'py, PyTuple>>>> {
         let mut places = Vec::with_capacity(chosen.len());
-        for (at, (id, number)) in chosen.iter().enumerate() {
+        for (state_place, (id, number)) in chosen.iter().enumerate() {
             let topic = self.fold.topics.get(&id_of(id)?);
             if let Some(partition) = topic.and_then(|topic| topic.get(*number)) {
-                places.push((self.fold.base_of(partition), at, partition));
+                places.push((self.fold.base_of(partition), state_place, partition));
             }
         }
         places.sort_unstable_by_key(|(base, ..)| *base);
         let mut states = vec![None; chosen.len()];
         let mut batches = Batches::new(py, &self.fetch);
-        for (_, at, partition) in places {
+        for (_, state_place, partition) in places {
             let state = self.fold.state_of(partition, &mut batches)?;
-            if let Some(place) = states.get_mut(at) {
+            if let Some(place) = states.get_mut(state_place) {
                 *place = Some(state.to_python(py)?);
             }
         }
@@ -399,13 +403,16 @@ impl PyFold {
         py: Python<'py>,
         directories: HashMap<i32, Vec<Vec<u8>>>,
     ) -> PyResult<ByTopic<'py>> {
-        let mut known: HashMap<i32, HashSet<Id>> = HashMap::new();
+        let mut ids_by_broker: HashMap<i32, HashSet<Id>> = HashMap::new();
         for (broker, ids) in directories {
             let ids = ids.iter().map(|id| id_of(id)).collect::<PyResult<_>>()?;
-            known.insert(broker, ids);
+            ids_by_broker.insert(broker, ids);
         }
         let mut batches = Batches::new(py, &self.fetch);
-        Ok(by_topic(py, self.fold.suspects(&mut batches, &known)?))
+        Ok(by_topic(
+            py,
+            self.fold.suspects(&mut batches, &ids_by_broker)?,
+        ))
     }
 
     fn different<'py>(&self, py: Python<'py>, other: PyRef<PyFold>) -> PyResult<ByTopic<'py>> {
@@ -619,18 +626,18 @@ fn left_out_of(worst: &Worst) -> usize {
 
 /// The fields of a `kraftops.engine.timeline_contract.Loss` each.
 fn loss_tuples<'py>(py: Python<'py>, worst: &Worst) -> PyResult<Bound<'py, PyList>> {
-    let tuples = worst.losses.iter().map(|one| {
-        let [offline, under_min_isr, under_replicated] = one.lost;
+    let tuples = worst.losses.iter().map(|loss| {
+        let [offline, under_min_isr, under_replicated] = loss.lost;
         (
-            &*one.topic,
-            one.number,
-            one.is_deleted,
+            &*loss.topic,
+            loss.number,
+            loss.is_deleted,
             offline,
             under_min_isr,
             under_replicated,
-            one.elections,
-            one.isr_changes,
-            one.address,
+            loss.elections,
+            loss.isr_changes,
+            loss.address,
         )
             .into_pyobject(py)
     });

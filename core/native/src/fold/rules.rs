@@ -95,16 +95,16 @@ impl Rules {
     /// Compile a list of dicts: number, message, op, and fields in the order of their slots.
     pub fn compile(described: &Bound<PyAny>) -> PyResult<Rules> {
         let mut types: Vec<Option<Type>> = Vec::new();
-        for one in described.try_iter()? {
-            let one = one?.cast_into::<PyDict>()?;
-            let number: usize = item(&one, "number")?.extract()?;
+        for rule in described.try_iter()? {
+            let rule = rule?.cast_into::<PyDict>()?;
+            let number: usize = item(&rule, "number")?.extract()?;
             if number > i16::MAX as usize {
                 return Err(PyValueError::new_err(format!("no type {number}")));
             }
-            let name: String = item(&one, "op")?.extract()?;
+            let name: String = item(&rule, "op")?.extract()?;
             let op = OPS.iter().find(|(known, _)| *known == name);
             let op = op.ok_or_else(|| PyValueError::new_err(format!("no operation {name}")))?;
-            let fields: Vec<String> = item(&one, "fields")?.extract()?;
+            let fields: Vec<String> = item(&rule, "fields")?.extract()?;
             let options = PlanOptions {
                 slots: fields.into_iter().zip(0..).collect(),
                 ..PlanOptions::default()
@@ -114,7 +114,7 @@ impl Rules {
             }
             types[number] = Some(Type {
                 op: op.1,
-                message: Message::compile(&item(&one, "message")?, &options)?,
+                message: Message::compile(&item(&rule, "message")?, &options)?,
             });
         }
         Ok(Rules { types })
@@ -131,7 +131,7 @@ impl Rules {
         let frame = Framing::Kafka.frame(raw)?;
         let record_rules = usize::try_from(frame.number)
             .ok()
-            .and_then(|at| self.types.get(at)?.as_ref());
+            .and_then(|place| self.types.get(place)?.as_ref());
         let record_rules = record_rules.ok_or_else(|| unknown_type(frame.number))?;
         let (plan, fields) = read_body(&record_rules.message, &frame, raw, |plan, reader| {
             Ok((plan, plan.locate(reader)?))

@@ -38,12 +38,13 @@ impl Lists {
         }
     }
 
-    fn put(&mut self, at: usize, items: impl Iterator<Item = i32>) {
+    fn put(&mut self, row: usize, items: impl Iterator<Item = i32>) {
         let start = self.items.len();
         self.items.extend(items);
         let size = (self.items.len() - start).min(LARGE.into());
         self.latest = self.place_of_last(start);
-        if let (Some(place), Some(of_partition)) = (self.places.get_mut(at), self.sizes.get_mut(at))
+        if let (Some(place), Some(of_partition)) =
+            (self.places.get_mut(row), self.sizes.get_mut(row))
         {
             (*place, *of_partition) = (self.latest, size as u8);
         }
@@ -82,9 +83,9 @@ impl Lists {
     }
 
     fn get(&self, place: u32) -> &[i32] {
-        let at = place as usize;
-        let start = at.checked_sub(1).and_then(|at| self.ends.get(at));
-        let stop = self.ends.get(at).copied().unwrap_or_default();
+        let index = place as usize;
+        let start = index.checked_sub(1).and_then(|index| self.ends.get(index));
+        let stop = self.ends.get(index).copied().unwrap_or_default();
         let start = start.copied().unwrap_or_default();
         self.items.get(start as usize..stop as usize).unwrap_or(&[])
     }
@@ -150,28 +151,28 @@ impl Fold {
                 made.newest.push(partition.address());
             }
         }
-        let mut known: HashMap<Id, i32> = HashMap::new();
-        self.each_state(batches, |_, _, at, state| {
+        let mut index_by_id: HashMap<Id, i32> = HashMap::new();
+        self.each_state(batches, |_, _, row, state| {
             for (column, value) in made.scalars.iter_mut().zip(state.numbers()) {
-                if let Some(place) = column.get_mut(at) {
+                if let Some(place) = column.get_mut(row) {
                     *place = value;
                 }
             }
             let directories = &mut made.directories;
             let indexes = state.directories.iter().map(|id| {
-                *known.entry(*id).or_insert_with(|| {
+                *index_by_id.entry(*id).or_insert_with(|| {
                     directories.push(*id);
                     directories.len() as i32 - 1
                 })
             });
             let [replicas, places, isr, removing, adding, elr, last_known] = &mut made.lists;
-            places.put(at, indexes);
-            replicas.put(at, state.replicas.iter().copied());
-            isr.put(at, state.isr.iter().copied());
-            removing.put(at, state.removing.iter().copied());
-            adding.put(at, state.adding.iter().copied());
-            elr.put(at, state.elr.iter().copied());
-            last_known.put(at, state.last_known_elr.iter().copied());
+            places.put(row, indexes);
+            replicas.put(row, state.replicas.iter().copied());
+            isr.put(row, state.isr.iter().copied());
+            removing.put(row, state.removing.iter().copied());
+            adding.put(row, state.adding.iter().copied());
+            elr.put(row, state.elr.iter().copied());
+            last_known.put(row, state.last_known_elr.iter().copied());
         })?;
         Ok(made)
     }

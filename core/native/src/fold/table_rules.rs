@@ -71,7 +71,7 @@ fn quota_entity(record: &MetadataRecord) -> QuotaEntity {
                 _ => None,
             };
             let (kind, name) = (text("entityType").unwrap_or_default(), text("entityName"));
-            match indexes.get(&kind).and_then(|at| entity.get_mut(*at)) {
+            match indexes.get(&kind).and_then(|place| entity.get_mut(*place)) {
                 Some(known) => known.1 = name,
                 None => {
                     indexes.insert(kind.clone(), entity.len());
@@ -80,7 +80,7 @@ fn quota_entity(record: &MetadataRecord) -> QuotaEntity {
             }
         });
     // As Python sorts texts: by code points.
-    entity.sort_by(|one, other| one.0.chars().cmp(other.0.chars()));
+    entity.sort_by(|pair, other| pair.0.chars().cmp(other.0.chars()));
     entity
 }
 

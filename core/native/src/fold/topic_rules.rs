@@ -32,9 +32,9 @@ fn put_rare(fields: &LocatedFields, partition: &mut Partition, changes: &mut Cha
     if let Some(count) = fields.size(slot::REPLICAS) {
         partition.set_replicas(count);
     }
-    let put = |list: &mut Option<Box<[i32]>>, at: usize| {
-        if fields.has(at) {
-            *list = Some(fields.ids(at).collect());
+    let put = |list: &mut Option<Box<[i32]>>, field: usize| {
+        if fields.has(field) {
+            *list = Some(fields.ids(field).collect());
         }
     };
     put(&mut rare.replicas, slot::REPLICAS);
@@ -150,10 +150,10 @@ impl Fold {
     pub(super) fn put_partition(&mut self, fields: &LocatedFields, address: u64) -> Applied {
         let id = fields.uuid(slot::TOPIC).unwrap_or_default();
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let Some(at) = self.topics.find(&id) else {
+        let Some(place) = self.topics.find(&id) else {
             return Err(UNKNOWN_TOPIC.into());
         };
-        let size = |at: usize| fields.size(at).unwrap_or(0);
+        let size = |place: usize| fields.size(place).unwrap_or(0);
         let (replicas, directories) = (size(slot::REPLICAS), size(slot::DIRECTORIES));
         if directories != 0 && directories != replicas {
             return Err(WRONG_COUNT.into());
@@ -168,14 +168,14 @@ impl Fold {
             | flag::if_so(size(slot::LAST_KNOWN_ELR) != 0, flag::LAST_KNOWN_ELR)
             | flag::if_so(has_directories, flag::DIRECTORIES);
         let partition = Partition::new(address, flags, replicas, size(slot::ISR));
-        let before = self.topics.put(at, number, partition);
+        let before = self.topics.put(place, number, partition);
         if flags & flag::ADDING != 0 {
-            if let Some((_, changes)) = self.topics.changes_for(at, number) {
+            if let Some((_, changes)) = self.topics.changes_for(place, number) {
                 changes.rare().adding = Some(fields.ids(slot::ADDING).collect());
             }
         }
         if partition.is_large() {
-            if let Some((_, changes)) = self.topics.changes_for(at, number) {
+            if let Some((_, changes)) = self.topics.changes_for(place, number) {
                 changes.rare().replicas = Some(fields.ids(slot::REPLICAS).collect());
                 changes.set_isr(size(slot::ISR), fields.ids(slot::ISR));
             }
@@ -223,10 +223,10 @@ impl Fold {
     pub(super) fn change_partition(&mut self, fields: &LocatedFields, address: u64) -> Applied {
         let id = fields.uuid(slot::TOPIC).unwrap_or_default();
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let Some(at) = self.topics.find(&id) else {
+        let Some(place) = self.topics.find(&id) else {
             return Err(UNKNOWN_TOPIC.into());
         };
-        let Some(partition) = self.topics.at(at).and_then(|topic| topic.get(number)) else {
+        let Some(partition) = self.topics.at(place).and_then(|topic| topic.get(number)) else {
             return Err(UNKNOWN_PARTITION.into());
         };
         let has_directories = self.has_directories(fields, partition)?;
@@ -238,14 +238,14 @@ impl Fold {
         if let Some(recovery) = recovery {
             self.check_recovery(recovery)?;
         }
-        let Some((partition, changes)) = self.topics.changes_for(at, number) else {
+        let Some((partition, changes)) = self.topics.changes_for(place, number) else {
             return Err(UNKNOWN_PARTITION.into());
         };
         let before = partition.address();
         let mut flags = partition.flags() & !(flag::DIRECTORIES | flag::UNCERTAIN);
         flags |= flag::if_so(has_directories, flag::DIRECTORIES);
-        let mut mark = |at: usize, bit: u8| {
-            if let Some(size) = fields.size(at) {
+        let mut mark = |place: usize, bit: u8| {
+            if let Some(size) = fields.size(place) {
                 flags = flags & !bit | flag::if_so(size != 0, bit);
             }
         };
@@ -265,7 +265,7 @@ impl Fold {
             partition.set_in_sync(size);
             changes.set_isr(size, fields.ids(slot::ISR));
         }
-        if RARE.iter().any(|at| fields.has(*at)) {
+        if RARE.iter().any(|place| fields.has(*place)) {
             put_rare(fields, partition, changes);
         }
         let had_elr = partition.has_elr();
@@ -299,16 +299,16 @@ impl Fold {
     }
 
     fn clear_topic_elr(&mut self, id: Id, address: u64) {
-        let Some(at) = self.topics.find(&id) else {
+        let Some(place) = self.topics.find(&id) else {
             return;
         };
-        let numbers: Vec<i32> = self.topics.at(at).map_or(Vec::new(), |topic| {
+        let numbers: Vec<i32> = self.topics.at(place).map_or(Vec::new(), |topic| {
             let all = topic.partitions();
             let chosen = all.filter(|(_, partition)| self.is_seeded || partition.has_elr());
             chosen.map(|(number, _)| number).collect()
         });
         for number in numbers {
-            let Some((partition, changes)) = self.topics.changes_for(at, number) else {
+            let Some((partition, changes)) = self.topics.changes_for(place, number) else {
                 continue;
             };
             let before = partition.address();

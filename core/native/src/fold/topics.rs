@@ -44,9 +44,9 @@ impl Topic {
     pub fn get(&self, number: i32) -> Option<&Partition> {
         let dense = usize::try_from(number)
             .ok()
-            .and_then(|at| self.dense.get(at));
+            .and_then(|index| self.dense.get(index));
         dense
-            .filter(|one| one.is_there())
+            .filter(|partition| partition.is_there())
             .or_else(|| self.sparse.get(&number))
     }
 
@@ -60,8 +60,8 @@ impl Topic {
     pub fn get_mut(&mut self, number: i32) -> Option<&mut Partition> {
         let dense = usize::try_from(number)
             .ok()
-            .and_then(|at| self.dense.get_mut(at))
-            .filter(|one| one.is_there());
+            .and_then(|index| self.dense.get_mut(index))
+            .filter(|present| present.is_there());
         match dense {
             Some(partition) => Some(partition),
             None => self.sparse.get_mut(&number),
@@ -72,19 +72,19 @@ impl Topic {
     pub fn put(&mut self, number: i32, made: Partition) -> Option<Partition> {
         let size = self.dense.len();
         let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
-        let at = match usize::try_from(number) {
-            Ok(at) if at <= limit && !self.sparse.contains_key(&number) => at,
+        let index = match usize::try_from(number) {
+            Ok(index) if index <= limit && !self.sparse.contains_key(&number) => index,
             _ => return self.sparse.insert(number, made),
         };
-        if at == size {
+        if index == size {
             self.dense.push(made);
             self.dense_count += 1;
             return None;
         }
-        if at > size {
-            self.dense.resize(at + 1, Partition::NONE);
+        if index > size {
+            self.dense.resize(index + 1, Partition::NONE);
         }
-        let place = self.dense.get_mut(at)?;
+        let place = self.dense.get_mut(index)?;
         let before = std::mem::replace(place, made);
         self.dense_count += !before.is_there() as usize;
         before.is_there().then_some(before)
@@ -92,19 +92,22 @@ impl Topic {
 
     /// The partitions in the order of their numbers.
     pub fn partitions(&self) -> impl Iterator<Item = (i32, &Partition)> {
-        let negative = self.sparse.range(..0).map(|(number, one)| (*number, one));
+        let negative = self
+            .sparse
+            .range(..0)
+            .map(|(number, partition)| (*number, partition));
         let mut positive = self
             .sparse
             .range(0..)
-            .map(|(number, one)| (*number, one))
+            .map(|(number, partition)| (*number, partition))
             .peekable();
         let mut dense = (0..)
             .zip(&self.dense)
-            .filter(|(_, one)| one.is_there())
+            .filter(|(_, partition)| partition.is_there())
             .peekable();
         negative.chain(std::iter::from_fn(move || {
             match (dense.peek(), positive.peek()) {
-                (Some((at, _)), Some((other, _))) if other < at => positive.next(),
+                (Some((first, _)), Some((other, _))) if other < first => positive.next(),
                 (Some(_), _) => dense.next(),
                 (None, _) => positive.next(),
             }
@@ -144,7 +147,11 @@ impl Topics {
     pub fn size(&self) -> usize {
         let entries = |topic: &Topic| topic.dense.len() + 4 * topic.sparse.len();
         let partitions: usize = self.all.iter().flatten().map(entries).sum();
-        let rare = self.changes.iter().filter(|one| one.rare.is_some()).count();
+        let rare = self
+            .changes
+            .iter()
+            .filter(|change| change.rare.is_some())
+            .count();
         partitions * size_of::<Partition>()
             + self.changes.len() * size_of::<Changes>()
             + rare * 2 * size_of::<Rare>()
@@ -175,12 +182,12 @@ impl Topics {
         self.by_id.get(id).copied()
     }
 
-    pub fn at(&self, at: usize) -> Option<&Topic> {
-        self.all.get(at)?.as_ref()
+    pub fn at(&self, place: usize) -> Option<&Topic> {
+        self.all.get(place)?.as_ref()
     }
 
-    pub fn at_mut(&mut self, at: usize) -> Option<&mut Topic> {
-        self.all.get_mut(at)?.as_mut()
+    pub fn at_mut(&mut self, place: usize) -> Option<&mut Topic> {
+        self.all.get_mut(place)?.as_mut()
     }
 
     pub fn get(&self, id: &Id) -> Option<&Topic> {
@@ -198,30 +205,30 @@ impl Topics {
     /// Add a topic that is not there; it takes its name from another.
     pub fn add(&mut self, id: Id, name: Arc<str>, address: u64) {
         let topic = Topic::new(id, Arc::clone(&name), address, self.next);
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.all[at] = Some(topic);
-                at
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.all[place] = Some(topic);
+                place
             }
             None => {
                 self.all.push(Some(topic));
                 self.all.len() - 1
             }
         };
-        self.by_id.insert(id, at);
+        self.by_id.insert(id, place);
         // As in a dict, a name that is there keeps its place in the order.
         let since = self.names.get(&name).map_or(self.next, |(since, _)| *since);
         self.names.insert(name, (since, id));
         self.next += 1;
-        self.hint = at;
+        self.hint = place;
     }
 
     /// Remove a topic, and its name unless another topic has taken that.
     pub fn remove(&mut self, id: &Id) -> Option<Topic> {
-        let at = self.by_id.remove(id)?;
-        let topic = self.all.get_mut(at)?.take()?;
-        self.free.push(at);
-        self.removed = Some(at);
+        let place = self.by_id.remove(id)?;
+        let topic = self.all.get_mut(place)?.take()?;
+        self.free.push(place);
+        self.removed = Some(place);
         if self.names.get(&topic.name).is_some_and(|(_, of)| of == id) {
             self.names.remove(&topic.name);
         }
@@ -260,8 +267,8 @@ impl Topics {
     }
 
     /// Put a partition into the topic at *at*; return the one before.
-    pub fn put(&mut self, at: usize, number: i32, made: Partition) -> Option<Partition> {
-        let before = self.at_mut(at)?.put(number, made);
+    pub fn put(&mut self, place: usize, number: i32, made: Partition) -> Option<Partition> {
+        let before = self.at_mut(place)?.put(number, made);
         self.with_elr += made.has_elr() as usize;
         if let Some(before) = &before {
             self.with_elr -= before.has_elr() as usize;
@@ -309,10 +316,10 @@ impl Topics {
     /// The changes of a partition, which are made if there are none.
     pub fn changes_for(
         &mut self,
-        at: usize,
+        topic_place: usize,
         number: i32,
     ) -> Option<(&mut Partition, &mut Changes)> {
-        let partition = self.all.get_mut(at)?.as_mut()?.get_mut(number)?;
+        let partition = self.all.get_mut(topic_place)?.as_mut()?.get_mut(number)?;
         let place = match partition.changes() {
             Some(place) => place,
             None => {

@@ -241,12 +241,20 @@ impl Fold {
 
     fn apply_waiting(&mut self, window: &[u8], waiting: &[WaitingRecords]) -> (u64, u64) {
         let (mut applied, mut dropped) = (0, 0);
-        for one in waiting {
-            let batch = window.get(one.start..one.start + one.size).unwrap_or(b"");
+        for records in waiting {
+            let batch = window
+                .get(records.start..records.start + records.size)
+                .unwrap_or(b"");
             if let Next::Batch(header) = next_batch(batch, 0) {
                 self.set_clock(&header);
             }
-            let done = self.apply(batch, one.address, one.position, one.number, one.stop);
+            let done = self.apply(
+                batch,
+                records.address,
+                records.position,
+                records.number,
+                records.stop,
+            );
             applied += done.applied;
             dropped += done.dropped;
         }

@@ -52,23 +52,23 @@ impl Plan {
                     return self.json_with_repeated_tags(reader, out, slots);
                 }
                 seen |= bit;
-                let at = out.len();
+                let begun = out.len();
                 field.prefix.put(out);
                 let value_at = out.len();
                 let odd_inside = field.json(reader, out, true)?;
                 out.push(b',');
                 if out.get(value_at..out.len() - 1) == Some(&field.default[..]) && !odd_inside {
-                    out.truncate(at);
+                    out.truncate(begun);
                     continue;
                 }
                 if count == places.len() {
                     return Err(Malformed);
                 }
-                let size = out.len() - at;
+                let size = out.len() - begun;
                 let next = (0..count)
                     .find(|i| places[*i].0 > field.order)
                     .unwrap_or(count);
-                let from = if next < count { places[next].1 } else { at };
+                let from = if next < count { places[next].1 } else { begun };
                 if let Some(behind) = out.get_mut(from..) {
                     behind.rotate_right(size);
                 }
@@ -188,8 +188,8 @@ impl Field {
                     return Err(Malformed);
                 }
                 out.push(b'[');
-                for at in 0..count {
-                    if at > 0 {
+                for index in 0..count {
+                    if index > 0 {
                         out.push(b',');
                     }
                     self.element(reader, out, flexible, false)?;
@@ -250,11 +250,11 @@ impl Field {
         match &self.shown {
             Shown::Redacted(text) => return out.extend_from_slice(text),
             Shown::Embedded(message) => {
-                let at = out.len();
+                let begun = out.len();
                 if embedded(message, raw, out).is_ok() {
                     return;
                 }
-                out.truncate(at);
+                out.truncate(begun);
             }
             _ => {}
         }

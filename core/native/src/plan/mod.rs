@@ -74,9 +74,9 @@ pub struct Slots(pub [Option<(u32, Kind)>; 5]);
 
 impl Slots {
     #[inline(always)]
-    fn note(&mut self, field: &Field, at: usize) {
+    fn note(&mut self, field: &Field, start: usize) {
         if let Some(place) = field.slot.and_then(|slot| self.0.get_mut(slot as usize)) {
-            *place = Some((at as u32, field.kind));
+            *place = Some((start as u32, field.kind));
         }
     }
 }
@@ -204,7 +204,7 @@ impl Message {
     pub fn plan(&self, version: i32) -> Option<&Plan> {
         usize::try_from(version - self.first)
             .ok()
-            .and_then(|at| self.plans.get(at))
+            .and_then(|place| self.plans.get(place))
     }
 
     /// The plan of the nearest known version, which Kafka's readers use.

@@ -79,8 +79,8 @@ impl Plan {
     }
 
     /// The string field at *at*.
-    pub fn string_at<'a>(&self, bytes: &'a [u8], at: u32) -> Option<&'a [u8]> {
-        let mut reader = Reader::new(bytes, at as usize);
+    pub fn string_at<'a>(&self, bytes: &'a [u8], start: u32) -> Option<&'a [u8]> {
+        let mut reader = Reader::new(bytes, start as usize);
         let size = length(&mut reader, self.flexible, true, true).ok()??;
         reader.take(size).ok()
     }

@@ -78,7 +78,7 @@ struct Cursor {
     at: usize,
     has_line: bool,
     /// The number of the record before which it ends, if the header tells all that is asked for.
-    told: Option<i32>,
+    end_by_header: Option<i32>,
 }
 
 pub struct Scan {
@@ -185,7 +185,7 @@ impl Scan {
             let Some(batch) = data.get(*next..end) else {
                 return Step::Declined;
             };
-            if let Some(end) = cursor.told {
+            if let Some(end) = cursor.end_by_header {
                 cursor.done = self.put_told_rows(&cursor.header, cursor.done, end, position);
                 if cursor.done < end {
                     self.cursor = Some(cursor);
@@ -247,7 +247,7 @@ impl Scan {
                 done: first,
                 at: 0,
                 has_line: false,
-                told: Some(end),
+                end_by_header: Some(end),
             });
         } else if self.needs_records(&header) {
             if header.counts_too_many() {
@@ -283,7 +283,7 @@ impl Scan {
                 done: 0,
                 at,
                 has_line: false,
-                told: None,
+                end_by_header: None,
             });
         }
         let is_text = self.request.form == OutputForm::Text;

@@ -23,7 +23,10 @@ impl Scan {
         self.request.form == OutputForm::Columns
             && !self.request.check
             && self.select.is_empty
-            && self.columns.wanted().all(|one| is_plain(one, decoder))
+            && self
+                .columns
+                .wanted()
+                .all(|column| is_plain(column, decoder))
     }
 
     /// Tell whether all rows of a batch can be put at once.

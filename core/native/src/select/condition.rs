@@ -207,11 +207,11 @@ fn two(left: Known, right: Known, decide: impl Fn(&Operand, &Operand) -> Option<
         return of_each(ANY);
     };
     let mut outcomes = 0;
-    for (one, of_one) in left {
+    for (value, of_one) in left {
         for (other, of_other) in right {
             let sets = of_one & of_other;
             if sets != 0 {
-                outcomes |= of_each(bit(decide(one, other))) & sets;
+                outcomes |= of_each(bit(decide(value, other))) & sets;
             }
         }
     }
@@ -254,10 +254,10 @@ fn all(parts: impl Iterator<Item = u8>, goes_on: impl Fn(u8) -> bool) -> u8 {
 }
 
 /// The outcomes of two parts of `and`: of false and null it is false.
-fn both(one: u8, other: u8) -> u8 {
-    let either = one | other;
-    let has_null = either & NULL != 0 && one & !FALSE != 0 && other & !FALSE != 0;
-    one & other & TRUE | either & FALSE | if has_null { NULL } else { 0 }
+fn both(outcomes: u8, other: u8) -> u8 {
+    let either = outcomes | other;
+    let has_null = either & NULL != 0 && outcomes & !FALSE != 0 && other & !FALSE != 0;
+    outcomes & other & TRUE | either & FALSE | if has_null { NULL } else { 0 }
 }
 
 // The functions below compile the description of `kraftops.engine.native_conditions`.
@@ -269,8 +269,8 @@ fn wrong(what: &str) -> PyErr {
 impl Condition {
     pub fn compile(described: &Bound<PyAny>) -> PyResult<Condition> {
         let described = described.cast::<PyTuple>()?;
-        let item = |at: usize| described.get_item(at);
-        let term = |at: usize| Term::compile(&item(at)?);
+        let item = |index: usize| described.get_item(index);
+        let term = |index: usize| Term::compile(&item(index)?);
         let parts = || -> PyResult<Vec<Condition>> {
             let listed = item(1)?;
             let parts = listed.try_iter()?;

@@ -123,8 +123,9 @@ impl Select {
 
     /// Return what is known of a record by offset, time, type and the bytes that conditions name.
     #[inline]
-    pub fn verdict(&self, known: OfRecord) -> Verdict {
-        let (header, record, decoder) = (known.common.header, known.record, known.decoder);
+    pub fn verdict(&self, of_record: OfRecord) -> Verdict {
+        let (header, record, decoder) =
+            (of_record.common.header, of_record.record, of_record.decoder);
         if self.has_limits
             && !((self.first_offset..=self.last_offset).contains(&record.offset)
                 && record.time >= self.since
@@ -138,13 +139,13 @@ impl Select {
             };
             let is_wanted = usize::try_from(number)
                 .ok()
-                .and_then(|at| self.wanted.get(at).copied());
+                .and_then(|place| self.wanted.get(place).copied());
             if !is_wanted.unwrap_or(false) {
                 return Verdict::Never;
             }
         }
         match &self.condition {
-            Some(condition) => condition.verdict(&known),
+            Some(condition) => condition.verdict(&of_record),
             None => Verdict::IfReadable(true),
         }
     }
@@ -252,9 +253,9 @@ impl Select {
 
     /// Tell whether a key or value names one of the topics.
     fn names_topic(&self, topics: &Json) -> bool {
-        let text_is_topic = |one: &Json| matches!(one, Json::Text(text) if self.is_topic(text));
+        let text_is_topic = |topic: &Json| matches!(topic, Json::Text(text) if self.is_topic(text));
         match topics {
-            Json::Array(items) => items.iter().any(|one| self.names_topic(one)),
+            Json::Array(items) => items.iter().any(|topic| self.names_topic(topic)),
             Json::Object(members) => members.iter().any(|(name, value)| {
                 let lower = name.to_ascii_lowercase();
                 let is_list = lower.ends_with(b"topics") || lower.ends_with(b"topicnames");
@@ -263,8 +264,8 @@ impl Select {
                     (b"topicIdPartition", _) => [&b"name"[..], b"id"]
                         .iter()
                         .any(|part| value.member(part).is_some_and(text_is_topic)),
-                    (_, Json::Array(items)) if is_list => items.iter().any(|one| {
-                        text_is_topic(one) || one.member(b"name").is_some_and(text_is_topic)
+                    (_, Json::Array(items)) if is_list => items.iter().any(|topic| {
+                        text_is_topic(topic) || topic.member(b"name").is_some_and(text_is_topic)
                     }),
                     _ => false,
                 };

@@ -133,8 +133,8 @@ fn has(ascii: u128, ranges: &[(u32, u32)], code: u32) -> bool {
     if code < 128 {
         return ascii >> code & 1 != 0;
     }
-    let at = ranges.partition_point(|(_, last)| *last < code);
-    ranges.get(at).is_some_and(|(first, _)| *first <= code)
+    let place = ranges.partition_point(|(_, last)| *last < code);
+    ranges.get(place).is_some_and(|(first, _)| *first <= code)
 }
 
 #[cfg(test)]
@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn programs_find_what_they_stand_for() {
         let class = |text: &str| {
-            let ranges = text.chars().map(|one| (one as u32, one as u32)).collect();
+            let ranges = text
+                .chars()
+                .map(|code| (code as u32, code as u32))
+                .collect();
             (0, 0, 0, ranges)
         };
         // ^(a|é)+$

@@ -157,7 +157,7 @@ fn field_value<'a>(
         }
     };
     for part in rest {
-        operand = index_of(part).map_or(Operand::Null, |at| operand.into_item(at));
+        operand = index_of(part).map_or(Operand::Null, |index| operand.into_item(index));
     }
     Known::OrNull(operand)
 }

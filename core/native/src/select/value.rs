@@ -76,10 +76,10 @@ impl<'a> Operand<'a> {
     }
 
     /// The item of a list at an index.
-    pub fn into_item(self, at: usize) -> Operand<'a> {
+    pub fn into_item(self, index: usize) -> Operand<'a> {
         match self {
-            O::List(mut items) if at < items.len() => items.swap_remove(at),
-            O::Ints(raw) => raw.chunks_exact(4).nth(at).map_or(O::Null, int),
+            O::List(mut items) if index < items.len() => items.swap_remove(index),
+            O::Ints(raw) => raw.chunks_exact(4).nth(index).map_or(O::Null, int),
             _ => O::Null,
         }
     }

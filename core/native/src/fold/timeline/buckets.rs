@@ -108,17 +108,17 @@ impl Buckets {
         let Some(broker) = broker else {
             return add_at(&mut self.totals[what as usize], place);
         };
-        let known = self.brokers.len();
-        let at = match self.brokers.get(&broker) {
-            Some(at) => *at,
-            None if known >= self.most_brokers => return,
+        let broker_count = self.brokers.len();
+        let broker_place = match self.brokers.get(&broker) {
+            Some(broker_place) => *broker_place,
+            None if broker_count >= self.most_brokers => return,
             None => {
-                self.brokers.insert(broker, known);
+                self.brokers.insert(broker, broker_count);
                 self.counts.push(Counts::default());
-                known
+                broker_count
             }
         };
-        add_at(&mut self.counts[at][what as usize], place);
+        add_at(&mut self.counts[broker_place][what as usize], place);
     }
 
     fn widen(&mut self, origin: i64) -> i64 {
@@ -131,7 +131,7 @@ impl Buckets {
         for values in &mut self.peaks {
             *values = joined(values, factor, shift, u64::max);
         }
-        let sum = |one: u64, other: u64| one + other;
+        let sum = |count: u64, other: u64| count + other;
         let all = std::iter::once(&mut self.totals).chain(&mut self.counts);
         for values in all.flatten() {
             *values = joined(values, factor, shift, sum);
@@ -162,6 +162,6 @@ fn joined(values: &[u64], factor: usize, shift: usize, join: impl Fn(u64, u64) -
 
 /// A copy without the zeros at the end.
 pub fn trimmed(values: &[u64]) -> Vec<u64> {
-    let end = values.iter().rposition(|one| *one != 0);
-    values[..end.map_or(0, |at| at + 1)].to_vec()
+    let end = values.iter().rposition(|count| *count != 0);
+    values[..end.map_or(0, |last| last + 1)].to_vec()
 }

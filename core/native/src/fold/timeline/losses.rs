@@ -122,20 +122,20 @@ impl Timeline {
 }
 
 /// The sum of the losses of a topic; its number is how many they are.
-fn added(sum: Option<Loss>, one: &Loss) -> Loss {
+fn added(sum: Option<Loss>, loss: &Loss) -> Loss {
     let Some(mut sum) = sum else {
         return Loss {
             number: 1,
-            ..one.clone()
+            ..loss.clone()
         };
     };
     sum.number += 1;
-    for (total, lost) in sum.lost.iter_mut().zip(one.lost) {
+    for (total, lost) in sum.lost.iter_mut().zip(loss.lost) {
         *total += lost;
     }
-    sum.elections += one.elections;
-    sum.isr_changes += one.isr_changes;
-    sum.address = match (sum.address, one.address) {
+    sum.elections += loss.elections;
+    sum.isr_changes += loss.isr_changes;
+    sum.address = match (sum.address, loss.address) {
         (Some(first), Some(other)) => Some(first.min(other)),
         (first, other) => first.or(other),
     };

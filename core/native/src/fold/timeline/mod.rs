@@ -173,8 +173,8 @@ fn missing(list: &[i32], other: &[i32], missing_ids: &mut Vec<i32>) {
     if list.len() < 32 && other.len() < 32 {
         missing_ids.extend(all.filter(|id| !other.contains(id)));
     } else {
-        let known: HashSet<i32> = other.iter().copied().collect();
-        missing_ids.extend(all.filter(|id| !known.contains(id)));
+        let others: HashSet<i32> = other.iter().copied().collect();
+        missing_ids.extend(all.filter(|id| !others.contains(id)));
     }
     if missing_ids.len() > 1 {
         missing_ids.sort_unstable();
@@ -323,12 +323,16 @@ impl Timeline {
     ) {
         let fields = &record.fields;
         match (record.op, places) {
-            (Op::PutPartition, (Some(at), _)) => self.put_partition(fields, address, at),
-            (Op::ChangePartition, (Some(at), _)) => self.change_partition(fields, address, at),
-            (Op::PutTopic, (Some(at), removed)) => {
+            (Op::PutPartition, (Some(topic_place), _)) => {
+                self.put_partition(fields, address, topic_place)
+            }
+            (Op::ChangePartition, (Some(topic_place), _)) => {
+                self.change_partition(fields, address, topic_place)
+            }
+            (Op::PutTopic, (Some(topic_place), removed)) => {
                 self.remove(removed);
-                if let Some(topic) = topics.at(at) {
-                    self.put_topic(at, topic);
+                if let Some(topic) = topics.at(topic_place) {
+                    self.put_topic(topic_place, topic);
                 }
             }
             (Op::RemoveTopic, (_, removed)) => {
@@ -343,12 +347,12 @@ impl Timeline {
         }
     }
 
-    fn put_topic(&mut self, at: usize, topic: &Topic) {
+    fn put_topic(&mut self, place: usize, topic: &Topic) {
         let own = self.min_isr.get(&*topic.name).copied();
-        if self.topics.len() <= at {
-            self.topics.resize_with(at + 1, || None);
+        if self.topics.len() <= place {
+            self.topics.resize_with(place + 1, || None);
         }
-        self.topics[at] = Some(TopicTrack {
+        self.topics[place] = Some(TopicTrack {
             name: Arc::clone(&topic.name),
             since: self.topic_count,
             min_isr: own.unwrap_or(self.default_min_isr),
@@ -357,8 +361,8 @@ impl Timeline {
         self.topic_count += 1;
     }
 
-    fn remove(&mut self, at: Option<usize>) -> Option<TopicTrack> {
-        let topic = self.topics.get_mut(at?)?.take()?;
+    fn remove(&mut self, place: Option<usize>) -> Option<TopicTrack> {
+        let topic = self.topics.get_mut(place?)?.take()?;
         let progress = &mut self.progress;
         self.tracks.each(&topic.places, |track| {
             for level in 0..LEVEL_COUNT {
@@ -376,8 +380,8 @@ impl Timeline {
 
     /// Read something of the topic at a place in the fold's topics; return its tracks.
     #[inline(always)]
-    pub fn places(&self, at: usize) -> Option<&Places> {
-        Some(&self.topics.get(at)?.as_ref()?.places)
+    pub fn places(&self, place: usize) -> Option<&Places> {
+        Some(&self.topics.get(place)?.as_ref()?.places)
     }
 
     /// Read something of the track at a place.
@@ -387,8 +391,8 @@ impl Timeline {
     }
 
     #[inline]
-    fn put_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
-        let Some(topic) = self.topics.get_mut(at).and_then(Option::as_mut) else {
+    fn put_partition(&mut self, fields: &LocatedFields, address: u64, topic_place: usize) {
+        let Some(topic) = self.topics.get_mut(topic_place).and_then(Option::as_mut) else {
             return;
         };
         let min_isr = topic.min_isr;
@@ -402,8 +406,8 @@ impl Timeline {
     }
 
     #[inline]
-    fn change_partition(&mut self, fields: &LocatedFields, address: u64, at: usize) {
-        let Some(topic) = self.topics.get(at).and_then(Option::as_ref) else {
+    fn change_partition(&mut self, fields: &LocatedFields, address: u64, topic_place: usize) {
+        let Some(topic) = self.topics.get(topic_place).and_then(Option::as_ref) else {
             return;
         };
         let min_isr = topic.min_isr;
@@ -453,8 +457,8 @@ impl Timeline {
         let value = fields.text(3).and_then(number_in);
         let chosen = if kind == self.rules.topic_resource {
             self.set_min_isr(&resource, value, topics);
-            let at = topics.of_name(&resource).and_then(|id| topics.place(&id));
-            at.map_or(0..0, |at| at..at + 1)
+            let place = topics.of_name(&resource).and_then(|id| topics.place(&id));
+            place.map_or(0..0, |place| place..place + 1)
         } else if kind == self.rules.broker_resource && resource.is_empty() {
             self.default_min_isr = value.unwrap_or(self.rules.default);
             for topic in self.topics.iter_mut().flatten() {
@@ -482,7 +486,7 @@ impl Timeline {
         let chosen = match topics.of_name(name).and_then(|id| topics.place(&id)) {
             // A topic that lost its name to another has the min ISR of the name too.
             _ if topics.has_namesakes() => 0..self.topics.len(),
-            Some(at) => at..at + 1,
+            Some(place) => place..place + 1,
             None => return,
         };
         let chosen = self.topics.get_mut(chosen).into_iter().flatten();
@@ -511,8 +515,8 @@ impl Timeline {
         let mut series: Vec<_> = levels
             .map(|(name, values)| (*name, None, trimmed(values)))
             .collect();
-        let brokers = buckets.brokers.iter().filter_map(|(broker, at)| {
-            let counts = buckets.counts.get(*at)?;
+        let brokers = buckets.brokers.iter().filter_map(|(broker, place)| {
+            let counts = buckets.counts.get(*place)?;
             Some((Some(*broker), counts))
         });
         for (broker, counts) in std::iter::once((None, &buckets.totals)).chain(brokers) {

@@ -126,8 +126,8 @@ impl Places {
 
     #[inline]
     fn get(&self, number: i32) -> Option<u32> {
-        let at = usize::try_from(number).ok();
-        match at.and_then(|at| self.dense.get(at)) {
+        let index = usize::try_from(number).ok();
+        match index.and_then(|index| self.dense.get(index)) {
             Some(place) if *place != NONE => Some(*place),
             _ if self.sparse.is_empty() => None,
             _ => self.sparse.get(&number).copied(),
@@ -139,11 +139,11 @@ impl Places {
         let size = self.dense.len();
         let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
         match usize::try_from(number) {
-            Ok(at) if at <= limit => {
-                if at >= size {
-                    self.dense.resize(at + 1, NONE);
+            Ok(index) if index <= limit => {
+                if index >= size {
+                    self.dense.resize(index + 1, NONE);
                 }
-                self.dense[at] = place;
+                self.dense[index] = place;
                 self.dense_count += 1;
             }
             _ => {
