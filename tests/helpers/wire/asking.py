@@ -13,6 +13,8 @@ from kraftops.wire.rpc.connection import Connection
 from tests.helpers.wire.peers import Handler, Peer
 
 HASTY = Settings(timeout=1.0, connect_timeout=0.4)
+PATIENT = Settings(timeout=30.0, connect_timeout=15.0)
+"""For peers that answer, or close: on a busy machine this takes its time."""
 
 
 def ask(address: Address, settings: Settings = HASTY) -> None:

@@ -83,12 +83,14 @@ class PartPrinter:
         request = Request(part.path, self._query)
         with self._open(part) as log:
             self._scan = scan = open_scan(request)
+            stop = log.size if part.stop is None else part.stop
             room = self._query.max_output
             for outcome in part_outcomes(log, part, scan, request, report):
                 add_notes(outcome.notes, part.path, report)
                 room -= len(outcome.out)
-                read = max(scan.position - part.start, 0)
-                if room + MOST_RATIO * read >= 0 or self._query.output_format.is_text:
+                # The size of a stream is not known before its end.
+                size = (scan.position if stop is None else stop) - part.start
+                if room + MOST_RATIO * size >= 0 or self._query.output_format.is_text:
                     yield outcome.out
                     continue
                 end = outcome.out.rfind(b"\n") + 1
@@ -100,7 +102,7 @@ class PartPrinter:
     @property
     def _too_many_rows(self) -> str:
         return (
-            f"the rows up to here take more than {MOST_RATIO} times the bytes read and"
+            f"the rows up to here take more than {MOST_RATIO} times the size of their bytes and"
             f" {self._query.max_output} bytes; --max-output allows more"
         )
 

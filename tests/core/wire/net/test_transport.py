@@ -13,7 +13,7 @@ from kraftops.errors import WireError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.transport import LARGEST_FRAME
-from tests.helpers.wire.asking import ask, failure
+from tests.helpers.wire.asking import PATIENT, ask, failure
 from tests.helpers.wire.peers import (
     api_versions,
     described,
@@ -93,7 +93,7 @@ def test_full_backlog_is_given_up() -> None:
 
 
 def test_http_server() -> None:
-    error = failure(saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+    error = failure(saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), PATIENT)
 
     assert "an HTTP server answers there" in error.message
 
@@ -111,22 +111,25 @@ def test_http_server_that_waits_for_the_end_of_lines(is_real: bool) -> None:
                 pass
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    assert "an HTTP server answers there" in failure(handle).message
+    assert "an HTTP server answers there" in failure(handle, PATIENT).message
 
 
 def test_ssh_server() -> None:
-    assert "an SSH server" in failure(lambda peer: peer.sendall(b"SSH-2.0-OpenSSH\r\n")).message
+    assert (
+        "an SSH server"
+        in failure(lambda peer: peer.sendall(b"SSH-2.0-OpenSSH\r\n"), PATIENT).message
+    )
 
 
 def test_tls_alert() -> None:
-    assert "expects TLS" in failure(saying(b"\x15\x03\x03\x00\x02\x02\x46")).message
+    assert "expects TLS" in failure(saying(b"\x15\x03\x03\x00\x02\x02\x46"), PATIENT).message
 
 
 @pytest.mark.parametrize("size", OVERSIZED)
 def test_impossible_length(size: int) -> None:
     tracemalloc.start()
 
-    error = failure(saying(size.to_bytes(4, signed=True)))
+    error = failure(saying(size.to_bytes(4, signed=True)), PATIENT)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -141,7 +144,7 @@ def test_announced_length_takes_no_memory() -> None:
         silent(connection)
 
     tracemalloc.start()
-    failure(handle)
+    failure(handle, PATIENT)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -164,7 +167,7 @@ STEPS = sorted({*range(12), *range(12, len(WHOLE), 7), len(WHOLE) - 1})
 
 @pytest.mark.parametrize("size", STEPS)
 def test_peer_closes_within_its_first_answer(size: int) -> None:
-    assert "closes the connection" in failure(saying(WHOLE[:size])).message
+    assert "closes the connection" in failure(saying(WHOLE[:size]), PATIENT).message
 
 
 @pytest.mark.parametrize("size", range(len(described(2))))
@@ -175,4 +178,4 @@ def test_peer_closes_at_every_byte_of_a_later_answer(size: int) -> None:
         _, version, correlation, _ = read_request(connection)
         connection.sendall(described(correlation, version)[:size])
 
-    assert "closes the connection" in failure(handle).message
+    assert "closes the connection" in failure(handle, PATIENT).message
