@@ -51,13 +51,14 @@ PLACES: dict[str, Callable[[int, str], bytes]] = {
     ),
 }
 """Makes a log of a batch, or some, that inflates to about so many bytes."""
+_ALL_ROWS = ("--max-output", "1t")
 FORMS: dict[str, tuple[str, ...]] = {
     "text": ("--print-data-log",),
-    "json": ("--format", "json"),
-    "csv": ("--format", "csv"),
+    "json": ("--format", "json", *_ALL_ROWS),
+    "csv": ("--format", "csv", *_ALL_ROWS),
     "limit": ("--format", "json", "--limit", "9"),
     "where": ("--format", "json", "--where", "value ~ 'b+c'"),
-    "where it is so": ("--format", "csv", "--where", "value ~ '.'"),
+    "where it is so": ("--format", "csv", "--where", "value ~ '.'", *_ALL_ROWS),
     "check": ("--print-data-log", "--check"),
     "summary": ("--summary",),
     "parquet": ("--format", "parquet", "--output", "out.parquet"),
