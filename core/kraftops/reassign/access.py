@@ -12,7 +12,7 @@ from kraftops.image.history import history
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
 from kraftops.placement.placement import Placement, TopicPartition, placement_of
-from kraftops.reassign.marks import Mark, begin_mark, end_marks, marks_in
+from kraftops.reassign.marks import DECOMMISSION, Mark, begin_mark, end_marks, marks_in
 from kraftops.tree.history_subjects import history_subject
 from kraftops.wire.admin.configs import (
     DEFAULTS,
@@ -78,7 +78,8 @@ class ClusterAccess:
     _own_marks: set[str] = field(default_factory=set)
     """Marks that were written: a broker that is behind does not show the last ones."""
     _lists_fenced: bool = True
-    _cordoned: frozenset[int] = frozenset()
+    _closed: frozenset[int] = frozenset()
+    """Brokers that a plan gives no replicas, as they are cordoned or leave."""
     _counts: dict[TopicPartition, int] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -120,10 +121,9 @@ class ClusterAccess:
             WireError: nobody answers.
             AnswerError: it is not permitted.
         """
-        if self.controllers is not None:
-            return placement_of(self.image())
-        now = self.ask(ask_placement)
-        for broker in self._cordoned & now.brokers.keys():
+        by_log = self.controllers is not None
+        now = placement_of(self.image()) if by_log else self.ask(ask_placement)
+        for broker in self._closed & now.brokers.keys():
             now.brokers[broker] = now.brokers[broker]._replace(takes_replicas=False)
         return now
 
@@ -181,15 +181,17 @@ class ClusterAccess:
         ]
 
     def placement_for_plan(self) -> Placement:
-        """Return a settled placement with cordons, for which each broker is asked."""
-        if self.controllers is None:
-            placement = self.placement()
-            values = self.broker_configs(placement)
-            self._cordoned = frozenset(
-                broker
-                for broker, configs in values.items()
-                if configs.get(CORDON, _NONE).value == ALL
-            )
+        """Return a settled placement with cordons, for which each broker is asked.
+
+        Before Kafka 4.3 (KIP-1066) a broker that is decommissioned has no cordon, only our mark.
+        """
+        values = self.broker_configs(self.placement()) if self.controllers is None else {}
+        cordoned = [
+            broker for broker, configs in values.items() if configs.get(CORDON, _NONE).value == ALL
+        ]
+        marks = self.marks().values()
+        leaving = [id_ for mark in marks if mark.kind == DECOMMISSION for id_ in mark.brokers]
+        self._closed = frozenset([*cordoned, *leaving])
         return self.settled()
 
     def image(self) -> MetadataImage:

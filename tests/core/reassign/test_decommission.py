@@ -17,6 +17,7 @@ from kraftops.reassign.decommission import (
     decommission,
 )
 from kraftops.reassign.events import Event
+from kraftops.reassign.marks import DECOMMISSION, Author, Mark
 from kraftops.reassign.moves import MoveOptions
 from tests.helpers.wire.moving_cluster import Killed, MovingCluster
 
@@ -359,3 +360,14 @@ def test_cordon_of_others_stays_and_takes_no_replicas() -> None:
 
     assert {broker for move in plan.moves for broker in move.added} <= {101, 102}
     assert plan.stuck == []
+
+
+def test_leaving_broker_takes_no_replicas_where_kafka_has_no_cordons() -> None:
+    """A rebalance filled a broker again that an interrupted decommission had emptied."""
+    found = cluster()
+
+    with found.reached() as access:
+        access.begin_operation(Mark(DECOMMISSION, Author("ann", "host", 7, 0), brokers=(103,)))
+        takers = access.placement_for_plan().brokers.items()
+
+    assert {broker for broker, place in takers if not place.takes_replicas} == {103}
