@@ -82,4 +82,6 @@ mkdir "$out/licenses"
 for licence in "$work"/*/LICENSE "$work"/*/LICENSE.txt "$work"/*/COPYING.0BSD; do
   if [ -f "$licence" ]; then cp "$licence" "$out/licenses/$(basename "$(dirname "$licence")")"; fi
 done
-find "$out" -name '_sysconfigdata*.py' -exec sed -i "s|$work|/usr/src|g" {} +
+# Without the path of this build, two builds have the same bytes; byte code is compiled from what is left.
+find "$out" \( -name '_sysconfigdata*.py' -o -name Makefile \) -exec sed -i "s|$work|/usr/src|g" {} +
+find "$out" -name __pycache__ -prune -exec rm -r {} +
