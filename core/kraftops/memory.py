@@ -26,7 +26,8 @@ _LARGEST_FREED_BLOCK = 30 << 20
 MOST_RATIO = 1100
 """Inflated bytes for each byte that are never too many; deflate reaches 1032, with zeros."""
 MAX_OUTPUT = 1 << 30
-"""Bytes of a file's rows beyond that, by default; Kafka's text is never cut."""
+"""Bytes of a file's rows beyond that, by default: a disk has room for them, but a log of 80 KB
+could be written as 1.5 GB. Kafka's text is never cut."""
 
 
 def max_memory() -> int:
