@@ -31,7 +31,7 @@ from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, 
 from kraftops.server.loader.thrown import LoadError
 
 _HEAD_BLOCK, _WHOLE_BLOCK = 32 << 10, 1 << 20  # a walk over heads jumps over records
-_UP_TO_MAGIC = 17  # bytes: `Records.HEADER_SIZE_UP_TO_MAGIC`, without which there is no batch
+_UP_TO_MAGIC = 17  # bytes: `Records.HEADER_SIZE_UP_TO_MAGIC`, fewer bytes are not a batch
 _HEADER, _HEADER_FROM = HEADER.unpack, HEADER.unpack_from
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 _LENGTH = Struct(">i").unpack_from
