@@ -1,17 +1,24 @@
-"""Run every check of the project with this interpreter: crate, tests, lint, types, generated files.
+"""Run the checks of the project with this interpreter: crate, tests, lint, types, generated files.
 
-With names of parts, only these run: `tests`, `static`, which can run beside them, and `others`.
+There are three tiers. `--changed [BASE]` is for each change: lint, types, and the nearest tests of
+what changed since a commit. Without options, all parts of the gate run, or only those that are
+named: `tests`, `static`, which can run beside them, and `others`. `--long` has the rest, by
+subject.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import changed
+import long_checks
 from hatch_build import CRATE, UnbuiltError, toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,6 +59,10 @@ OTHERS = (
 )
 
 
+_MOST_NAMED = 10
+"""Tests that are left out and named: more would hide the outcome."""
+
+
 class Outcome(NamedTuple):
     """The outcome of a check, with its output if that was not shown meanwhile."""
 
@@ -61,30 +72,89 @@ class Outcome(NamedTuple):
 
 
 def main() -> int:
-    """Run all tests, then the other checks, two at a time; return 1 if any fails."""
-    parts = sys.argv[1:] or PARTS
-    if unknown := {*parts} - {*PARTS}:
-        sys.exit(f"check.py: there are {', '.join(PARTS)}, and no {', '.join(sorted(unknown))}")
-    outcomes = [_shown(*TESTS)] if "tests" in parts else []
-    with ThreadPoolExecutor(2) as pool:  # most of them use one processor
-        is_static = "static" in parts
-        of_crate = [pool.submit(_crate)] if is_static else []
-        checks = (*(STATIC if is_static else ()), *(OTHERS if "others" in parts else ()))
-        running = [pool.submit(_checked, *check) for check in checks]
-        crate = chain.from_iterable(done.result() for done in of_crate)
-        for outcome in chain(crate, (one.result() for one in running)):
-            print(f"== {outcome.name}\n{outcome.output}", end="", flush=True)
-            outcomes.append(outcome)
+    """Run the checks of a tier; return 1 if any fails."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="parts of a tier; all if none")
+    tiers = parser.add_mutually_exclusive_group()
+    tiers.add_argument(
+        "--changed", nargs="?", const="HEAD", metavar="BASE", help="since a commit (HEAD)"
+    )
+    tiers.add_argument("--long", action="store_true", help=", ".join(long_checks.PARTS))
+    arguments = parser.parse_args()
+    names = long_checks.PARTS if arguments.long else () if arguments.changed else PARTS
+    if unknown := {*arguments.parts} - {*names}:
+        parser.error(f"{', '.join(sorted(unknown))}: parts are {', '.join(names) or 'not for it'}")
+    parts = arguments.parts or [*names]
+    if arguments.changed:
+        outcomes = _changed(changed.changed_files(arguments.changed))
+    else:
+        outcomes = _long(parts) if arguments.long else _gate(parts)
     failed = [outcome.name for outcome in outcomes if outcome.has_failed]
-    passed = f"all checks passed: {', '.join(parts)}"
+    passed = f"all checks passed: {', '.join(parts) or 'of what changed'}"
     print(f"== failed: {', '.join(failed)}" if failed else f"== {passed}")
     return 1 if failed else 0
 
 
-def _shown(name: str, arguments: list[str]) -> Outcome:
+def _gate(parts: list[str]) -> list[Outcome]:
+    outcomes = [_shown(*TESTS)] if "tests" in parts else []
+    is_static = "static" in parts
+    checks = (*(STATIC if is_static else ()), *(OTHERS if "others" in parts else ()))
+    return outcomes + _two_at_a_time([_crate] if is_static else [], checks)
+
+
+def _changed(names: list[str]) -> list[Outcome]:
+    """Check what changed, and say which of its tests are left to all checks."""
+    selection = changed.select(names)
+    count, others = len(selection.chosen), selection.others
+    print(f"== {len(names)} files changed: {count} files of tests, {selection.seconds:.0f} s")
+    if others:
+        print(f"-- left to all checks: {', '.join(others[:_MOST_NAMED])}", end="")
+        print(f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else "")
+    sources = changed.python_files(names)
+    lint = (("lint", ["-m", "ruff", "check", *sources]),) if sources else ()
+    form = (("format", ["-m", "ruff", "format", "--check", *sources]),) if sources else ()
+    types = (("types", ["-m", "mypy"]),) if any(map(changed.mirror_of, sources)) else ()
+    has_crate = any(name.startswith(f"{CRATE}/") for name in names)
+    outcomes = _two_at_a_time([_crate] if has_crate else [], (*lint, *form, *types))
+    return [*outcomes, _shown("tests", ["-m", "pytest", "-q", "-n", "2", *selection.chosen])]
+
+
+def _long(parts: list[str]) -> list[Outcome]:
+    environment = {"PYTHONPATH": str(ROOT)}
+    return [
+        _shown(
+            f"{part}: {' '.join(command.arguments)}",
+            list(command.arguments),
+            command.environment | environment,
+        )
+        for part in parts
+        for command in long_checks.PARTS[part]
+    ]
+
+
+def _two_at_a_time(
+    several: Iterable[Callable[[], list[Outcome]]], checks: Iterable[tuple[str, list[str]]]
+) -> list[Outcome]:
+    """Run checks, most of which use one processor, and print what they say, in order."""
+    with ThreadPoolExecutor(2) as pool:
+        first = [pool.submit(function) for function in several]
+        then = [pool.submit(_checked, *check) for check in checks]
+        outcomes = []
+        for outcome in chain(
+            chain.from_iterable(done.result() for done in first), (done.result() for done in then)
+        ):
+            print(f"== {outcome.name}\n{outcome.output}", end="", flush=True)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _shown(name: str, arguments: list[str], environment: dict[str, str] | None = None) -> Outcome:
     """Run a check, and show its output meanwhile."""
     print(f"== {name}", flush=True)
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=False)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | (environment or {}), check=False)
     return Outcome(name, done.returncode != 0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kraftops.memory import VARIABLE
-from tests.helpers.tools.distribution import each_once, longest_first, scheduler
+from tests.helpers.tools.distribution import Stopwatch, each_once, longest_first, scheduler
 from tests.helpers.tools.screen_files import RecordedScreens
 
 os.environ.pop("KRAFTOPS_DEBUG", None)
@@ -41,15 +41,27 @@ settings.load_profile("fast")  # pytest --hypothesis-profile=thorough looks for 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add options to write recorded screens anew, and to run less."""
+    """Add options to write recorded screens and times anew, and to run less or more."""
     parser.addoption("--renew-screens", action="store_true", help="write tests/data/screens anew")
     parser.addoption(
         "--each-once", action="store_true", help="run each test with its first parameters only"
     )
+    parser.addoption("--long", action="store_true", help="run tests that are marked long, too")
+    parser.addoption("--write-seconds", action="store_true", help="write tests/data/seconds.csv")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure tests, where all reports come together."""
+    if config.getoption("--write-seconds") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Stopwatch())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the longest files."""
+    """Begin with the longest files; tests that are marked long run only with `--long`."""
+    if not config.getoption("--long"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
     if config.getoption("--each-once"):
         items[:], others = each_once(items)
         config.hook.pytest_deselected(items=others)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,18 +14,38 @@ if TYPE_CHECKING:
 
 TOGETHER = ("tests/spark/",)
 """Folders whose tests share what takes long to start: one process runs them."""
-_FIRST = (
-    "tests/spark/",
-    "tests/kafka/storage/test_verify.py",
-    "tests/kafka/storage/test_recover.py",
-    "tests/kafka/",
-    "tests/cli/storage/test_crash.py",
-    "tests/cli/metadata_shell/test_limits.py",
-    "tests/test_packaging.py",
-    "tests/engine/",
-    "tests/core/dump/",
-)
-"""The longest files and folders; short ones are last, so that no process ends long before another."""
+SECONDS = Path(__file__).parents[2] / "data" / "seconds.csv"
+"""How long the longer files of tests took in one run: `pytest --write-seconds` writes it anew."""
+_SHORT = 2.0
+"""Seconds of files that are left out: their order makes no difference."""
+
+
+class Stopwatch:
+    """A plugin of pytest that writes `SECONDS`, keeping files that did not run."""
+
+    def __init__(self) -> None:
+        self._seconds: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the time of a test, its fixtures, or what ends them."""
+        self._seconds[report.nodeid.partition("::")[0]] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write all files, the longest first."""
+        seconds = seconds_of_files() | self._seconds
+        with SECONDS.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["file", "seconds"])
+            for name in sorted(seconds, key=lambda name: (-seconds[name], name)):
+                if seconds[name] >= _SHORT and (SECONDS.parents[2] / name).exists():
+                    writer.writerow([name, round(seconds[name])])
+
+
+@cache
+def seconds_of_files() -> dict[str, float]:
+    """Return how long the longer files of tests took."""
+    with SECONDS.open(newline="") as file:
+        return {row["file"]: float(row["seconds"]) for row in csv.DictReader(file)}
 
 
 def unit_of(node_id: str) -> str:
@@ -31,8 +55,11 @@ def unit_of(node_id: str) -> str:
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Sort tests by their files."""
-    items.sort(key=lambda item: next(_ranks(item.nodeid)))
+    """Sort tests by the time of their files, so that no process ends long before another."""
+    seconds: Counter[str] = Counter()
+    for file, amount in seconds_of_files().items():
+        seconds[unit_of(file)] += amount
+    items.sort(key=lambda item: -seconds[unit_of(item.nodeid)])
 
 
 def each_once(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
@@ -45,11 +72,6 @@ def each_once(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pyt
         (others if name in seen else kept).append(item)
         seen.add(name)
     return kept, others
-
-
-def _ranks(node_id: str) -> Iterator[int]:
-    yield from (rank for rank, name in enumerate(_FIRST) if node_id.startswith(name))
-    yield len(_FIRST)
 
 
 def scheduler(config: pytest.Config, log: Any) -> Any:

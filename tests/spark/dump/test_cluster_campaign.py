@@ -28,7 +28,7 @@ from tests.spark.dump.test_listed_output import move_offsets
 LOG = str(IN / "meta/00000000000000000000.log")
 USER_LOG = IN / "user/none/00000000000000000000.log"
 METADATA = "--cluster-metadata-decoder"
-HUGE = int(os.environ.get("KRAFTOPS_SPARK_HUGE", str(3 << 30)))
+HUGE = 3 << 30
 """Bytes of the huge file."""
 MIDDLE = HUGE // 2 + 1000
 
