@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from functools import partial
+from functools import cache, partial
+from typing import BinaryIO
 
-from kraftops.errors import KraftopsError, WireError
+from kraftops.errors import KraftopsError, SourceError, WireError
 from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 from kraftops.tree.view import Form
-from kraftops_cli.metadata_shell.console import console_of
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings
 from kraftops_cli.terminal.failure import Failure, conclude
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, encoded
 from kraftops_cli.version import VERSION
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import HistoryFile, history_path
 from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import FAILED, Session
+from kraftops_terminal.descriptors import is_terminal
 
 _POLL_SECONDS = 0.5
 
@@ -170,3 +171,36 @@ class _Browsed:
 def _history_file(console: Console) -> HistoryFile | None:
     path = history_path(console.environment)
     return HistoryFile(path) if path else None
+
+
+def console_of(terminal: Terminal) -> Console:
+    """Return the streams and the environment of this process."""
+    return Console(
+        write=terminal.write,
+        flush=terminal.flush,
+        error=terminal.line,
+        read=_read_line,
+        encode=encoded,
+        environment=dict(os.environ),
+        is_input_terminal=is_terminal(0),
+        is_output_terminal=is_terminal(1),
+        color=terminal.color,
+        is_escaping=not terminal.keeps_escapes,
+    )
+
+
+def _read_line() -> str:
+    """Return the next line of standard input; nothing at its end.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    try:
+        return _input().readline().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise SourceError(f"cannot read standard input: {error.strerror}") from None
+
+
+@cache
+def _input() -> BinaryIO:
+    return open(0, "rb", closefd=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from math import ceil
 from typing import NamedTuple
 
 from kraftops.display.columns import Cell, Column, folded, number
@@ -12,9 +13,9 @@ from kraftops.display.times import iso_time
 from kraftops.tree.node import About, Directory, Leaf, Node
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.output.columns import in_columns
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Table, print_table
+from kraftops_terminal.widths import padded, width_of_text
 
 
 def ls(session: Session, call: Call) -> None:
@@ -109,3 +110,37 @@ def _row(name: str, node: Node) -> _Row:
         about = node.about() if node.about else None
         size = ("directory", 0 if about else node.child_count)
     return _Row(name, about or {}, size, (offset, time))
+
+
+_GAP = 2
+_NARROWEST = 4
+
+
+def in_columns(names: Sequence[str], width: int) -> str:
+    """Return names in lines, in as many columns as fit into *width*; 0 means no terminal.
+
+    Names fill each column from the top. All columns but the last are padded, so that lines may end
+    in blanks.
+    """
+    lengths = list(map(width_of_text, names))
+    most = min(width // _NARROWEST, width // (min(lengths, default=0) + _GAP))
+    rows, widths = len(names), [0]
+    for count in range(2, most + 1):
+        height = ceil(len(names) / count)
+        sizes = [
+            max(lengths[index * height : (index + 1) * height], default=0) + _GAP
+            for index in range(count)
+        ]
+        if (count - 1) * height < len(names) and sum(sizes) <= width:
+            rows, widths = height, sizes
+    lines = []
+    for row in range(rows):
+        cells = names[row::rows] if rows else []
+        last = len(widths) - 1
+        lines.append(
+            "".join(
+                name if index == last else padded(name, widths[index])
+                for index, name in enumerate(cells)
+            )
+        )
+    return "".join(f"{line}\n" for line in lines)

@@ -7,8 +7,13 @@ from kraftops_shell.grammar import syntax
 from kraftops_shell.grammar.aliases import with_aliases
 from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.paths import escaped
-from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connected
-from kraftops_shell.output.programs import ProgramOutlet
+from kraftops_shell.output.outlets import (
+    FileOutlet,
+    Outlet,
+    ProgramOutlet,
+    StandardOutput,
+    connected,
+)
 from kraftops_shell.repl.beginning import About, begin
 from kraftops_shell.repl.errors import print_error
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader

@@ -13,9 +13,8 @@ from kraftops.placement.plan import Limits, plan_removal
 from kraftops.placement.reassignment_json import checked_plan, plan_json, read_plan
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.events import Event
-from kraftops_cli.cluster.moving import drain, events_output
-from kraftops_cli.cluster.moving.access import Work, limits_of
-from kraftops_cli.cluster.moving.events_output import EventPrinter
+from kraftops_cli.cluster.moving import access, drain
+from kraftops_cli.cluster.moving.access import EventPrinter, Work, limits_of
 from kraftops_cli.cluster.options import AccessOptions, PlanOptions
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.status import Status
@@ -186,7 +185,7 @@ def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]
 
 
 def test_progress_on_a_terminal_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events_output, "is_seen", lambda _: True)
+    monkeypatch.setattr(access, "is_seen", lambda _: True)
     with OwnTerminal(100) as screen:
         terminal = Terminal("t")
         terminal._status = Status(screen.fd)

@@ -14,9 +14,9 @@ from kraftops.dump.scan.record_lines import RecordLine
 from kraftops.dump.sources.names import Source
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.query import Query
-from kraftops_cli.dump_log.follow import run_follow
 from kraftops_cli.dump_log.limited import write_limited
 from kraftops_cli.dump_log.plan import Plan, Run
+from kraftops_cli.dump_log.run import run_follow
 from tests.helpers.tools.console import MemoryTerminal
 
 FILE, FIRST, SECOND = b"file\n", b"batch 0\n", b"batch 1\n"
@@ -87,7 +87,7 @@ def test_new_records_follow_those_that_are_there(
 
     waiting = waits()
     clock = SimpleNamespace(sleep=lambda _: next(waiting))
-    monkeypatch.setattr("kraftops_cli.dump_log.follow.time", clock)
+    monkeypatch.setattr("kraftops_cli.dump_log.run.time", clock)
     query = Query("user", form="json", deep_iteration=True)
     plan = Plan(
         sources=(Source(str(log), None, None, None, 0),), query=query, follow=True, tail=tail

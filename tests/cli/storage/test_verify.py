@@ -15,7 +15,7 @@ from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.storage.releases.table import releases
 from kraftops.storage.verify.answer import VerifyAnswer
 from kraftops.storage.verify.release import AssumedRelease, ReleaseSource, Target
-from kraftops_cli.storage.verify_drawn import drawn_findings, verified_nodes
+from kraftops_cli.storage.verify import drawn_findings, verified_nodes
 from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record
 from tests.helpers.nodes.assigned_partitions import (
     D1,

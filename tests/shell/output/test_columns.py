@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops_shell.output.columns import in_columns
+from kraftops_shell.commands.ls import in_columns
 
 
 def test_no_names_print_nothing() -> None:

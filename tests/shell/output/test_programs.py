@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kraftops_shell.output.programs import ProgramOutlet
+from kraftops_shell.output.outlets import ProgramOutlet
 from tests.helpers.tools.memory_console import Streams
 
 

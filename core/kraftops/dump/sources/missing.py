@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from kraftops.dump.sources.remote import WILD
 from kraftops.errors import SourceError, UsageError
-from kraftops.fileio.nearest import nearest_path
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.uris import is_remote, local_path
 
@@ -49,3 +48,21 @@ def _is_missing(name: str) -> bool:
     path = local_path(name) if "://" in name else name
     is_elsewhere = name == STANDARD_INPUT or is_remote(path)
     return not (is_elsewhere or WILD.search(path) or os.path.lexists(path))
+
+
+def nearest_path(path: str) -> str | None:
+    """Return the path of what is named most like *path*, from its first missing part on."""
+    from difflib import get_close_matches
+
+    head, missing = os.path.normpath(path), ""
+    while head and not os.path.isdir(head):
+        parent, name = os.path.split(head)
+        if parent == head:
+            return None
+        head, missing = parent, name
+    try:
+        names = os.listdir(head or ".")
+    except OSError:
+        return None
+    near = get_close_matches(missing, names, 1)
+    return os.path.join(head, near[0]) if near else None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from kraftops.errors import KraftopsError
 from kraftops.timeline.selection import ChangeFilter
-from kraftops.tree.node import descend
+from kraftops.tree.node import Directory, descend
 from kraftops_shell.commands.browser.details import details
 from kraftops_shell.commands.browser.frame import Layout, body, layout
 from kraftops_shell.commands.browser.moments import Moments
-from kraftops_shell.commands.browser.search import search
 from kraftops_shell.commands.browser.visible import Path, VisibleTree
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -247,3 +246,44 @@ class Browser:
         "}": lambda self: self._travel(_MANY_CHANGES),
         "=": _return,
     }
+
+
+def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
+    """Yield the first node after one whose name has a text, in any case, or end without one.
+
+    Text with a slash is searched in paths. None comes now and then before, so that the caller can
+    give up.
+    """
+    folded_text = text.casefold()
+    is_of_paths = "/" in folded_text
+    for path in _around(root, after):
+        searched = "/" + "/".join(path) if is_of_paths else path[-1]
+        if folded_text in searched.casefold():
+            yield path
+            return
+        yield None
+
+
+def _around(root: Directory, after: Path) -> Iterator[Path]:
+    """Yield all nodes in the order of rows, from the one after a node, and then from the first."""
+    yield from _after(root, (), after)
+    yield from _after(root, (), ())
+
+
+def _after(directory: Directory, above: Path, after: Path) -> Iterator[Path]:
+    """Yield the nodes below a directory that come after one of them."""
+    names = directory.natural_names()
+    if after and after[0] in names:
+        start = names.index(after[0])
+        first = directory.get(after[0])
+        if isinstance(first, Directory):
+            yield from _after(first, (*above, after[0]), after[1:])
+        names = names[start + 1 :]
+    for name in names:
+        path = (*above, name)
+        yield path
+        if directory.is_known_flat:
+            continue
+        child = directory.get(name)
+        if isinstance(child, Directory):
+            yield from _after(child, path, ())

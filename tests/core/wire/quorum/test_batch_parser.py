@@ -4,7 +4,7 @@ import pytest
 
 from kraftops.errors import WireError
 from kraftops.wire.net.addresses import Address
-from kraftops.wire.quorum.batch_parser import BatchParser, next_offset_and_epoch
+from kraftops.wire.quorum.live_log import BatchParser, next_offset_and_epoch
 from tests.helpers.wire.quorums import batch
 
 ENDPOINT = Address("one", 1)

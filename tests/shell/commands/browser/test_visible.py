@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kraftops.tree.node import Directory
-from kraftops_shell.commands.browser.search import search
+from kraftops_shell.commands.browser.browser import search
 from kraftops_shell.commands.browser.visible import Path, VisibleTree
 from tests.helpers.tree.small_trees import directory, leaf
 
