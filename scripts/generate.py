@@ -27,6 +27,7 @@ from kraftops.timeline.answer import CHANGES, INCIDENTS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE
+from kraftops_cli.syntax.environment import environment
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
@@ -42,6 +43,7 @@ _ROFF = {
     "~": r"\(ti",
     "…": "...",
 }
+_ENVIRONMENT, _COMMON_VARIABLES = environment()
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
 _ARROW_SCHEMAS = "core/kraftops/arrow_schemas"
@@ -65,7 +67,6 @@ _FINDERS = {
     "kafka-metadata-shell": "shell",
 }
 """The tools of the catalogue by the names of their commands."""
-_TAGGED = re.compile(r"(\S+): (.+)")
 
 
 def generated() -> dict[str, str]:
@@ -200,6 +201,7 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
     if tool.command is metadata_shell:
         lines += _shell_commands()
     lines += _extras(tool.command, _section)
+    lines += _environment(tool.command)
     lines += [".SH SEE ALSO", ",\n".join(f"{_bold(page)}(1)" for page in also)]
     # A section begins a paragraph by itself.
     return re.sub(r"^(\.SH .*\n)\.PP\n", r"\1", "\n".join(lines) + "\n", flags=re.MULTILINE)
@@ -267,8 +269,9 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
         yield from (".PP", roff(what[:1].upper() + what[1:]) + ":")
         yield from (".RS 4", ".EX", roff(example), ".EE", ".RE")
     for title, text in command.sections:
-        yield from heading(title)
-        yield from _text(text)
+        if title != _ENVIRONMENT:
+            yield from heading(title)
+            yield from _text(text)
     yield from _findings(command, heading)
     if answer := answer_of(command):
         yield from heading("JSON fields")
@@ -276,6 +279,13 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
             yield from _text(answer.help)
         for path, meaning in manual_of(answer.fields):
             yield from (".TP", _bold(path), f"{roff(meaning)}.")
+
+
+def _environment(command: click.Command) -> Iterator[str]:
+    """Yield the section about variables: those of the command, then those of all."""
+    texts = [text for title, text in getattr(command, "sections", ()) if title == _ENVIRONMENT]
+    yield from _section(_ENVIRONMENT)
+    yield from _text("\n".join(dict.fromkeys([*texts, _COMMON_VARIABLES])))
 
 
 def _findings(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
@@ -306,14 +316,10 @@ def _part(title: str) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text, as a tagged list if each is `TAG: TEXT`."""
-    found = paragraphs(text)
-    tagged = [_TAGGED.fullmatch(paragraph) for paragraph in found]
-    for paragraph, match in zip(found, tagged, strict=True):
-        if match and all(tagged):
-            yield from (".TP", _bold(match[1]), roff(match[2]))
-        else:
-            yield from (".PP", roff(paragraph))
+    """Yield the paragraphs of a text, and the items of its lists."""
+    for tag, paragraph in paragraphs(text):
+        yield from (".TP", _bold(tag)) if tag else (".PP",)
+        yield roff(paragraph)
 
 
 def roff(text: str) -> str:

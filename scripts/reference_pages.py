@@ -25,7 +25,6 @@ from kraftops_shell.grammar.registry import COMMANDS
 SCHEMAS = "core/kraftops/json_schemas"
 _COLUMNS = 76  # of texts of the shell
 _CODES = {page.code for page in code_pages()}
-_TAGGED = re.compile(r"(\S+): (.+)")
 
 
 def pages() -> dict[str, str]:
@@ -89,8 +88,8 @@ def _commands() -> dict[str, str]:
 def _command(tool: Tool) -> Iterator[str]:
     command, kafkas = tool.command, " ".join(_drop_in(tool))
     yield from (f"# {kafkas or ' '.join(tool.words)}", "")
-    for paragraph in paragraphs(f"{command.help}\n\n{command.epilog or ''}"):
-        yield from (text_of(paragraph), "")
+    yield from _section(f"{command.help}\n\n{command.epilog or ''}")
+    yield ""
     usage = " ".join(command.collect_usage_pieces(tool.context))
     spelled = [f"{name} {usage}" for name in (kafkas, " ".join(tool.words)) if name]
     yield from ("```text", *spelled, "```", "")
@@ -106,7 +105,13 @@ def _command(tool: Tool) -> Iterator[str]:
     yield ""
     if tool.command is not root:
         common = ", ".join(f"`{option.opts[0]}`" for option in COMMON_OPTIONS)
-        yield from (f"Every command takes {common} too: see [kraftops](kraftops.md).", "")
+        yield from (
+            (
+                f"Every command takes {common} too, and knows the environment variables of "
+                "[kraftops](kraftops.md#environment)."
+            ),
+            "",
+        )
     for title, text in getattr(command, "sections", ()):
         yield from (f"## {title}", "", *_section(text), "")
     yield from _findings(command)
@@ -134,10 +139,9 @@ def _option(option: click.Option, context: click.Context) -> str:
 
 
 def _section(text: str) -> Iterator[str]:
-    for paragraph in paragraphs(text):
-        tagged = _TAGGED.fullmatch(paragraph)
-        if tagged:
-            yield f"- `{tagged[1]}`: {text_of(tagged[2])}"
+    for tag, paragraph in paragraphs(text):
+        if tag:
+            yield f"- `{tag}`: {text_of(paragraph)}"
         else:
             yield from ("", text_of(paragraph))
 

@@ -123,7 +123,7 @@ def _chapters_text(root: click.Context, topic: str) -> str:
     formatter = root.make_formatter()
     for text, heading in texts.items():
         with formatter.section(heading):
-            for paragraph in paragraphs(text):
-                formatter.write_text(paragraph)
+            for tag, paragraph in paragraphs(text):
+                formatter.write_text(f"{tag}: {paragraph}" if tag else paragraph)
                 formatter.write_paragraph()
     return formatter.getvalue()

@@ -22,6 +22,7 @@ from kraftops_cli.spark.options import (
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand, ToolGroup, added
+from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
 
@@ -52,7 +53,7 @@ class IndexOptions(SparkFindOptions):
         ("a lake of logs as Parquet", "kraftops spark dump s3://b/topics --output s3://b/rows"),
         ("what is damaged?", "kraftops spark check --master yarn hdfs:///copies"),
     ),
-    sections=(exit_status(),),
+    sections=(exit_status(), environment(SPARK)),
     help="Read logs on Spark, where they are too large for one machine.",
 )
 def spark() -> None:

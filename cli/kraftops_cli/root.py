@@ -6,6 +6,7 @@ import click
 
 from kraftops.errors import CODES
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, VERSION_OPTION
+from kraftops_cli.syntax.environment import environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
 
@@ -111,6 +112,7 @@ EXAMPLES = (
 """Questions of operators, each with the command that answers it."""
 SECTIONS = (
     exit_status(),
+    environment(),
     (
         "JSON",
         """\

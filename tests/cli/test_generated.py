@@ -133,7 +133,17 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
         heading = generate.roff(title)
         assert f".SH {heading.upper()}\n" in page or rf"\fB{heading}\fR" in page
         for line in text.splitlines():
-            assert generate.roff(line.split(": ", 1)[-1]) in page
+            assert generate.roff(line.split(": ", 1)[-1]).removeprefix(r"\&") in page
+    assert ".SH ENVIRONMENT\n.TP\n" in page
+
+
+@pytest.mark.parametrize(
+    "page", sorted((REPOSITORY / "man").glob("*.1")), ids=lambda page: page.stem
+)
+def test_no_sentence_is_torn_into_paragraphs(page: Path) -> None:
+    torn = re.findall(r"^\.PP\n([a-z].*)", page.read_text("utf-8"), re.MULTILINE)
+
+    assert torn == []
 
 
 def test_man_page_has_the_manual_of_each_shell_command() -> None:
@@ -324,7 +334,7 @@ def test_tool_with_subcommands_has_one_page() -> None:
     headings = re.findall(r"^\.S[HS] (.*)", page, re.MULTILINE)
     assert headings == [
         *("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "info", "OPTIONS"),
-        *("MEMORY AND TERMINAL", "EXAMPLES", "EXIT STATUS", "SEE ALSO"),
+        *("MEMORY AND TERMINAL", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"),
     ]
     section = page.split("\n.SS info\n")[1].split("\n.SH ")[0]
     assert section.splitlines() == [

@@ -115,7 +115,6 @@ meaning here.""",
             " problems: there are some; of repair: a partition cannot be repaired."
         }
     ),
-    ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 
 

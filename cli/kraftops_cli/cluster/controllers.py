@@ -231,7 +231,7 @@ CONTROLLERS = Answer(
         parts("members", "voters and observers", MEMBER),
         events(number("id", "node id of the controller")),
     ),
-    help="null stands for what the leader does not know, or the user may not see.",
+    help="A field is null if the leader does not know it, or the user may not see it.",
 )
 
 

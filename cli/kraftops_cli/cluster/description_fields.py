@@ -367,5 +367,5 @@ DESCRIPTION = Answer(
         ),
         parts("features", "features of the server that was asked", FEATURE),
     ),
-    help="null stands for what the asked node does not know, or the user may not see.",
+    help="A field is null if the node that was asked does not know it, or the user may not see it.",
 )

@@ -16,6 +16,7 @@ from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, c
 from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.environment import AUTHORIZER, environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -39,6 +40,7 @@ ask for has the cause "client": no record says which person. The topic, its part
 configurations that come or go together are one change. Secrets are redacted.""",
     ),
     PRINCIPALS,
+    environment(AUTHORIZER),
     exit_status({2: "done; damage hides a part of the log."}),
 )
 

@@ -24,6 +24,7 @@ from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand, added
+from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.given import given_options
@@ -66,16 +67,11 @@ some of its letters. Lines from a pipe are a script: errors name the line.
 In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and no lines are kept for later
 sessions. On a terminal it takes the words of ours that Kafka's shell has no answer to: ?, alias,
 clear, ll, ls -la, quit, set, source, unalias, watch, and --help or -h behind a command."""
-ENVIRONMENT = """\
-PAGER: the pager; less if it is not set, none if it is empty.
-
-LESS: the options of less; FIRX if it is not set.
-
-INPUTRC: the configuration of readline, for its editing-mode; ~/.inputrc if it is not set.
-
-NO_COLOR: if it is not empty, nothing is coloured.
-
-KRAFTOPS_DEBUG: if it is not empty, errors are shown with tracebacks."""
+ENVIRONMENT = {
+    "PAGER": "the pager. Default: less; none if it is empty.",
+    "LESS": "the options of less. Default: FIRX.",
+    "INPUTRC": "the configuration of readline, for its editing-mode. Default: ~/.inputrc.",
+}
 FILES = """\
 $XDG_CONFIG_HOME/kraftops/metadata-shell.conf: settings and aliases, as set and alias write them on
 a terminal. Without that variable, it is below ~/.config. A line that makes no sense is named and
@@ -208,7 +204,7 @@ class ShellCommand(GroupedCommand):
     examples=EXAMPLES,
     sections=(
         ("Interactive use", INTERACTIVE),
-        ("Environment", ENVIRONMENT),
+        environment({**ENVIRONMENT, **SPARK}),
         ("Files", FILES),
         exit_status(EXIT_STATUS),
     ),

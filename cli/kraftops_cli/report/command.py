@@ -9,6 +9,7 @@ from kraftops_cli.report.options import GROUPS, ReportOptions, report_options
 from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand
+from kraftops_cli.syntax.environment import AUTHORIZER, SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.options import PRINCIPALS
 
@@ -52,6 +53,7 @@ With --spark logs are counted by Spark. The metadata log is read by this process
 records make sense only in their order.""",
     ),
     PRINCIPALS,
+    environment({**AUTHORIZER, **SPARK}),
     exit_status(
         {
             2: "done; damage has hidden records.",

@@ -126,7 +126,6 @@ DIR/.lock: locked by a running server.
 
 DIR/meta.properties.before-rewrite: the file before the last rewrite.""",
     ),
-    ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 
 

@@ -25,6 +25,9 @@ Raises `click.UsageError` for arguments that the syntax does not allow.
 """
 
 
+_TAGGED = re.compile(r"(?:[\w-]+, )*\S+: ")
+
+
 class ToolCommand(click.Command):
     """A tool, or a subcommand of a tool, with the argument syntax of Kafka's tool."""
 
@@ -254,14 +257,27 @@ def _write_help(
     for title, text in command.sections:
         if title == "Exit status":
             with formatter.section(title):
-                for paragraph in paragraphs(text):
-                    formatter.write_text(paragraph)
+                for tag, paragraph in paragraphs(text):
+                    formatter.write_text(f"{tag}: {paragraph}" if tag else paragraph)
 
 
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a section, each on one line; `TAG: …` begins one too."""
-    blocks = re.split(r"\n\s*\n|\n(?=\w+: )", text.strip())
-    return [" ".join(block.split()) for block in blocks if block.strip()]
+def paragraphs(text: str) -> list[tuple[str, str]]:
+    """Return the paragraphs of a section, each on one line, with their tags.
+
+    A block that begins with `TAG: ` is a list, of which each such line begins an item.
+    """
+    pieces = [
+        piece
+        for block in re.split(r"\n\s*\n", text.strip())
+        for piece in (
+            re.split(rf"\n(?={_TAGGED.pattern})", block) if _TAGGED.match(block) else [block]
+        )
+    ]
+    tags = [(_TAGGED.match(piece) or ("",))[0] for piece in pieces]
+    return [
+        (tag.removesuffix(": "), " ".join(piece.removeprefix(tag).split()))
+        for tag, piece in zip(tags, pieces, strict=True)
+    ]
 
 
 def added(*options: Callable[[F], F] | Sequence[Callable[[F], F]]) -> Callable[[F], F]:

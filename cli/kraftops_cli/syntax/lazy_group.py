@@ -69,8 +69,12 @@ class LazyGroup(click.Group):
             raise UnknownCommand(message, ctx, hint, error.command_name) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
-        """Write the table of commands without importing them, and the examples."""
+        """Write the table of commands without importing them."""
         for task, names in self._tasks.items():
             with formatter.section(task):
                 formatter.write_dl([(name, self._lazy[name][1]) for name in names])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, which the help of a tool has above its options, and the epilog."""
         write_examples(formatter, self.examples)
+        super().format_epilog(ctx, formatter)

@@ -208,5 +208,5 @@ STEERING: Sequence[Field] = (
 ANSWER = Answer(
     (*in_some_forms(*OPERATIONS, *STEERING), events()),
     help="With cancel, resume and clear-throttles, steered has the operations; otherwise operations"
-    " has all that is under way. null stands for what is not known.",
+    " has all that is under way. A field is null if it is not known.",
 )
