@@ -37,6 +37,7 @@ def test_brokers_leave_while_everything_goes_wrong(jars: Path, tmp_path: Path) -
         check_script(live, tmp_path)
 
 
+@pytest.mark.long
 def test_topic_of_the_last_moment_gets_nothing_on_an_empty_broker(
     jars: Path, tmp_path: Path
 ) -> None:

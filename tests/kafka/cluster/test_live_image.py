@@ -78,8 +78,15 @@ def has_snapshot(node: Node) -> bool:
     return len([*metadata_folder(node).glob("*-*[1-9].checkpoint")]) > 0
 
 
-@pytest.mark.parametrize("shape", [*SHAPES.values()], ids=[*SHAPES])
-def test_tree_is_that_of_the_files(shape: Shape, jars: Path, tmp_path: Path) -> None:
+def long_but_for(name: str) -> list[Any]:
+    """Return the names of shapes, of which all but one run with `--long` only."""
+    long = [pytest.param(other, marks=pytest.mark.long) for other in SHAPES if other != name]
+    return [name, *long]
+
+
+@pytest.mark.parametrize("name", long_but_for("snapshots"))
+def test_tree_is_that_of_the_files(name: str, jars: Path, tmp_path: Path) -> None:
+    shape = SHAPES[name]
     with running_cluster(jars, tmp_path, shape) as cluster:
         change_topics(cluster.brokers, "CreateTopics", [topic(f"t{n}") for n in range(50)])
         change_topics(cluster.brokers, "DeleteTopics", [f"t{n}" for n in range(0, 50, 5)])
@@ -100,6 +107,7 @@ def test_tree_is_that_of_the_files(shape: Shape, jars: Path, tmp_path: Path) -> 
                 live_image(cluster, limits=limits_of(live.snapshot.end_offset - 2, None))
 
 
+@pytest.mark.long
 def test_older_controllers_tree_is_that_of_its_files(older_jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=1, brokers=1, release="3.9", settings=SNAPSHOTS)
     with running_cluster(older_jars, tmp_path, shape) as cluster:
@@ -147,6 +155,7 @@ def test_image_is_kept_current_while_the_quorum_changes(jars: Path, tmp_path: Pa
     assert [*image.findings] == []
 
 
+@pytest.mark.long
 def test_single_controller_is_restarted_under_the_image(jars: Path, tmp_path: Path) -> None:
     notes: list[str] = []
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as cluster:
@@ -179,7 +188,7 @@ def rows_of(*arguments: str) -> list[dict[str, Any]]:
     return parsed(done.text)
 
 
-@pytest.mark.parametrize("name", ["no snapshot", "snapshots"])
+@pytest.mark.parametrize("name", [pytest.param("no snapshot", marks=pytest.mark.long), "snapshots"])
 def test_dump_is_that_of_the_files(name: str, jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, SHAPES[name]) as cluster:
         node, controllers = cluster.nodes[1], cluster.controllers
@@ -210,6 +219,7 @@ def test_dump_is_that_of_the_files(name: str, jars: Path, tmp_path: Path) -> Non
     assert [row["type"] for row in by_config] == ["TOPIC_RECORD", "PARTITION_RECORD"]
 
 
+@pytest.mark.long
 def test_dump_follows_while_the_leader_changes(jars: Path, tmp_path: Path) -> None:
     out, err = tmp_path / "out", tmp_path / "err"
     with running_cluster(jars, tmp_path, Shape(3, 1)) as cluster:

@@ -159,6 +159,7 @@ def stream_has_the_records_of_the_files(cluster: Cluster) -> None:
     assert found == [(offset, known[offset]) for offset, _ in found]
 
 
+@pytest.mark.long
 def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Path) -> None:
     """The leader is killed, the new one too after the first came back, while topics come and go."""
     with running_cluster(jars, tmp_path, Shape(controllers=3, brokers=1)) as cluster:
@@ -184,6 +185,7 @@ def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Pa
     assert max(reader.batches) + 1 >= end
 
 
+@pytest.mark.long
 def test_single_controller_is_restarted_under_the_reader(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as cluster:
         with following(cluster) as reader:
@@ -199,6 +201,7 @@ def test_single_controller_is_restarted_under_the_reader(jars: Path, tmp_path: P
     assert any("looking for who leads" in note for note in reader.notes)
 
 
+@pytest.mark.long
 def test_older_controller_is_read(older_jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=2, brokers=1, release="3.9", is_dynamic=True)
     with running_cluster(older_jars, tmp_path, shape) as cluster:

@@ -14,7 +14,7 @@ from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER
 from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, tool
 
-pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.long, pytest.mark.slow]
 
 RELEASES = {101: "3.9", 102: "4.1", 103: "4.3"}
 TOPICS = {"one": (6, 1), "two": (6, 2)}

@@ -306,6 +306,7 @@ def test_nothing_is_done_without_consent(live: Cluster) -> None:
     assert placement(live) == before
 
 
+@pytest.mark.long
 def test_older_release_is_left_without_cordon(older_jars: Path, tmp_path: Path) -> None:
     """Brokers of Kafka 3.9 do not list fenced brokers, and know no cordon."""
     with running_cluster(older_jars, tmp_path, Shape(brokers=2, release="3.9")) as found:

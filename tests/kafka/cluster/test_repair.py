@@ -33,6 +33,7 @@ def test_dead_broker_is_repaired_and_a_directory_emptied(jars: Path, tmp_path: P
         check_repaired(live)
 
 
+@pytest.mark.long
 def test_records_at_stake_are_those_that_an_unclean_election_loses(
     jars: Path, tmp_path: Path
 ) -> None:

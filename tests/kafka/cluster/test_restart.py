@@ -63,6 +63,7 @@ def test_all_nodes_restart_and_lead_again(jars: Path, tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.long
 def test_brokers_of_a_rack_restart_at_once_and_a_lost_run_is_taken_over(
     jars: Path, tmp_path: Path
 ) -> None:

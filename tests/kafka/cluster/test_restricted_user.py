@@ -20,7 +20,7 @@ from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.moving import create_topics, tool
 from tests.helpers.kafka.nodes.nodes import until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.long, pytest.mark.slow]
 
 PLAIN, USER = "PLAIN", "bob"
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"

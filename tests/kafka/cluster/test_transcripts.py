@@ -125,12 +125,14 @@ def is_without_controller(case: Case) -> bool:
     return case.setup == "iso; the only controller killed, brokers running"
 
 
+@pytest.mark.long
 def test_isolated_controller_and_brokers(jars: Path, tmp_path: Path) -> None:
     chosen = [case for case in cases("iso") if not is_without_controller(case)]
 
     assert differences(jars, tmp_path, ISO, chosen) == []
 
 
+@pytest.mark.long
 def test_brokers_without_a_controller(jars: Path, tmp_path: Path) -> None:
     chosen = [case for case in cases("iso") if is_without_controller(case)]
 
@@ -145,9 +147,11 @@ def test_quorum_of_three(jars: Path, tmp_path: Path) -> None:
     assert differences(jars, tmp_path, QUORUM, cases("quorum")) == []
 
 
+@pytest.mark.long
 def test_older_node(older_jars: Path, tmp_path: Path) -> None:
     assert differences(older_jars, tmp_path, V391, cases("v391")) == []
 
 
+@pytest.mark.long
 def test_users_and_permissions(jars: Path, tmp_path: Path) -> None:
     assert differences(jars, tmp_path, SECURE, cases("secure")) == []

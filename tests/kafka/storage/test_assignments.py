@@ -64,6 +64,7 @@ def strays(config: Config) -> set[str]:
     return {path.name.partition(".")[0] for path in paths}
 
 
+@pytest.mark.long
 def test_directory_of_another_broker_is_not_taken_over(jars: Path, used: Config) -> None:
     """The directory of a node is mounted at another broker; rewrite refuses it.
 

@@ -74,6 +74,7 @@ def strimzi(programs: Path, config: Config, voters: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_strimzi_with_static_voters_and_two_volumes(
     jars: Path, tmp_path: Path, programs: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_strimzi_with_dynamic_voters(jars: Path, tmp_path: Path, programs: Path)
         assert "kept" in nodes[1].topics()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_dynamic", [False, True])
 def test_bitnami_with_a_user(jars: Path, tmp_path: Path, programs: Path, is_dynamic: bool) -> None:
     config = combined(tmp_path, static=not is_dynamic, scram=True)
@@ -143,6 +145,7 @@ def test_bitnami_with_a_user(jars: Path, tmp_path: Path, programs: Path, is_dyna
         assert node.features().get("kraft.version", 0) == is_dynamic
 
 
+@pytest.mark.long
 def test_cp_ansible(jars: Path, tmp_path: Path, programs: Path) -> None:
     (controller,) = controllers(tmp_path, 1, static=True)
     member = broker(tmp_path, 101, [controller])

@@ -64,6 +64,7 @@ def test_data_directory_gets_its_id_again(
     assert records(used) == [RECORDS] * 3
 
 
+@pytest.mark.long
 def test_metadata_directory_stays_refused(used: Config) -> None:
     (used.log_dirs[0] / META).unlink()
 

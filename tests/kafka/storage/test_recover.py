@@ -72,6 +72,7 @@ def test_survivor_goes_on_and_others_join_again(jars: Path, tmp_path: Path) -> N
         assert refused(cluster.nodes[1].config, "--undo") == "started"
 
 
+@pytest.mark.long
 def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, grown()) as cluster:
         fill(cluster.brokers, replicas=2)
@@ -131,6 +132,7 @@ def moved(configs: list[Config]) -> tuple[list[Config], str]:
     return found, ",".join(pairs)
 
 
+@pytest.mark.long
 def test_same_voters_at_other_addresses(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, grown()) as cluster:
         kill(cluster, 3)
@@ -162,6 +164,7 @@ def test_same_voters_at_other_addresses(jars: Path, tmp_path: Path) -> None:
         assert cluster.nodes[FIRST_BROKER].quorum().voters == {1, 2, 3}
 
 
+@pytest.mark.long
 def test_static_quorum_of_three_becomes_dynamic(jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=3, brokers=1, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
@@ -191,6 +194,7 @@ def test_static_quorum_of_three_becomes_dynamic(jars: Path, tmp_path: Path) -> N
         assert broker.features()["kraft.version"] == 1
 
 
+@pytest.mark.long
 def test_only_voter_has_another_directory_id(jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=1, brokers=1, is_dynamic=True, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
@@ -209,6 +213,7 @@ def test_only_voter_has_another_directory_id(jars: Path, tmp_path: Path) -> None
         assert contents(cluster.brokers) == before
 
 
+@pytest.mark.long
 def test_one_of_three_voters_has_another_directory_id(jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=3, brokers=1, is_dynamic=True, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
@@ -235,6 +240,7 @@ def test_one_of_three_voters_has_another_directory_id(jars: Path, tmp_path: Path
         assert until(lambda: cluster.nodes[3].cluster().controller in (2, 3))
 
 
+@pytest.mark.long
 class TestSurvivorIsBehind:
     """The first controller was down while a topic came; then the others were lost."""
 
@@ -292,6 +298,7 @@ class TestSurvivorIsBehind:
             assert len(list(tmp_path.rglob("late-*-stray"))) == 6
 
 
+@pytest.mark.long
 def test_recovery_is_undone(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, grown()) as cluster:
         fill(cluster.brokers, replicas=2)
@@ -320,6 +327,7 @@ def test_recovery_is_undone(jars: Path, tmp_path: Path) -> None:
         assert cluster.nodes[FIRST_BROKER].quorum().voters == {1, 2, 3}
 
 
+@pytest.mark.long
 def test_two_survivors_of_five(jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=5, brokers=2, is_dynamic=True, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
@@ -353,6 +361,7 @@ def states(config: Config) -> dict[str, PartitionState]:
     return found
 
 
+@pytest.mark.long
 def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
     """The lost ones keep their partitions; their log directories get new ids."""
     shape = Shape(controllers=3, is_combined=True, is_dynamic=True, settings=AUTHORIZED)
@@ -393,6 +402,7 @@ def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
         assert not list(tmp_path.rglob("*-stray"))
 
 
+@pytest.mark.long
 def test_old_log_goes_on_after_empty_disks_have_elected_a_leader(
     jars: Path, tmp_path: Path
 ) -> None:
@@ -439,6 +449,7 @@ def keep_batches(folder: Path, start: int, end: int) -> None:
     (folder / f"{start:020}.log").write_bytes(kept)
 
 
+@pytest.mark.long
 class TestSnapshots:
     """A log that begins with a snapshot, as servers leave it when they delete old segments."""
 

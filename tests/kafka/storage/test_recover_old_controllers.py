@@ -19,6 +19,7 @@ from tests.helpers.kafka.nodes.recoveries import (
 pytestmark = pytest.mark.kafka
 
 
+@pytest.mark.long
 class TestOldControllersStartAgain:
     """The lost controllers start again with their old disks."""
 
@@ -51,6 +52,7 @@ class TestOldControllersStartAgain:
         assert known_leader(cluster.nodes[2]) in (2, 3)
 
 
+@pytest.mark.long
 def test_auto_join_lets_them_vote_again(jars: Path, tmp_path: Path) -> None:
     """Formatted again, as is printed; or with the old disk, whose log follows the leader's."""
     shape = Shape(

@@ -58,6 +58,7 @@ class Hosts:
         return printed
 
 
+@pytest.mark.long
 def test_commands_recover_a_quorum(jars: Path, tmp_path: Path) -> None:
     copy, plan, look, do, undo, check, rejoin = blocks()
     shape = Shape(controllers=2, brokers=1, is_dynamic=True, settings=AUTHORIZED)

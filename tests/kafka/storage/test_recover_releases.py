@@ -19,6 +19,7 @@ from tests.helpers.kafka.nodes.recoveries import (
 pytestmark = pytest.mark.kafka
 
 
+@pytest.mark.long
 def test_static_quorum_becomes_dynamic_and_is_lost_once_more(
     earlier_jars: tuple[str, Path], tmp_path: Path
 ) -> None:

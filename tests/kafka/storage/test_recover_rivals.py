@@ -39,6 +39,7 @@ def losses(*configs: Config) -> list[str]:
     return lost
 
 
+@pytest.mark.long
 def test_second_recovery_is_refused_or_found(jars: Path, tmp_path: Path) -> None:
     """Live, the leader that answers refuses it; on old disks both histories are compared."""
     shape = Shape(controllers=3, brokers=1, is_dynamic=True)
@@ -94,6 +95,7 @@ def agreed_leader(cluster: Cluster, *ids: int) -> int:
     return next(leader for leader in leaders if leader is not None)
 
 
+@pytest.mark.long
 def test_broker_gives_up_what_it_has_of_epochs_that_the_survivor_never_saw(
     jars: Path, tmp_path: Path
 ) -> None:

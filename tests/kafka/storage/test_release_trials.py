@@ -37,7 +37,12 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReleaseTrials]:
 
 
 @pytest.mark.parametrize(
-    ("release", "name"), [(release, name) for release, names in FEW.items() for name in names]
+    ("release", "name"),
+    [
+        pytest.param(release, name, marks=[pytest.mark.long] if name != names[0] else [])
+        for release, names in FEW.items()
+        for name in names
+    ],
 )
 def test_kafka_starts_as_verify_says(trials: ReleaseTrials, release: str, name: str) -> None:
     try:

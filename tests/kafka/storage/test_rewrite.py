@@ -54,6 +54,7 @@ def used(jars: Path, tmp_path: Path) -> Config:
     return config
 
 
+@pytest.mark.long
 def test_version_0_that_became_1_starts(jars: Path, tmp_path: Path) -> None:
     config = format_node(combined(tmp_path, static=True))
     with_properties({"version": None, "node.id": None, "broker.id": "1", "directory.id": None})(
@@ -77,6 +78,7 @@ def test_new_cluster_id_starts_and_keeps_the_topics(jars: Path, used: Config) ->
         assert node.topics() == {"kept"}
 
 
+@pytest.mark.long
 def test_new_node_id_starts_before_the_first_run(jars: Path, tmp_path: Path) -> None:
     config = format_node(combined(tmp_path, static=True))
 
@@ -88,6 +90,7 @@ def test_new_node_id_starts_before_the_first_run(jars: Path, tmp_path: Path) -> 
         assert node.cluster().nodes == {5}
 
 
+@pytest.mark.long
 def test_new_node_id_of_a_node_that_has_run_is_refused(used: Config) -> None:
     done = storage("rewrite", used, "--node-id", "5", "--dry-run")
 
@@ -102,6 +105,7 @@ def test_new_node_id_of_a_node_that_has_run_is_refused(used: Config) -> None:
     assert "the cluster has registered these directories for broker 1" in warnings[-1]
 
 
+@pytest.mark.long
 def test_ensure_leaves_a_node_alone_that_has_run(jars: Path, used: Config) -> None:
     before = [properties(used, f"{name}/{META}") for name in ("d1", "d2")]
 
@@ -132,6 +136,7 @@ def test_ensure_formats_an_empty_disk_of_a_node_that_has_run(jars: Path, used: C
         assert {path.name for path in at(used, "d2").glob("kept-*")} <= topics
 
 
+@pytest.mark.long
 def test_ensure_refuses_another_quorum_of_a_node_that_has_run(jars: Path, tmp_path: Path) -> None:
     config = format_node(combined(tmp_path, static=True))
     with started(jars, config):

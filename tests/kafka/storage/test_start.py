@@ -80,12 +80,14 @@ def test_standalone_node_keeps_its_topics(standalone: Node) -> None:
     assert "kept" in standalone.topics()
 
 
+@pytest.mark.long
 def test_user_given_when_formatting_logs_in_with_the_right_password_only(standalone: Node) -> None:
     assert standalone.logs_in("alice", "in-wonderland")
     assert not standalone.logs_in("alice", "behind-the-looking-glass")
     assert not standalone.logs_in("hatter", "in-wonderland")
 
 
+@pytest.mark.long
 def test_node_with_static_voters_starts(jars: Path, tmp_path: Path) -> None:
     config = formatted(combined(tmp_path, static=True))
 
@@ -96,6 +98,7 @@ def test_node_with_static_voters_starts(jars: Path, tmp_path: Path) -> None:
         assert node.quorum().voters == {1}
 
 
+@pytest.mark.long
 def test_node_uses_both_of_its_log_directories(jars: Path, tmp_path: Path) -> None:
     config = formatted(combined(tmp_path, log_dirs=2), "--standalone")
 
@@ -126,6 +129,7 @@ def test_three_controllers_elect_a_leader_and_take_a_broker(jars: Path, tmp_path
         assert found.observers == {4}
 
 
+@pytest.mark.long
 def test_controller_formatted_without_voters_waits_for_a_quorum(jars: Path, tmp_path: Path) -> None:
     config = formatted(controllers(tmp_path, 1)[0], "--no-initial-controllers")
 
@@ -135,6 +139,7 @@ def test_controller_formatted_without_voters_waits_for_a_quorum(jars: Path, tmp_
     assert "voters={}" in started.reason
 
 
+@pytest.mark.long
 def test_node_refuses_directories_that_nobody_formatted(jars: Path, tmp_path: Path) -> None:
     started = starts(jars, combined(tmp_path))
 

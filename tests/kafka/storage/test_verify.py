@@ -40,14 +40,29 @@ from tests.helpers.nodes.node_directories import locked
 pytestmark = pytest.mark.kafka
 
 
+STARTED = {
+    "node that has run",
+    "other cluster in one directory",
+    "no directory id of a voter",
+    "partition missing",
+    "truncated log",
+    "voter with another directory",
+}
+"""Nodes that are started without `--long` too, of each outcome, some cured; all are verified."""
+STARTED_QUORUMS = {"one lost disk", "two formatted again", "no name that resolves"}
+
+
 @pytest.fixture(scope="module")
-def trials(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartTrials]:
+def trials(
+    jars: Path, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[StartTrials]:
     """Trials of nodes, beside which a quorum runs that others can join."""
     folder = tmp_path_factory.mktemp("trials")
     live = format_node(controllers(folder / "live", 1)[0], standalone=True)
     with running(jars, live) as node:
         node.wait_ready()
-        trials = StartTrials(jars, folder, live)
+        started = CASES if pytestconfig.getoption("--long") else STARTED
+        trials = StartTrials(jars, folder, live, started)
         try:
             yield trials
         finally:
@@ -60,9 +75,9 @@ def test_verify_agrees_with_the_server(trials: StartTrials, name: str) -> None:
 
     trial = trials.trial(name)
 
-    assert trial.outcome is case.outcome, trial.log[-4000:]
+    assert trial.outcome in (case.outcome, None), trial.log[-4000:]
     lines = [f"{finding}; {finding.remedy}" for finding in trial.findings if finding.is_severe]
-    assert bool(lines) == (trial.outcome is not STARTS), lines
+    assert bool(lines) == (case.outcome is not STARTS), lines
     assert bool(case.says) == bool(trial.findings), trial.findings
     if case.says:
         found = lines or [str(finding) for finding in trial.findings]
@@ -70,13 +85,17 @@ def test_verify_agrees_with_the_server(trials: StartTrials, name: str) -> None:
     if case.cure:
         assert trial.cured
         assert [finding for finding in trial.cured.findings if finding.is_severe] == []
-        assert trial.cured.outcome is STARTS, trial.cured.log[-4000:]
+        assert trial.cured.outcome in (STARTS, None), trial.cured.log[-4000:]
 
 
 @pytest.fixture(scope="module")
-def quorum_trials(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuorumTrials]:
+def quorum_trials(
+    jars: Path, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[QuorumTrials]:
     """Trials of three controllers."""
-    trials = QuorumTrials(jars, tmp_path_factory.mktemp("quorum-trials"))
+    started = QUORUM_CASES if pytestconfig.getoption("--long") else STARTED_QUORUMS
+    folder = tmp_path_factory.mktemp("quorum-trials")
+    trials = QuorumTrials(jars, folder, started=started)
     try:
         yield trials
     finally:
@@ -90,11 +109,11 @@ def test_verify_agrees_with_the_quorum(quorum_trials: QuorumTrials, name: str) -
     trial = quorum_trials.trial(name)
 
     assert {finding.code for finding in trial.findings if finding.is_severe} == case.codes
-    assert trial.outcome is case.outcome, trial.log[-4000:]
+    assert trial.outcome in (case.outcome, None), trial.log[-4000:]
     if case.cure:
         assert trial.cured
         assert [finding for finding in trial.cured.findings if finding.is_severe] == []
-        assert trial.cured.outcome is STARTS, trial.cured.log[-4000:]
+        assert trial.cured.outcome in (STARTS, None), trial.cured.log[-4000:]
 
 
 ELSEWHERE = {
@@ -255,6 +274,7 @@ def test_controller_that_does_not_fit_is_found(
     assert any(re.search(says, line) for line in lines), lines
 
 
+@pytest.mark.long
 def test_end_without_followers_is_a_note(
     jars: Path, quorum_trials: QuorumTrials, tmp_path: Path
 ) -> None:

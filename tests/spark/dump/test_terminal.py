@@ -92,6 +92,7 @@ def test_ctrl_c_while_spark_starts(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.long
 def test_last_line_and_the_words_of_spark(tmp_path: Path) -> None:
     """The log of Spark is shown only on request; names from data are escaped in all lines."""
     output = tmp_path / "out"

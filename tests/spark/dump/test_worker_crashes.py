@@ -114,6 +114,7 @@ def run(
     return dump(session, [splits_of(LOG)], query, Output(str(output)))
 
 
+@pytest.mark.long
 def test_split_that_crashes_once_is_tried_again(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -167,7 +168,9 @@ def packed(tmp_path: Path) -> list[Split]:
     return splits
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "parquet"])
+@pytest.mark.parametrize(
+    "form", [*(pytest.param(form, marks=pytest.mark.long) for form in ("text", "csv")), "parquet"]
+)
 def test_other_files_of_a_split_are_read_when_one_crashes(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str
 ) -> None:
@@ -206,6 +209,7 @@ def records(path: Path) -> list[str]:
     return text.split("Dumping ")[1:] if path.suffix == ".txt" else text.splitlines()
 
 
+@pytest.mark.long
 def test_table_has_the_other_files_when_one_crashes(session: Session, tmp_path: Path) -> None:
     from tests.helpers.spark.crashing_source import CrashingSource
 
@@ -226,6 +230,7 @@ def test_table_has_the_other_files_when_one_crashes(session: Session, tmp_path: 
     ]
 
 
+@pytest.mark.long
 def test_topic_ids_are_found_in_the_other_files(session: Session, tmp_path: Path) -> None:
     from tests.helpers.spark.crashing_source import with_crash
 

@@ -79,6 +79,7 @@ def test_size_of_splits_has_bounds(total: int, cores: int, size: int) -> None:
     assert split_bytes(total, cores) == size
 
 
+@pytest.mark.long
 def test_columns_that_are_read_fast_have_fewer_and_larger_splits() -> None:
     sources = [Source(f"{number}.log", "user", None, None, 0, 1 << 30) for number in range(8)]
 

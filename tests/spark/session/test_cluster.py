@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_answers_are_the_local_ones_while_workers_are_lost(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -71,10 +71,13 @@ REAL_SHAPES = ("stopped", "running")
 
 
 class Trial(NamedTuple):
-    """The findings of verify and the outcome of a start, before and after the repair."""
+    """The findings of verify and the outcome of a start, before and after the repair.
+
+    There is no outcome of a node that was not started.
+    """
 
     findings: list[Finding]
-    outcome: Outcome
+    outcome: Outcome | None
     log: str
     cured: "Trial | None" = None
 
@@ -106,11 +109,19 @@ def will_wait(log: str) -> bool:
     return is_observer or WAITING.search(log) is not None
 
 
-class StartTrials:
-    """A pool of threads that runs the trials of all cases."""
+def not_started(config: Config, _: Case) -> Trial:
+    """Verify a node that is not started."""
+    return Trial(verified(config), None, "")
 
-    def __init__(self, jars: Path, folder: Path, live: Config) -> None:
+
+class StartTrials:
+    """A pool of threads that runs the trials of all cases; nodes of those *started* are started."""
+
+    def __init__(
+        self, jars: Path, folder: Path, live: Config, started: Collection[str] = CASES
+    ) -> None:
         self._jars = jars
+        self._started = started
         self._folder = folder
         self._live = live
         self._pool = ThreadPoolExecutor(SIDE_BY_SIDE)
@@ -137,7 +148,7 @@ class StartTrials:
         first = names.index(name)
         for number, each in enumerate(names[first : first + 2 * SIDE_BY_SIDE], first):
             if each not in self._trials:
-                self._trials[each] = self._pool.submit(self._try, number, CASES[each])
+                self._trials[each] = self._pool.submit(self._try, number, each)
         return self._trials[name].result()
 
     def node(self, number: int, case: Case) -> Config:
@@ -147,12 +158,14 @@ class StartTrials:
             config = case.change(config) or config
         return config
 
-    def _try(self, number: int, case: Case) -> Trial:
+    def _try(self, number: int, name: str) -> Trial:
+        case = CASES[name]
         config = self.node(number, case)
-        trial = self.start(config, case)
+        look = self.start if name in self._started else not_started
+        trial = look(config, case)
         if case.cure:
             config = case.cure(config) or config
-            trial = trial._replace(cured=self.start(config, case))
+            trial = trial._replace(cured=look(config, case))
         return trial
 
     def start(self, config: Config, case: Case) -> Trial:

@@ -1,7 +1,7 @@
 """Quorums of three controllers, spoilt, and the outcome of their start."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -253,24 +253,39 @@ CASES = {
 
 
 class QuorumTrial(NamedTuple):
-    """The findings of verify, and the outcome of a start."""
+    """The findings of verify, and the outcome of a start; there is none of nodes not started."""
 
     findings: list[Finding]
-    outcome: Outcome
+    outcome: Outcome | None
     log: str
     cured: "QuorumTrial | None" = None
 
 
-class QuorumTrials:
-    """A thread that runs the trials of all cases, one after the other on the same ports."""
+def not_started(configs: Sequence[Config], *_: object) -> QuorumTrial:
+    """Verify nodes that are not started."""
+    return QuorumTrial(verified(*configs), None, "")
 
-    def __init__(self, jars: Path, folder: Path, cases: Mapping[str, QuorumCase] = CASES) -> None:
+
+class QuorumTrials:
+    """A thread that runs the trials of all cases, one after the other on the same ports.
+
+    Nodes of those *started* are started.
+    """
+
+    def __init__(
+        self,
+        jars: Path,
+        folder: Path,
+        cases: Mapping[str, QuorumCase] = CASES,
+        started: Collection[str] = CASES,
+    ) -> None:
         self._jars = jars
+        self._started = started
         self._folder = folder
         self._pool = ThreadPoolExecutor(1)
         self._template = self._pool.submit(self._used)
         self._trials: dict[str, Future[QuorumTrial]] = {
-            name: self._pool.submit(self._try, number, case)
+            name: self._pool.submit(self._try, number, name, case)
             for number, (name, case) in enumerate(cases.items())
         }
 
@@ -316,15 +331,16 @@ class QuorumTrials:
             removed(f"{LOG}/quorum-state")(config)
         return configs
 
-    def _try(self, number: int, case: QuorumCase) -> QuorumTrial:
+    def _try(self, number: int, name: str, case: QuorumCase) -> QuorumTrial:
         configs: Sequence[Config] = self.copies(self._folder / f"case-{number}")
         kept = common_batches(configs)
         if case.change:
             configs = case.change(configs) or configs
-        trial = self.start(configs, case, kept)
+        look = self.start if name in self._started else not_started
+        trial = look(configs, case, kept)
         if case.cure:
             configs = case.cure(configs) or configs
-            trial = trial._replace(cured=self.start(configs, case, kept))
+            trial = trial._replace(cured=look(configs, case, kept))
         return trial
 
     def start(
